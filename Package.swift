@@ -1,0 +1,136 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "paydesk",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "paydesk", targets: ["paydesk"]),
+        .library(name: "PaydeskServer", targets: ["PaydeskServer"]),
+        .library(name: "ProviderKit", targets: ["ProviderKit"]),
+        .library(name: "ProviderTesting", targets: ["ProviderTesting"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // Our layers, lowest first. Imports point up this list only.
+        .target(name: "Domain"),
+        .target(name: "ProviderKit", dependencies: ["Domain"]),
+        .target(
+            name: "Store",
+            dependencies: [
+                "Domain", "CLibpq",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "Domain", "ProviderKit", "Store",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "HTTPAPI",
+            dependencies: [
+                "Domain", "Gateway", "ProviderKit", "CQREncode",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .target(
+            name: "PaydeskServer",
+            dependencies: [
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        .executableTarget(name: "paydesk", dependencies: ["PaydeskServer", "AppleIAPProvider", "SandboxProvider"]),
+        .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
+
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
+
+        .target(
+            name: "TestSupport",
+            dependencies: ["Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store"],
+            path: "Tests/Support"
+        ),
+        .testTarget(name: "DomainTests", dependencies: ["Domain"]),
+        .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit", "ProviderTesting"]),
+        .testTarget(name: "StoreTests", dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(name: "GatewayTests", dependencies: ["Gateway", "TestSupport"]),
+        .testTarget(
+            name: "HTTPAPITests",
+            dependencies: ["HTTPAPI", "TestSupport", .product(name: "HummingbirdTesting", package: "hummingbird")]
+        ),
+        .testTarget(name: "PaydeskServerTests", dependencies: ["PaydeskServer", "TestSupport"]),
+    ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")]) + provider("AppleIAP"),
+    swiftLanguageModes: [.v6]
+)
+
+/// A payment provider: `Providers/<name>` with its sources and its tests.
+func provider(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
+    [
+        .target(name: "\(name)Provider", dependencies: ["ProviderKit", "Domain"] + dependencies, path: "Providers/\(name)/Sources"),
+        .testTarget(
+            name: "\(name)ProviderTests",
+            dependencies: [.target(name: "\(name)Provider"), "ProviderKit", "ProviderTesting", "TestSupport"] + dependencies,
+            path: "Providers/\(name)/Tests"
+        ),
+    ]
+}
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = settings
+}
