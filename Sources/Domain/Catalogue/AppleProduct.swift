@@ -1,0 +1,57 @@
+/// One entry of a SKU's `apple_product_ids`: a literal product id or a pattern, optionally bound to one app by `bundle:product`.
+package struct AppleProduct: Hashable, Sendable {
+    /// The only app it counts for; nil means any configured app.
+    package let bundle: String?
+    /// The product id, or the pattern with `${days}`.
+    package let product: String
+
+    package static let placeholders = ["${days}", "${quantity}"]
+    package static let dayRange: ClosedRange<Int64> = 1...3_660
+
+    /// - Returns: nil for empty or overlong text, characters outside `[A-Za-z0-9._-]` and more than one placeholder.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let last = parts.last, text.utf8.count <= 255 else { return nil }
+        bundle = parts.count == 2 ? parts[0] : nil
+        product = last
+        let pieces = Self.pieces(of: last)
+        let literal = pieces.joined()
+        guard pieces.count <= 2, !literal.isEmpty, bundle.map({ !$0.isEmpty && Self.isPlain($0) }) ?? true,
+            Self.isPlain(literal)
+        else { return nil }
+    }
+
+    package var text: String { bundle.map { "\($0):\(product)" } ?? product }
+    package var isPattern: Bool { Self.pieces(of: product).count == 2 }
+
+    /// The product id that this entry means for so many days; a literal is itself.
+    package func productID(days: Int64) -> String { Self.pieces(of: product).joined(separator: String(days)) }
+
+    /// The days that a product id stands for under this pattern: 1–3,660, no leading zero.
+    ///
+    /// - Returns: nil when this is no pattern or the id does not fit it.
+    package func days(in productID: String) -> Int64? {
+        let pieces = Self.pieces(of: product)
+        guard pieces.count == 2, productID.hasPrefix(pieces[0]), productID.hasSuffix(pieces[1]),
+            productID.utf8.count > pieces[0].utf8.count + pieces[1].utf8.count
+        else { return nil }
+        let digits = productID.dropFirst(pieces[0].count).dropLast(pieces[1].count)
+        guard digits.first != "0", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int64(digits),
+            Self.dayRange.contains(days)
+        else { return nil }
+        return days
+    }
+
+    private static func pieces(of product: String) -> [String] {
+        placeholders.reduce([product]) { pieces, placeholder in
+            pieces.flatMap { $0.split(separator: placeholder, omittingEmptySubsequences: false).map(String.init) }
+        }
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || byte == 0x2E || byte == 0x5F || byte == 0x2D
+        }
+    }
+}

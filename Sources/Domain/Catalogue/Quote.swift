@@ -1,0 +1,74 @@
+/// What a checkout of a SKU sells and for how much, before any provider is chosen.
+package struct Quote: Sendable, Equatable {
+    package let amount: Money
+    package let terms: OrderTerms
+    /// The option's days that were chosen; nil where the SKU has none, or where Apple's product will decide.
+    package let days: Int64?
+
+    package init(amount: Money, terms: OrderTerms, days: Int64?) {
+        self.amount = amount
+        self.terms = terms
+        self.days = days
+    }
+}
+
+/// Why a SKU cannot be sold as asked; the names are the request's fields.
+package enum QuoteFault: String, Error, Sendable {
+    case quantity, days, currency
+}
+
+extension SKU {
+    package static let quantityRange: ClosedRange<Int64> = 1...1_000
+
+    /// Prices a checkout.
+    ///
+    /// - Parameter appleOffersAll: the client can only buy through Apple, where a pattern without `days` offers every option.
+    /// - Throws: the request's field that does not fit this SKU.
+    package func quote(
+        quantity: Int64, days: Int64?, currency: Currency, appleOffersAll: Bool
+    ) throws(QuoteFault) -> Quote {
+        guard Self.quantityRange.contains(quantity), quantity == 1 || kind == .consumable || kind == .nonRenewing else {
+            throw .quantity
+        }
+        var priceList = prices
+        var soldDays = durationDays
+        if !options.isEmpty {
+            let option = days.map { days in options.first { $0.days == days } } ?? (appleOffersAll ? options.first : nil)
+            guard let option else { throw .days }
+            priceList = option.prices
+            soldDays = option.days
+        } else if days != nil {
+            throw .days
+        }
+        guard let price = priceList.first(where: { $0.currency == currency }) else { throw .currency }
+        guard let amount = try? price.multiplied(by: quantity) else { throw .quantity }
+        let length = (kind == .nonRenewing || kind == .subscription) ? soldDays.map { $0 * quantity } : nil
+        guard (length ?? 1) <= AppleProduct.dayRange.upperBound * Self.quantityRange.upperBound else { throw .quantity }
+        return Quote(amount: amount, terms: terms(days: length, quantity: quantity), days: options.isEmpty ? nil : days)
+    }
+
+    /// The snapshot that an order keeps, for so many days and pieces.
+    package func terms(days: Int64?, quantity: Int64) -> OrderTerms {
+        OrderTerms(
+            name: name, kind: kind, tier: tier, rank: rank, days: days,
+            stackGroup: kind == .nonRenewing && stacking == .extend ? stackGroup : nil,
+            onRefund: onRefund, units: units.mapValues { $0.multipliedReportingOverflow(by: quantity).partialValue },
+            attributes: attributes)
+    }
+
+    /// The Apple product ids that a checkout offers: literals, and the pattern's ids for the chosen or for all options.
+    ///
+    /// - Parameter bundles: the configured apps; an entry bound to another app is not offered.
+    package func appleOffer(days: Int64?, bundles: Set<String>? = nil) -> [String] {
+        let entries = appleProducts.filter { entry in
+            guard let bundle = entry.bundle, let bundles else { return true }
+            return bundles.contains(bundle)
+        }
+        return entries.flatMap { entry -> [String] in
+            guard entry.isPattern else { return days == nil || options.isEmpty ? [entry.product] : [] }
+            if let days { return [entry.productID(days: days)] }
+            if !options.isEmpty { return options.map { entry.productID(days: $0.days) } }
+            return durationDays.map { [entry.productID(days: $0)] } ?? []
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// What is sold, in the shape of the admin API, the catalogue file and the database.
+///
+/// Decoding fills in the defaults; ``validated()`` enforces the rules that types cannot.
+package struct SKU: Hashable, Sendable {
+    package enum Kind: String, Sendable, Codable, CaseIterable {
+        case subscription, consumable
+        case nonRenewing = "non_renewing"
+        case nonConsumable = "non_consumable"
+    }
+
+    package enum Stacking: String, Sendable, Codable {
+        case none, extend
+    }
+
+    package enum OnRefund: String, Sendable, Codable {
+        case revoke, keep
+    }
+
+    /// What Apple is told when a customer who consented asks for a refund.
+    package enum Consumption: String, Sendable, Codable {
+        case ignore, decline
+        case noPreference = "no_preference"
+        case grantFull = "grant_full"
+    }
+
+    /// One length that a pattern SKU is sold in.
+    package struct Option: Hashable, Sendable, Codable {
+        package var days: Int64
+        package var prices: [Money]
+    }
+
+    package struct Localization: Hashable, Sendable, Codable {
+        package var name: String
+        package var description: String?
+    }
+
+    package var id: String
+    /// Assigned by the database, ascending; 0 before that.
+    package var number: Int64
+    package var name: String
+    package var description: String
+    package var kind: Kind
+    package var tier: String
+    package var rank: Int64
+    package var durationDays: Int64?
+    package var planCode: String?
+    package var subscribeID: Int64?
+    package var prices: [Money]
+    package var appleProductIDs: [String]
+    package var options: [Option]
+    package var units: [String: Int64]
+    package var attributes: [String: JSONValue]
+    package var clientFallback: Bool
+    package var stacking: Stacking
+    /// Passes of one group lie end to end.
+    package var stackGroup: String
+    package var onRefund: OnRefund
+    package var onePeriodElsewhere: Bool
+    package var consumption: Consumption
+    package var active: Bool
+    package var localizations: [String: Localization]
+}
+
+extension SKU: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption, active
+        case localizations
+        case durationDays = "duration_days"
+        case planCode = "plan_code"
+        case subscribeID = "subscribe_id"
+        case appleProductIDs = "apple_product_ids"
+        case clientFallback = "client_fallback"
+        case stackGroup = "stack_group"
+        case onRefund = "on_refund"
+        case onePeriodElsewhere = "one_period_elsewhere"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        id = try fields.decode(String.self, forKey: .id)
+        number = 0
+        name = try fields.decode(String.self, forKey: .name)
+        description = try fields.decodeIfPresent(String.self, forKey: .description) ?? ""
+        kind = try fields.decode(Kind.self, forKey: .kind)
+        tier = try fields.decodeIfPresent(String.self, forKey: .tier) ?? ""
+        rank = try fields.decodeIfPresent(Int64.self, forKey: .rank) ?? 0
+        durationDays = try fields.decodeIfPresent(Int64.self, forKey: .durationDays)
+        planCode = try fields.decodeIfPresent(String.self, forKey: .planCode)
+        subscribeID = try fields.decodeIfPresent(Int64.self, forKey: .subscribeID)
+        prices = try fields.decodeIfPresent([Money].self, forKey: .prices) ?? []
+        appleProductIDs = try fields.decodeIfPresent([String].self, forKey: .appleProductIDs) ?? []
+        options = try fields.decodeIfPresent([Option].self, forKey: .options) ?? []
+        units = try fields.decodeIfPresent([String: Int64].self, forKey: .units) ?? [:]
+        attributes = try fields.decodeIfPresent([String: JSONValue].self, forKey: .attributes) ?? [:]
+        clientFallback = try fields.decodeIfPresent(Bool.self, forKey: .clientFallback) ?? false
+        stacking = try fields.decodeIfPresent(Stacking.self, forKey: .stacking) ?? (kind == .nonRenewing ? .extend : .none)
+        stackGroup = try fields.decodeIfPresent(String.self, forKey: .stackGroup) ?? (tier.isEmpty ? id : tier)
+        onRefund = try fields.decodeIfPresent(OnRefund.self, forKey: .onRefund) ?? .revoke
+        onePeriodElsewhere = try fields.decodeIfPresent(Bool.self, forKey: .onePeriodElsewhere) ?? false
+        consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
+        active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
+        localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
+    }
+}
+
+extension SKU {
+    package var code: SKUCode? { SKUCode(id) }
+    package var appleProducts: [AppleProduct] { appleProductIDs.compactMap(AppleProduct.init) }
+    package var pattern: AppleProduct? { appleProducts.first(where: \.isPattern) }
+
+    /// The name in the first of the caller's languages that is there: exact tag, then its primary language.
+    package func localized(for languages: [String]) -> Localization {
+        for language in languages {
+            let primary = language.split(separator: "-").first.map(String.init) ?? language
+            let match = localizations[language]
+                ?? localizations.sorted { $0.key < $1.key }.first { $0.key == primary || $0.key.hasPrefix(primary + "-") }?.value
+            if let match {
+                return Localization(name: match.name, description: match.description ?? description)
+            }
+        }
+        return Localization(name: name, description: description)
+    }
+}

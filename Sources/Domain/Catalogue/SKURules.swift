@@ -1,0 +1,84 @@
+/// A SKU that breaks a rule: which field, and why, in words for the admin.
+package struct SKUFault: Error, Sendable, Equatable {
+    package let field: String
+    package let reason: String
+}
+
+extension SKU {
+    /// This SKU, or the first rule that it breaks.
+    package func validated() throws(SKUFault) -> SKU {
+        func require(_ holds: Bool, _ field: String, _ reason: String) throws(SKUFault) {
+            guard holds else { throw SKUFault(field: field, reason: reason) }
+        }
+        try require(code != nil, "id", "must match [a-z0-9][a-z0-9_.-]{0,63}")
+        try require((1...200).contains(name.count), "name", "must have 1 to 200 characters")
+        try require(description.count <= 4_000, "description", "must have at most 4,000 characters")
+        try require(tier.count <= 64, "tier", "must have at most 64 characters")
+        try require((0...1_000_000).contains(rank), "rank", "must be 0 to 1,000,000")
+        try require((planCode ?? "").count <= 64, "plan_code", "must have at most 64 characters")
+        try require((subscribeID ?? 1) > 0, "subscribe_id", "must be positive")
+        try require(stackGroup.count <= 64, "stack_group", "must have at most 64 characters")
+        try require(durationDays.map(AppleProduct.dayRange.contains) ?? true, "duration_days", "must be 1 to 3,660")
+        try require(!prices.isEmpty || !options.isEmpty, "prices", "a SKU needs prices or options")
+        try Self.check(prices, "prices")
+        try checkOptions()
+        try checkAppleProducts()
+        try checkExtras()
+        let lasts = kind != .nonRenewing || durationDays != nil || !options.isEmpty || pattern != nil
+        try require(lasts, "duration_days", "a pass needs its number of days")
+        let sellsAPeriod = !(kind == .subscription && onePeriodElsewhere) || durationDays != nil
+        try require(sellsAPeriod, "duration_days", "one_period_elsewhere needs the period's number of days")
+        return self
+    }
+
+    private static func check(_ prices: [Money], _ field: String) throws(SKUFault) {
+        guard prices.count <= 200, Set(prices.map(\.currency)).count == prices.count else {
+            throw SKUFault(field: field, reason: "one price a currency, at most 200")
+        }
+        guard prices.allSatisfy({ (0...1_000_000_000_000).contains($0.value) }) else {
+            throw SKUFault(field: field, reason: "a price is 0 to 1,000,000,000,000 minor units")
+        }
+    }
+
+    private func checkOptions() throws(SKUFault) {
+        guard options.count <= 100, Set(options.map(\.days)).count == options.count,
+            options.allSatisfy({ AppleProduct.dayRange.contains($0.days) && !$0.prices.isEmpty })
+        else {
+            throw SKUFault(field: "options", reason: "each option has its own number of days (1 to 3,660) and prices")
+        }
+        guard options.isEmpty || kind == .nonRenewing else {
+            throw SKUFault(field: "options", reason: "only a pass (non_renewing) has options")
+        }
+        for option in options { try Self.check(option.prices, "options") }
+    }
+
+    private func checkAppleProducts() throws(SKUFault) {
+        guard appleProductIDs.count <= 100, Set(appleProductIDs).count == appleProductIDs.count,
+            appleProducts.count == appleProductIDs.count
+        else {
+            throw SKUFault(
+                field: "apple_product_ids",
+                reason: "different ids of letters, digits and ._-, optionally bundle:product, with at most one ${days}")
+        }
+        guard appleProducts.count(where: \.isPattern) <= 1 else {
+            throw SKUFault(field: "apple_product_ids", reason: "at most one pattern")
+        }
+        guard pattern == nil || kind == .nonRenewing else {
+            throw SKUFault(field: "apple_product_ids", reason: "only a pass (non_renewing) has a pattern")
+        }
+    }
+
+    private func checkExtras() throws(SKUFault) {
+        let unitsAreGood = units.count <= 20
+            && units.allSatisfy { SKUCode($0.key) != nil && (1...1_000_000_000_000).contains($0.value) }
+        guard unitsAreGood else {
+            throw SKUFault(field: "units", reason: "at most 20 names like ids, each 1 to 1,000,000,000,000")
+        }
+        guard attributes.count <= 50 else { throw SKUFault(field: "attributes", reason: "at most 50") }
+        let localizationsAreGood = localizations.count <= 50
+            && localizations.values.allSatisfy { (1...200).contains($0.name.count) && ($0.description ?? "").count <= 4_000 }
+        guard localizationsAreGood else {
+            throw SKUFault(field: "localizations", reason: "at most 50, each with a name of 1 to 200 characters")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// How a client can be asked to pay.
+public enum ContractType: String, Sendable, Codable, CaseIterable {
+    case appleIAP = "apple_iap"
+    case stripe, url, qr
+    case applePay = "apple_pay"
+    /// Nothing to pay.
+    case none
+
+    /// What a client that does not say `accept` gets.
+    package static let base: Set<ContractType> = [.appleIAP, .stripe, .url, .qr]
+}
+
+/// What a provider asks the client to do: the part of the payment contract that is its own.
+public enum PaymentInstruction: Hashable, Sendable {
+    case appleIAP(productIDs: [String], appAccountToken: String, hint: String)
+    case stripe(publishableKey: String, clientSecret: String)
+    case url(checkoutURL: String)
+    /// The text to encode as a QR code.
+    case qr(text: String)
+    case none
+
+    public var type: ContractType {
+        switch self {
+        case .appleIAP: .appleIAP
+        case .stripe: .stripe
+        case .url: .url
+        case .qr: .qr
+        case .none: .none
+        }
+    }
+}
+
+/// The typed payment contract: a tagged union on `type` (`api.md` section 3).
+package struct PaymentContract: Sendable, Equatable {
+    package let order: ID<Order>
+    package let payment: ID<Payment>?
+    package let provider: AccountID?
+    package let status: Payment.State
+    package let recurring: Bool
+    package let amount: Money
+    package let expiresAt: Timestamp
+    package let pollAfterMilliseconds: Int64
+    package let instruction: PaymentInstruction
+    /// Where the SVG of a `qr` contract is served.
+    package let qrImageURL: String?
+
+    package init(
+        order: ID<Order>, payment: ID<Payment>?, provider: AccountID?, status: Payment.State, recurring: Bool, amount: Money,
+        expiresAt: Timestamp, pollAfterMilliseconds: Int64, instruction: PaymentInstruction, qrImageURL: String? = nil
+    ) {
+        self.order = order
+        self.payment = payment
+        self.provider = provider
+        self.status = status
+        self.recurring = recurring
+        self.amount = amount
+        self.expiresAt = expiresAt
+        self.pollAfterMilliseconds = pollAfterMilliseconds
+        self.instruction = instruction
+        self.qrImageURL = qrImageURL
+    }
+}
+
+extension PaymentContract: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case order = "order_id"
+        case payment = "payment_id"
+        case provider, status, recurring, amount
+        case expiresAt = "expires_at"
+        case pollAfterMilliseconds = "poll_after_ms"
+        case qrImageURL = "qr_image_url"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(order, forKey: .order)
+        try fields.encode(payment, forKey: .payment)
+        try fields.encode(provider?.rawValue, forKey: .provider)
+        try fields.encode(status.rawValue, forKey: .status)
+        try fields.encode(recurring, forKey: .recurring)
+        try fields.encode(amount, forKey: .amount)
+        try fields.encode(expiresAt.rawValue, forKey: .expiresAt)
+        try fields.encode(pollAfterMilliseconds, forKey: .pollAfterMilliseconds)
+        try fields.encodeIfPresent(qrImageURL, forKey: .qrImageURL)
+        try instruction.encode(to: encoder)
+    }
+}
+
+extension PaymentInstruction: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case type, stripe, hint
+        case productIDs = "product_ids"
+        case appAccountToken = "app_account_token"
+        case checkoutURL = "checkout_url"
+    }
+
+    private struct Stripe: Codable {
+        let publishable_key: String
+        let client_secret: String
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(type, forKey: .type)
+        switch self {
+        case .appleIAP(let productIDs, let appAccountToken, let hint):
+            try fields.encode(productIDs, forKey: .productIDs)
+            try fields.encode(appAccountToken, forKey: .appAccountToken)
+            try fields.encode(hint, forKey: .hint)
+        case .stripe(let publishableKey, let clientSecret):
+            try fields.encode(Stripe(publishable_key: publishableKey, client_secret: clientSecret), forKey: .stripe)
+        case .url(let address), .qr(let address):
+            try fields.encode(address, forKey: .checkoutURL)
+        case .none:
+            break
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        switch try fields.decode(ContractType.self, forKey: .type) {
+        case .appleIAP:
+            self = .appleIAP(
+                productIDs: try fields.decode([String].self, forKey: .productIDs),
+                appAccountToken: try fields.decode(String.self, forKey: .appAccountToken),
+                hint: try fields.decode(String.self, forKey: .hint))
+        case .stripe:
+            let stripe = try fields.decode(Stripe.self, forKey: .stripe)
+            self = .stripe(publishableKey: stripe.publishable_key, clientSecret: stripe.client_secret)
+        case .url: self = .url(checkoutURL: try fields.decode(String.self, forKey: .checkoutURL))
+        case .qr: self = .qr(text: try fields.decode(String.self, forKey: .checkoutURL))
+        case .none: self = .none
+        case .applePay:
+            throw DecodingError.dataCorruptedError(
+                forKey: .type, in: fields, debugDescription: "no provider of this release makes this contract")
+        }
+    }
+}

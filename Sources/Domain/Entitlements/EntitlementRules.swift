@@ -1,0 +1,113 @@
+/// One grant as it lies in time.
+package struct Entitlement: Sendable, Equatable {
+    package enum Status: String, Sendable, Codable {
+        case active, expired, revoked, suspended, scheduled, upgraded
+        case inGracePeriod = "in_grace_period"
+        case inBillingRetry = "in_billing_retry"
+    }
+
+    package let grant: Grant
+    package let status: Status
+    package let startsAt: Timestamp
+    /// nil when it never ends.
+    package let endsAt: Timestamp?
+}
+
+/// The membership of one tier, or of all: whether it holds now and until when it holds without a gap.
+package struct Membership: Sendable, Equatable {
+    package let tier: String
+    package let rank: Int64
+    /// nil when perpetual.
+    package let endsAt: Timestamp?
+}
+
+/// What a user owns at one moment: a pure fold over the grants (`domain.md` section 7).
+package struct EntitlementFold: Sendable, Equatable {
+    /// Newest purchase first.
+    package let entitlements: [Entitlement]
+    /// The tiers held now, highest rank first.
+    package let tiers: [Membership]
+    /// The deciding tier with the end of the whole membership; nil when no tier is held.
+    package let membership: Membership?
+    /// The next moment at which time alone changes this fold.
+    package let nextChangeAt: Timestamp?
+}
+
+package enum EntitlementRules {
+    package static func fold(_ grants: [Grant], now: Timestamp) -> EntitlementFold {
+        let placed = place(grants)
+        let entitlements = placed.map { Entitlement(
+            grant: $0.grant, status: $0.status(at: now), startsAt: $0.start, endsAt: $0.end) }
+        let tiered = placed.filter { !$0.grant.tier.isEmpty && $0.counts }
+        let tiers = memberships(tiered, now: now)
+        let boundaries = placed.filter(\.counts).flatMap { [$0.start, $0.end].compactMap { $0 } }
+        return EntitlementFold(
+            entitlements: entitlements.sorted {
+                ($0.grant.purchasedAt, $0.grant.id) > ($1.grant.purchasedAt, $1.grant.id)
+            },
+            tiers: tiers,
+            membership: tiers.first.map {
+                Membership(tier: $0.tier, rank: $0.rank, endsAt: coveredUntil(tiered, now: now))
+            },
+            nextChangeAt: boundaries.filter { $0 > now }.min())
+    }
+
+    /// Where each grant lies in time: passes of one group end to end in order of (purchase, source id).
+    ///
+    /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.
+    private static func place(_ grants: [Grant]) -> [Placed] {
+        struct Chain: Hashable { let environment: Environment; let group: String }
+        var ends: [Chain: Timestamp] = [:]
+        return grants.sorted { ($0.purchasedAt, $0.source.id) < ($1.purchasedAt, $1.source.id) }.map { grant in
+            switch grant.term {
+            case .perpetual: return Placed(grant: grant, start: grant.purchasedAt, end: nil)
+            case .until(let end): return Placed(grant: grant, start: grant.purchasedAt, end: end)
+            case .days(let days):
+                guard let group = grant.stackGroup, grant.revocation == nil else {
+                    return Placed(grant: grant, start: grant.purchasedAt, end: grant.purchasedAt.adding(days: days))
+                }
+                let chain = Chain(environment: grant.environment, group: group)
+                let start = max(grant.purchasedAt, ends[chain] ?? grant.purchasedAt)
+                let end = start.adding(days: days)
+                ends[chain] = end
+                return Placed(grant: grant, start: start, end: end)
+            }
+        }
+    }
+
+    private static func memberships(_ tiered: [Placed], now: Timestamp) -> [Membership] {
+        Dictionary(grouping: tiered, by: \.grant.tier)
+            .compactMap { tier, placed -> Membership? in
+                guard let rank = placed.filter({ $0.holds(at: now) }).map(\.grant.rank).max() else { return nil }
+                return Membership(tier: tier, rank: rank, endsAt: coveredUntil(placed, now: now))
+            }
+            .sorted { ($0.rank, $0.tier) > ($1.rank, $1.tier) }
+    }
+
+    /// Until when the grants, one after the other, leave no gap from now on; nil when one of them never ends.
+    private static func coveredUntil(_ placed: [Placed], now: Timestamp) -> Timestamp? {
+        var covered = now
+        for next in placed.sorted(by: { $0.start < $1.start }) where next.start <= covered {
+            guard let end = next.end else { return nil }
+            covered = max(covered, end)
+        }
+        return covered
+    }
+
+    private struct Placed {
+        let grant: Grant
+        let start: Timestamp
+        let end: Timestamp?
+
+        var counts: Bool { grant.revocation == nil && !grant.suspended }
+
+        func holds(at now: Timestamp) -> Bool { counts && start <= now && (end.map { now < $0 } ?? true) }
+
+        func status(at now: Timestamp) -> Entitlement.Status {
+            if grant.revocation != nil { return .revoked }
+            if grant.suspended { return .suspended }
+            if now < start { return .scheduled }
+            return holds(at: now) ? .active : .expired
+        }
+    }
+}

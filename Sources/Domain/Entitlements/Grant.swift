@@ -1,0 +1,94 @@
+/// One thing that a user was given, by one source, once.
+package struct Grant: Identified, Sendable, Equatable {
+    package static let idPrefix = "grt"
+
+    package enum SourceKind: String, Sendable, Codable, CaseIterable {
+        case order, admin, partner
+        case appleTransaction = "apple_transaction"
+        case appleSubscription = "apple_subscription"
+    }
+
+    /// What gave it; with the environment and the user this is unique, so one source grants once.
+    package struct Source: Hashable, Sendable {
+        package let kind: SourceKind
+        package let id: String
+
+        package init(kind: SourceKind, id: String) {
+            self.kind = kind
+            self.id = id
+        }
+    }
+
+    /// That it was taken back. What a refund or a dispute took can come back with it; what an admin took cannot.
+    package struct Revocation: Hashable, Sendable {
+        package enum Reason: String, Sendable {
+            case refund, dispute, admin
+        }
+
+        package let at: Timestamp
+        package let reason: Reason
+
+        package init(at: Timestamp, reason: Reason) {
+            self.at = at
+            self.reason = reason
+        }
+    }
+
+    /// How long it lasts, as a fact; where it lies in time is computed by ``EntitlementRules``.
+    package enum Term: Hashable, Sendable {
+        case perpetual
+        /// So many days from its start, which the stack group may push back.
+        case days(Int64)
+        case until(Timestamp)
+    }
+
+    package let id: ID<Grant>
+    package let user: ID<User>
+    package let sku: SKUCode
+    package let kind: SKU.Kind
+    package let tier: String
+    package let rank: Int64
+    package let source: Source
+    package let order: ID<Order>?
+    package let environment: Environment
+    package let purchasedAt: Timestamp
+    package let term: Term
+    /// Passes of one group and environment lie end to end; nil stands alone.
+    package let stackGroup: String?
+    package let attributes: [String: JSONValue]
+    package var revocation: Revocation?
+    package var suspended: Bool
+
+    package init(
+        id: ID<Grant>, user: ID<User>, sku: SKUCode, kind: SKU.Kind, tier: String, rank: Int64, source: Source,
+        order: ID<Order>?, environment: Environment, purchasedAt: Timestamp, term: Term, stackGroup: String?,
+        attributes: [String: JSONValue], revocation: Revocation? = nil, suspended: Bool = false
+    ) {
+        self.id = id
+        self.user = user
+        self.sku = sku
+        self.kind = kind
+        self.tier = tier
+        self.rank = rank
+        self.source = source
+        self.order = order
+        self.environment = environment
+        self.purchasedAt = purchasedAt
+        self.term = term
+        self.stackGroup = stackGroup
+        self.attributes = attributes
+        self.revocation = revocation
+        self.suspended = suspended
+    }
+}
+
+extension OrderTerms {
+    /// How long what these terms sell lasts; nil where nothing lasts (a consumable is its units).
+    package var term: Grant.Term? {
+        switch kind {
+        case .consumable: nil
+        case .nonConsumable: .perpetual
+        case .nonRenewing, .subscription: days.map(Grant.Term.days)
+        }
+    }
+}

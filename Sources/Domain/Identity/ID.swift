@@ -1,0 +1,79 @@
+/// What an ``ID`` names; the prefix tells a reader which.
+public protocol Identified {
+    /// Three letters, `ord`.
+    static var idPrefix: String { get }
+}
+
+/// A typed identifier: a prefix and a UUIDv7 (RFC 9562 section 5.7) in 26 characters of lower-case Crockford base 32.
+///
+/// Sorts by the time of its making and has at most 30 characters, so that it can be a provider's order number.
+public struct ID<Subject: Identified>: Hashable, Sendable {
+    public let rawValue: String
+
+    /// - Returns: nil unless the text is exactly the prefix, `_` and 26 characters of the alphabet.
+    public init?(_ text: String) {
+        let prefix = Subject.idPrefix + "_"
+        guard text.hasPrefix(prefix), text.utf8.count == prefix.utf8.count + Crockford.length,
+            text.utf8.dropFirst(prefix.utf8.count).allSatisfy(Crockford.alphabet.contains)
+        else { return nil }
+        rawValue = text
+    }
+
+    fileprivate init(bits: UInt128) { rawValue = Subject.idPrefix + "_" + Crockford.encode(bits) }
+}
+
+extension ID: CustomStringConvertible {
+    public var description: String { rawValue }
+}
+
+extension ID: Comparable {
+    public static func < (left: ID, right: ID) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension ID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = ID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an id of this kind")
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+private enum Crockford {
+    static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    static let length = 26
+
+    static func encode(_ bits: UInt128) -> String {
+        String(decoding: (0..<length).map { alphabet[Int((bits >> (UInt128(length - 1 - $0) * 5)) & 31)] }, as: UTF8.self)
+    }
+}
+
+/// Makes ids from the injected clock and randomness.
+public struct IDSource: Sendable {
+    private let time: TimeSource
+    private let random: RandomSource
+
+    public init(time: TimeSource, random: RandomSource) {
+        self.time = time
+        self.random = random
+    }
+
+    public func make<Subject: Identified>(_ subject: Subject.Type = Subject.self) -> ID<Subject> {
+        ID(bits: uuid7())
+    }
+
+    /// A UUIDv7: 48 bits of milliseconds, the version, 74 random bits, the variant.
+    private func uuid7() -> UInt128 {
+        let tail = random.bytes(10).reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        let randomA = (tail >> 62) & 0xFFF
+        let randomB = tail & ((1 << 62) - 1)
+        let stamp = UInt128(UInt64(max(0, time.milliseconds()))) & 0xFFFF_FFFF_FFFF
+        return stamp << 80 | 7 << 76 | randomA << 64 | 2 << 62 | randomB
+    }
+}

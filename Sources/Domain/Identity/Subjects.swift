@@ -1,0 +1,74 @@
+/// Somebody who buys: the app's own id outside, an internal one everywhere else, so that erasing a person deletes one mapping.
+package enum User: Identified { package static let idPrefix = "usr" }
+/// One provider notification as it arrived.
+package enum Notification: Identified { package static let idPrefix = "ntf" }
+/// One entry of the outbox.
+package enum Event: Identified { package static let idPrefix = "evt" }
+/// A credential of a partner or an admin.
+package enum APIKey: Identified { package static let idPrefix = "key" }
+/// One HTTP request, for the log and for support.
+package enum Request: Identified { package static let idPrefix = "req" }
+
+/// The app's own name for a user: 1–128 characters, no control characters.
+package struct ExternalUserID: Hashable, Sendable {
+    package let rawValue: String
+
+    package init?(_ text: String) {
+        guard (1...128).contains(text.count), !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { return nil }
+        rawValue = text
+    }
+}
+
+/// The SKU's id that an admin chose, `vip_month`: `[a-z0-9][a-z0-9_.-]{0,63}`.
+public struct SKUCode: Hashable, Sendable, Comparable {
+    public let rawValue: String
+
+    /// - Returns: nil unless the text has that form.
+    public init?(_ text: String) {
+        func plain(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        guard let first = text.utf8.first, plain(first), text.utf8.count <= 64,
+            text.utf8.allSatisfy({ plain($0) || $0 == 0x5F || $0 == 0x2E || $0 == 0x2D })
+        else { return nil }
+        rawValue = text
+    }
+
+    public static func < (left: SKUCode, right: SKUCode) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A configured provider's name, `stripe-main`: `[a-z0-9][a-z0-9_-]{0,63}`.
+public struct AccountID: Hashable, Sendable, Comparable {
+    public let rawValue: String
+
+    /// - Returns: nil unless the text has that form.
+    public init?(_ text: String) {
+        func plain(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        guard let first = text.utf8.first, plain(first), text.utf8.count <= 64,
+            text.utf8.allSatisfy({ plain($0) || $0 == 0x5F || $0 == 0x2D })
+        else { return nil }
+        rawValue = text
+    }
+
+    public static func < (left: AccountID, right: AccountID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Who acts, as the audit and idempotency know it.
+package enum Actor: Hashable, Sendable {
+    /// The user whose object the act is about; that object names the user by the internal id.
+    case user
+    /// A partner's or admin's name, and the key that was used.
+    case partner(name: String, key: ID<APIKey>)
+    case provider(AccountID)
+    /// Paydesk itself: a command or a job, by name.
+    case system(String)
+
+    /// One text for the audit, `partner:acme`.
+    package var label: String {
+        switch self {
+        case .user: "user"
+        case .partner(let name, let key): "partner:\(name)/\(key)"
+        case .provider(let account): "provider:\(account.rawValue)"
+        case .system(let name): "system:\(name)"
+        }
+    }
+}

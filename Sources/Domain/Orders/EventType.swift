@@ -1,0 +1,13 @@
+/// What the outbox tells about; each state change writes its event in the same transaction.
+package enum EventType: String, Sendable, CaseIterable {
+    case orderOpened = "order.opened"
+    case orderPaid = "order.paid"
+    case orderClosed = "order.closed"
+    case orderAnomaly = "order.anomaly"
+    case refundSucceeded = "refund.succeeded"
+    case refundFailed = "refund.failed"
+    case disputeOpened = "dispute.opened"
+    case disputeClosed = "dispute.closed"
+    case entitlementsChanged = "entitlements.changed"
+    case balanceOverdrawn = "balance.overdrawn"
+}

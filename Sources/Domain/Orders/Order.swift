@@ -1,0 +1,122 @@
+/// One intention to buy, or one store transaction.
+public struct Order: Identified, Sendable {
+    public static let idPrefix = "ord"
+
+    package enum Origin: String, Sendable {
+        case checkout, purchase, renewal
+        case history = "import"
+    }
+
+    package enum State: String, Sendable {
+        case open, paid, closed
+    }
+
+    /// What clients see: the state, with refunds folded in.
+    package enum Status: String, Sendable, CaseIterable {
+        case open, paid, refunded, closed
+        case partiallyRefunded = "partially_refunded"
+    }
+
+    package let id: ID<Order>
+    package let user: ID<User>
+    package let origin: Origin
+    package let sku: SKUCode
+    package let quantity: Int64
+    package let terms: OrderTerms
+    /// The option's days that the checkout named.
+    package let days: Int64?
+    /// The price asked; null where a store set it and signed none.
+    package let amount: Money?
+    package var state: State
+    package let platform: Platform
+    package let environment: Environment
+    /// The partner whose key made it.
+    package let partner: String?
+    package let returnURL: String?
+    package let metadata: [String: String]
+    /// What was really paid; null until then.
+    package var charged: Money?
+    /// Minor units of `charged` that are bound by refunds neither failed nor reversed.
+    package var refunding: Int64
+    /// Minor units that refunds have given back for certain.
+    package var refunded: Int64
+    /// Minor units lost in disputes.
+    package var lost: Int64
+    package var anomalies: [Anomaly]
+    package let createdAt: Timestamp
+    package let expiresAt: Timestamp
+    package var paidAt: Timestamp?
+    package var closedAt: Timestamp?
+
+    package init(
+        id: ID<Order>, user: ID<User>, origin: Origin, sku: SKUCode, quantity: Int64, terms: OrderTerms, days: Int64?,
+        amount: Money?, state: State, platform: Platform, environment: Environment, partner: String?, returnURL: String?,
+        metadata: [String: String], charged: Money? = nil, refunding: Int64 = 0, refunded: Int64 = 0, lost: Int64 = 0,
+        anomalies: [Anomaly] = [], createdAt: Timestamp, expiresAt: Timestamp, paidAt: Timestamp? = nil,
+        closedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.user = user
+        self.origin = origin
+        self.sku = sku
+        self.quantity = quantity
+        self.terms = terms
+        self.days = days
+        self.amount = amount
+        self.state = state
+        self.platform = platform
+        self.environment = environment
+        self.partner = partner
+        self.returnURL = returnURL
+        self.metadata = metadata
+        self.charged = charged
+        self.refunding = refunding
+        self.refunded = refunded
+        self.lost = lost
+        self.anomalies = anomalies
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.paidAt = paidAt
+        self.closedAt = closedAt
+    }
+}
+
+extension Order {
+    /// The state with refunds and lost disputes folded in; a refund that bounces leads back by itself.
+    package var status: Status {
+        switch state {
+        case .open: return .open
+        case .closed: return .closed
+        case .paid:
+            let returned = refunded + lost
+            guard returned > 0 else { return .paid }
+            return returned >= (charged?.value ?? 0) ? .refunded : .partiallyRefunded
+        }
+    }
+
+    /// Everything that was paid has gone back by refunds.
+    package var isFullyRefunded: Bool { state == .paid && refunded > 0 && refunded + lost >= (charged?.value ?? 0) }
+}
+
+/// Where the buyer is.
+public enum Platform: String, Sendable, Codable, CaseIterable {
+    case ios, android, web, desktop
+}
+
+/// Apple's environments; every provider payment is `Production`.
+package enum Environment: String, Sendable, Codable, CaseIterable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    case xcode = "Xcode"
+}
+
+/// Something that happened against expectation, kept with the order for an admin to see.
+package enum Anomaly: String, Sendable, Codable, CaseIterable {
+    case revivedPayment = "revived_payment"
+    case latePayment = "late_payment"
+    case duplicatePayment = "duplicate_payment"
+    case duplicateOwnership = "duplicate_ownership"
+    case contradictingFact = "contradicting_fact"
+    case amountMismatch = "amount_mismatch"
+    case kindMismatch = "kind_mismatch"
+}

@@ -1,0 +1,63 @@
+/// Money on its way back to the payer.
+public struct Refund: Identified, Sendable {
+    public static let idPrefix = "ref"
+
+    package enum State: String, Sendable, CaseIterable {
+        case created, pending, unknown, succeeded, failed
+        /// Apple took its own refund back.
+        case reversed
+    }
+
+    package let id: ID<Refund>
+    package let order: ID<Order>
+    package let payment: ID<Payment>
+    package let amount: Money
+    package let reason: String
+    package var state: State
+    package var reference: String?
+    /// Whether its amount counts against what was captured; false where a provider gave back more than that.
+    package let counted: Bool
+    package let createdAt: Timestamp
+
+    package init(
+        id: ID<Refund>, order: ID<Order>, payment: ID<Payment>, amount: Money, reason: String, state: State = .created,
+        reference: String? = nil, counted: Bool = true, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.order = order
+        self.payment = payment
+        self.amount = amount
+        self.reason = reason
+        self.state = state
+        self.reference = reference
+        self.counted = counted
+        self.createdAt = createdAt
+    }
+}
+
+extension Refund.State {
+    package enum Fact: String, Sendable, CaseIterable {
+        case accepted, succeeded, failed, reversed
+        case outcomeUnknown = "outcome_unknown"
+    }
+
+    /// Moves a refund; a fact that does not fit leaves it as it is.
+    ///
+    /// A success may bounce later (`failed`) or be taken back by Apple (`reversed`). A refund that failed stays so:
+    /// providers make a new one.
+    package func applying(_ fact: Fact) -> Refund.State {
+        switch (self, fact) {
+        case (.created, .accepted), (.unknown, .accepted): .pending
+        case (.created, .outcomeUnknown), (.pending, .outcomeUnknown): .unknown
+        case (.created, .succeeded), (.pending, .succeeded), (.unknown, .succeeded): .succeeded
+        case (.created, .failed), (.pending, .failed), (.unknown, .failed), (.succeeded, .failed): .failed
+        case (.succeeded, .reversed): .reversed
+        case (.created, .reversed), (.pending, .reversed), (.unknown, .reversed), (.pending, .accepted),
+            (.unknown, .outcomeUnknown), (.succeeded, _), (.failed, _), (.reversed, _):
+            self
+        }
+    }
+
+    /// The amount is bound: it may have left or is about to.
+    package var isBinding: Bool { self != .failed && self != .reversed }
+}
