@@ -1,0 +1,92 @@
+public import Domain
+
+/// A payment to open.
+public struct PaymentAttempt: Sendable {
+    /// Also the idempotency key of the call and, where the provider takes one, its order number.
+    public let payment: ID<Payment>
+    public let order: ID<Order>
+    public let amount: Money
+    /// What is bought, for the payer's eyes.
+    public let title: String
+    public let platform: Platform
+    /// Where the payer goes afterwards; already checked.
+    public let returnURL: String?
+    public let expiresAt: Timestamp
+    /// The product ids that Apple can sell for this order; empty for other providers' goods.
+    public let appleProductIDs: [String]
+    /// The buyer's UUID for StoreKit's `appAccountToken`; nil unless the provider sells Apple products.
+    public let appAccountToken: String?
+    /// The contract types that the client takes.
+    public let accepts: Set<ContractType>
+
+    public init(
+        payment: ID<Payment>, order: ID<Order>, amount: Money, title: String, platform: Platform, returnURL: String?,
+        expiresAt: Timestamp, appleProductIDs: [String] = [], appAccountToken: String? = nil, accepts: Set<ContractType>
+    ) {
+        self.payment = payment
+        self.order = order
+        self.amount = amount
+        self.title = title
+        self.platform = platform
+        self.returnURL = returnURL
+        self.expiresAt = expiresAt
+        self.appleProductIDs = appleProductIDs
+        self.appAccountToken = appAccountToken
+        self.accepts = accepts
+    }
+
+    /// The same for every repetition of this call.
+    public var idempotencyKey: String { "\(payment.rawValue)-open" }
+}
+
+/// A payment as the provider opened it.
+public struct OpenedPayment: Sendable {
+    /// What the client must do.
+    public let instruction: PaymentInstruction
+    /// The provider's own id; nil where it only knows ours.
+    public let reference: String?
+    /// What is known of the money already; `accepted` while it waits for the payer.
+    public let outcome: PaymentOutcome
+
+    public init(instruction: PaymentInstruction, reference: String?, outcome: PaymentOutcome = .accepted) {
+        self.instruction = instruction
+        self.reference = reference
+        self.outcome = outcome
+    }
+}
+
+/// How a payment is named in calls to its provider.
+public struct ProviderReference: Sendable, Hashable {
+    public let payment: ID<Payment>
+    /// The provider's own id where it gave one.
+    public let reference: String?
+    public let amount: Money
+
+    public init(payment: ID<Payment>, reference: String?, amount: Money) {
+        self.payment = payment
+        self.reference = reference
+        self.amount = amount
+    }
+}
+
+/// A refund to make, or to ask about.
+public struct RefundAttempt: Sendable {
+    /// Also the idempotency key of the call.
+    public let refund: ID<Refund>
+    public let payment: ProviderReference
+    public let amount: Money
+    public let reason: String
+    /// The provider's own id of the refund where it gave one.
+    public let reference: String?
+
+    public init(refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil) {
+        self.refund = refund
+        self.payment = payment
+        self.amount = amount
+        self.reason = reason
+        self.reference = reference
+    }
+
+    /// The same for every repetition of this call.
+    public var idempotencyKey: String { "\(refund.rawValue)-refund" }
+}

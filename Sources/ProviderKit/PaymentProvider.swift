@@ -1,0 +1,75 @@
+public import Domain
+
+/// A payment provider: it translates between Paydesk's words and one payment service's.
+///
+/// It is stateless: all persistence, retries, routing, amount checks and policies are Paydesk's. Every call that
+/// changes something carries an idempotency key, may be repeated with it, and must then have one effect.
+public protocol PaymentProvider: Sendable {
+    /// What this kind of provider is and can do.
+    static var manifest: ProviderManifest { get }
+
+    /// Takes one account whose settings fit the manifest's schema.
+    ///
+    /// - Throws: every fault that only this provider can see (a key of the wrong form, two settings that contradict).
+    init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError)
+
+    /// The contract types that this account, with its settings, makes; a subset of the manifest's.
+    var contractTypes: Set<ContractType> { get }
+
+    /// Opens a payment and says what the client must do.
+    func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment
+
+    /// Asks for the present state of a payment.
+    func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport
+
+    /// Makes a payment impossible, or reports why that is too late.
+    func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport
+
+    /// Gives money back.
+    func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport
+
+    /// Asks for the present state of a refund.
+    func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport
+
+    /// Verifies a notification and says what it states.
+    ///
+    /// - Throws: ``ProviderError/invalidSignature`` for anything that is not proven to come from the provider, now.
+    func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification
+}
+
+extension PaymentProvider {
+    public var contractTypes: Set<ContractType> { Set(Self.manifest.contractTypes) }
+}
+
+/// A provider that renders its own pay page, routed at `/{kind}/{payment_id}`.
+public protocol PaymentPageServing: PaymentProvider {
+    /// The page as the payer first sees it; nil when the payment is not known.
+    func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage?
+
+    /// The payer's act, as the page's form sent it; nil when the payment is not known.
+    func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage?
+}
+
+/// What a pay page answers.
+public enum PaymentPage: Sendable, Equatable {
+    /// A complete HTML document.
+    case html(String)
+    /// Back to the app (303).
+    case redirect(String)
+    /// The form was not understood (400), in words for the payer.
+    case refused(String)
+}
+
+/// How a provider call can end badly; closed, because what happens next depends on it.
+public enum ProviderError: Error, Sendable, Equatable {
+    /// Final: the provider said no. The reason is safe to show.
+    case rejected(reason: String)
+    /// Nothing happened; trying again later may help.
+    case unavailable
+    /// The call may have taken effect: query before anything else.
+    case outcomeUnknown
+    /// A notification or an answer that is not proven to be the provider's.
+    case invalidSignature
+    /// This provider has no such operation.
+    case unsupported
+}

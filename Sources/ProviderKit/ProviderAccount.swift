@@ -1,0 +1,76 @@
+public import Domain
+
+/// One configured account of a provider: its name and its validated settings.
+public struct ProviderAccount: Sendable {
+    public let id: AccountID
+    public let settings: ProviderSettings
+    /// Development mode: loopback peers, http and test roots are allowed.
+    public let isDevelopment: Bool
+
+    public init(id: AccountID, settings: ProviderSettings, isDevelopment: Bool) {
+        self.id = id
+        self.settings = settings
+        self.isDevelopment = isDevelopment
+    }
+}
+
+/// Settings that fit their schema, defaults filled in; it never shows its values.
+public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    private let values: [String: SettingValue]
+
+    public init(_ values: [String: SettingValue]) { self.values = values }
+
+    public subscript(_ name: String) -> SettingValue? { values[name] }
+
+    /// The text of a field; empty where it is absent.
+    public func text(_ name: String) -> String {
+        guard case .text(let text)? = values[name] else { return "" }
+        return text
+    }
+
+    public func integer(_ name: String) -> Int64? {
+        guard case .integer(let number)? = values[name] else { return nil }
+        return number
+    }
+
+    public func boolean(_ name: String) -> Bool { values[name] == .boolean(true) }
+
+    /// The texts of a list of texts, choices, urls or paths.
+    public func texts(_ name: String) -> [String] {
+        guard case .list(let elements)? = values[name] else { return [] }
+        return elements.compactMap { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    public func object(_ name: String) -> ProviderSettings {
+        guard case .object(let members)? = values[name] else { return ProviderSettings([:]) }
+        return ProviderSettings(members)
+    }
+
+    public func objects(_ name: String) -> [ProviderSettings] {
+        guard case .list(let elements)? = values[name] else { return [] }
+        return elements.compactMap { if case .object(let members) = $0 { ProviderSettings(members) } else { nil } }
+    }
+
+    public var description: String { "ProviderSettings(\(values.keys.sorted().joined(separator: ", ")))" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Why an account cannot be used as configured.
+public struct ProviderSetupError: Error, Sendable, Equatable {
+    /// One fault: the setting's path, what is wrong and how to mend it. Never the value.
+    public struct Fault: Sendable, Equatable {
+        public let setting: String
+        public let problem: String
+        public let remedy: String
+
+        public init(setting: String, problem: String, remedy: String) {
+            self.setting = setting
+            self.problem = problem
+            self.remedy = remedy
+        }
+    }
+
+    public let faults: [Fault]
+
+    public init(_ faults: [Fault]) { self.faults = faults }
+}

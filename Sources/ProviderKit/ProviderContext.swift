@@ -1,0 +1,91 @@
+public import Domain
+public import FoundationEssentials
+
+/// What an account's provider is given to work with; nothing else of Paydesk is in its reach.
+public struct ProviderContext: Sendable {
+    public let http: any HTTPTransport
+    public let time: TimeSource
+    public let random: RandomSource
+    public let book: any AccountBook
+    /// Where this account's notifications arrive, `https://pay.example/v1/notify/…`.
+    public let notifyURL: String
+    /// Paydesk's own public address, without a slash at its end.
+    public let publicURL: String
+
+    public init(
+        http: any HTTPTransport, time: TimeSource, random: RandomSource, book: any AccountBook, notifyURL: String,
+        publicURL: String
+    ) {
+        self.http = http
+        self.time = time
+        self.random = random
+        self.book = book
+        self.notifyURL = notifyURL
+        self.publicURL = publicURL
+    }
+
+    /// Where a ``PaymentPageServing`` provider's page of a payment is.
+    public func pageURL(kind: String, payment: ID<Payment>) -> String { "\(publicURL)/\(kind)/\(payment.rawValue)" }
+}
+
+/// A small durable table of one account, for a provider that plays its own upstream.
+///
+/// At most 64 KiB a value; the oldest of more than 100,000 entries are dropped.
+public protocol AccountBook: Sendable {
+    func value(_ key: String) async throws(ProviderError) -> Data?
+
+    /// Replaces a value in one transaction and returns what is stored then.
+    ///
+    /// The closure may run more than once; returning nil leaves the entry as it is.
+    func update(
+        _ key: String, _ change: @escaping @Sendable (Data?) -> Data?
+    ) async throws(ProviderError) -> Data?
+}
+
+/// One call to a provider's service.
+public struct OutgoingRequest: Sendable {
+    public var method: String
+    public var url: String
+    public var headers: [(name: String, value: String)]
+    public var body: Data
+    /// The whole call's time limit; past it the call ends in ``HTTPTransportError/outcomeUnknown``.
+    public var timeoutMilliseconds: Int64
+    /// More than this of an answer's body is refused.
+    public var maxReplyBytes: Int
+
+    public init(
+        method: String, url: String, headers: [(name: String, value: String)] = [], body: Data = Data(),
+        timeoutMilliseconds: Int64 = 15_000, maxReplyBytes: Int = 1 << 20
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.maxReplyBytes = maxReplyBytes
+    }
+}
+
+public struct IncomingReply: Sendable {
+    public var status: Int
+    public var headers: [(name: String, value: String)]
+    public var body: Data
+
+    public init(status: Int, headers: [(name: String, value: String)] = [], body: Data = Data()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+public enum HTTPTransportError: Error, Sendable, Equatable {
+    /// The request never reached the peer.
+    case notSent
+    /// The request may have arrived: a timeout, a connection cut, an answer that is too large.
+    case outcomeUnknown
+}
+
+/// The injected HTTP client: no redirects, bounded time and size.
+public protocol HTTPTransport: Sendable {
+    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply
+}

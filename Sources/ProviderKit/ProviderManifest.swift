@@ -1,0 +1,67 @@
+public import Domain
+
+/// What a kind of provider is and can do: read by the cashier, the configuration, the conformance kit and the admin.
+public struct ProviderManifest: Sendable, Equatable {
+    /// How surely a payment can be made impossible before another is opened.
+    public enum Cancellation: String, Sendable, Codable {
+        /// After a successful cancel nobody can pay it.
+        case definite
+        /// It may still be paid (a QR that was already scanned).
+        case bestEffort = "best_effort"
+        case none
+    }
+
+    /// What can be given back.
+    public enum Refunds: String, Sendable, Codable {
+        case partial, full
+        /// Only the provider's own customer service gives money back.
+        case none
+    }
+
+    /// What a provider can be asked to sell.
+    public enum Goods: String, Sendable, Codable {
+        case anything
+        /// Only SKUs that have Apple product ids.
+        case appleProducts = "apple_products"
+    }
+
+    public enum NotificationMethod: String, Sendable, Codable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// The word in `kind:`, `sandbox`: `[a-z][a-z0-9_]*`.
+    public var kind: String
+    public var displayName: String
+    public var contractTypes: [ContractType]
+    /// The currencies it takes; empty means all.
+    public var currencies: [Currency]
+    public var goods: Goods
+    /// Subscriptions renew by themselves.
+    public var recurring: Bool
+    public var cancel: Cancellation
+    public var refunds: Refunds
+    /// How notifications arrive; empty means that there are none.
+    public var notifications: [NotificationMethod]
+    /// Refused in production mode.
+    public var developmentOnly: Bool
+    public var settings: SettingsSchema
+
+    public init(
+        kind: String, displayName: String, contractTypes: [ContractType], currencies: [Currency] = [],
+        goods: Goods = .anything, recurring: Bool = false, cancel: Cancellation, refunds: Refunds,
+        notifications: [NotificationMethod], developmentOnly: Bool = false, settings: SettingsSchema
+    ) {
+        self.kind = kind
+        self.displayName = displayName
+        self.contractTypes = contractTypes
+        self.currencies = currencies
+        self.goods = goods
+        self.recurring = recurring
+        self.cancel = cancel
+        self.refunds = refunds
+        self.notifications = notifications
+        self.developmentOnly = developmentOnly
+        self.settings = settings
+    }
+}

@@ -1,0 +1,153 @@
+public import Domain
+public import FoundationEssentials
+
+/// What a provider says about a payment's money.
+///
+/// A foreign status that is not known is ``pending(status:)`` with its raw text, never a success.
+public enum PaymentOutcome: Sendable, Equatable {
+    /// The provider knows the payment and waits for the payer.
+    case accepted
+    /// Not final, and not one of the provider's words that this adapter knows.
+    case pending(status: String)
+    /// The money is there: exactly so much of it.
+    case succeeded(Money)
+    /// Final: it will never be paid.
+    case failed(reason: String)
+    /// One try inside the payment failed; the payer may try again.
+    case tryFailed(reason: String)
+    /// Final: closed before it was paid.
+    case cancelled
+}
+
+public struct PaymentReport: Sendable, Equatable {
+    public let payment: ID<Payment>
+    public let outcome: PaymentOutcome
+    /// The provider's own id where it is known.
+    public let reference: String?
+
+    public init(payment: ID<Payment>, outcome: PaymentOutcome, reference: String? = nil) {
+        self.payment = payment
+        self.outcome = outcome
+        self.reference = reference
+    }
+}
+
+/// What a provider says about a refund.
+public enum RefundOutcome: Sendable, Equatable {
+    case pending
+    case succeeded
+    /// The money stayed, or came back after a success.
+    case failed(reason: String)
+    /// Taken back by the provider itself after a success (Apple).
+    case reversed
+}
+
+public struct RefundReport: Sendable, Equatable {
+    public let payment: ID<Payment>
+    /// Our refund; nil for one that was made at the provider, which then has a ``reference``.
+    public let refund: ID<Refund>?
+    public let outcome: RefundOutcome
+    /// The refund's own amount; nil where the provider does not repeat it.
+    public let amount: Money?
+    public let reference: String?
+
+    public init(
+        payment: ID<Payment>, refund: ID<Refund>?, outcome: RefundOutcome, amount: Money?, reference: String? = nil
+    ) {
+        self.payment = payment
+        self.refund = refund
+        self.outcome = outcome
+        self.amount = amount
+        self.reference = reference
+    }
+}
+
+public enum DisputeOutcome: Sendable, Equatable {
+    case opened, won, lost
+}
+
+public struct DisputeReport: Sendable, Equatable {
+    public let payment: ID<Payment>
+    /// The provider's id of the dispute; nil where a payment has at most one.
+    public let reference: String?
+    public let outcome: DisputeOutcome
+    /// nil means the whole payment.
+    public let amount: Money?
+
+    public init(payment: ID<Payment>, reference: String?, outcome: DisputeOutcome, amount: Money?) {
+        self.payment = payment
+        self.reference = reference
+        self.outcome = outcome
+        self.amount = amount
+    }
+}
+
+/// Something that a provider stated and that was proven to come from it.
+public enum ProviderFact: Sendable, Equatable {
+    case payment(PaymentReport)
+    case refund(RefundReport)
+    case dispute(DisputeReport)
+
+    /// The payment that it is about.
+    public var payment: ID<Payment> {
+        switch self {
+        case .payment(let report): report.payment
+        case .refund(let report): report.payment
+        case .dispute(let report): report.payment
+        }
+    }
+}
+
+/// A notification as it arrived, before anybody looked into it.
+public struct RawNotification: Sendable {
+    public let method: ProviderManifest.NotificationMethod
+    /// The query string without its `?`, undecoded.
+    public let query: String
+    /// Names in lower case, in the order of arrival.
+    public let headers: [(name: String, value: String)]
+    /// At most 2 MiB, byte for byte.
+    public let body: Data
+
+    public init(
+        method: ProviderManifest.NotificationMethod, query: String = "", headers: [(name: String, value: String)], body: Data
+    ) {
+        self.method = method
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first value of a header; `name` in lower case.
+    public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// What the provider wants to hear once a notification is stored.
+public struct Acknowledgement: Sendable, Equatable {
+    public let status: Int
+    public let contentType: String
+    public let body: String
+
+    public init(status: Int = 200, contentType: String = "text/plain; charset=utf-8", body: String) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+}
+
+/// A verified notification.
+public struct ReceivedNotification: Sendable {
+    /// The provider's id of the event; a repetition has the same.
+    public let eventID: String
+    /// The provider's own word for what happened.
+    public let type: String
+    /// Empty for an event that means nothing to an order; it is stored and acknowledged all the same.
+    public let facts: [ProviderFact]
+    public let acknowledgement: Acknowledgement
+
+    public init(eventID: String, type: String, facts: [ProviderFact], acknowledgement: Acknowledgement) {
+        self.eventID = eventID
+        self.type = type
+        self.facts = facts
+        self.acknowledgement = acknowledgement
+    }
+}

@@ -1,0 +1,91 @@
+package import Domain
+import Foundation
+
+/// What the cashier needs an account for.
+package struct SelectionNeed: Sendable {
+    package var sku: String
+    package var kind: SKU.Kind
+    package var onePeriodElsewhere: Bool
+    package var hasAppleProducts: Bool
+    package var quantity: Int64
+    package var amount: Money
+    package var platform: Platform
+    package var accepts: Set<ContractType>
+    /// An account id or a kind that the client insists on.
+    package var provider: String?
+    /// Spreads equal priorities: the same user always sees the same order.
+    package var user: String
+
+    package init(
+        sku: String, kind: SKU.Kind, onePeriodElsewhere: Bool, hasAppleProducts: Bool, quantity: Int64, amount: Money,
+        platform: Platform, accepts: Set<ContractType>, provider: String? = nil, user: String
+    ) {
+        self.sku = sku
+        self.kind = kind
+        self.onePeriodElsewhere = onePeriodElsewhere
+        self.hasAppleProducts = hasAppleProducts
+        self.quantity = quantity
+        self.amount = amount
+        self.platform = platform
+        self.accepts = accepts
+        self.provider = provider
+        self.user = user
+    }
+}
+
+/// Which accounts can take a payment, best first: a pure function of configuration, overrides and need.
+package enum Selection {
+    /// The most that Apple sells of a consumable at once.
+    package static let appleQuantityLimit: Int64 = 10
+
+    package static func candidates(_ accounts: [ConfiguredAccount], for need: SelectionNeed) -> [ConfiguredAccount] {
+        accounts.filter { isAble($0, need) }.sorted { first, second in
+            let left = (first.routing.priority, share(first, need.user))
+            let right = (second.routing.priority, share(second, need.user))
+            return left == right ? first.id < second.id : left > right
+        }
+    }
+
+    /// Whether an account may be chosen for this need.
+    package static func isAble(_ account: ConfiguredAccount, _ need: SelectionNeed) -> Bool {
+        let routing = account.routing
+        let manifest = account.manifest
+        func allows<Element: Equatable>(_ list: [Element], _ element: Element) -> Bool {
+            list.isEmpty || list.contains(element)
+        }
+        return account.enabled && routing.weight > 0
+            && (need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true)
+            && allows(routing.platforms, need.platform)
+            && allows(routing.currencies, need.amount.currency)
+            && allows(manifest.currencies, need.amount.currency)
+            && allows(routing.skus, need.sku)
+            && need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
+            && !account.provider.contractTypes.isDisjoint(with: need.accepts)
+            && (need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere)
+            && sellsGoods(manifest.goods, need)
+    }
+
+    private static func sellsGoods(_ goods: ProviderManifest.Goods, _ need: SelectionNeed) -> Bool {
+        switch goods {
+        case .anything: true
+        case .appleProducts:
+            need.hasAppleProducts
+                && (need.quantity == 1 || (need.kind == .consumable && need.quantity <= appleQuantityLimit))
+        }
+    }
+
+    /// `log(uniform) / weight`: sorting by it picks each account first in proportion to its weight
+    /// (weighted random order of Efraimidis and Spirakis), always alike for one user.
+    private static func share(_ account: ConfiguredAccount, _ user: String) -> Double {
+        let uniform = Double(hash("\(user)|\(account.id.rawValue)") >> 11) / Double(1 << 53)
+        return log(max(uniform, .leastNormalMagnitude)) / Double(account.routing.weight)
+    }
+
+    /// FNV-1a, finished by a mixer so that near-equal texts spread.
+    private static func hash(_ text: String) -> UInt64 {
+        var value = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        value = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+        value = (value ^ (value >> 33)) &* 0xC4CE_B9FE_1A85_EC53
+        return value ^ (value >> 33)
+    }
+}

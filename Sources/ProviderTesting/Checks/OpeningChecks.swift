@@ -1,0 +1,89 @@
+import Domain
+import ProviderKit
+
+extension Check {
+    static let opening = [
+        Check("opening gives an instruction of the account's contract types") { stage in
+            let provider = try stage.provider()
+            let opened = try await stage.open(provider, try stage.attempt())
+            try stage.expect(
+                provider.contractTypes.contains(opened.instruction.type),
+                "the instruction is \(opened.instruction.type)")
+            try stage.expect(!isEmpty(opened.instruction), "a field of the instruction is empty")
+        },
+        Check("one payment id opens one payment, however often") { stage in
+            let provider = try stage.provider()
+            let attempt = try stage.attempt()
+            let first = try await stage.open(provider, attempt)
+            let others = try await stage.openManyTimes(attempt, provider)
+            for other in others {
+                try stage.expect(other.instruction == first.instruction, "a repetition gave another instruction")
+                try stage.expect(other.reference == first.reference, "a repetition gave another reference")
+            }
+            guard await stage.wasAsked else { return }
+            let payments = try await stage.effects(of: attempt.payment).payments
+            try stage.expect(payments == 1, "the payment service has \(payments) payments for one")
+        },
+        Check("two payment ids open two payments") { stage in
+            let provider = try stage.provider()
+            let first = try stage.attempt()
+            let second = try stage.attempt(1)
+            let references = [
+                stage.reference(first, try await stage.open(provider, first)),
+                stage.reference(second, try await stage.open(provider, second)),
+            ]
+            if let one = references[0].reference {
+                try stage.expect(one != references[1].reference, "both have the reference \(one)")
+            }
+            for reference in references {
+                let outcome = try await stage.query(provider, reference).outcome
+                if case .succeeded(let amount) = outcome {
+                    try stage.expect(amount == reference.amount, "the amount is the other payment's: \(amount)")
+                }
+            }
+        },
+        Check("a restarted provider goes on where it stopped") { stage in
+            let before = try stage.provider()
+            let attempt = try stage.attempt()
+            let opened = try await stage.open(before, attempt)
+            let said = try await stage.query(before, stage.reference(attempt, opened))
+            let after = try stage.provider()
+            try stage.expect(
+                try await stage.query(after, stage.reference(attempt, opened)) == said, "a new instance says otherwise")
+            let again = try await stage.open(after, attempt)
+            try stage.expect(again.instruction == opened.instruction, "a new instance gives another instruction")
+        },
+    ]
+
+    private static func isEmpty(_ instruction: PaymentInstruction) -> Bool {
+        switch instruction {
+        case .appleIAP(let products, let token, let hint): products.isEmpty || token.isEmpty || hint.isEmpty
+        case .stripe(let key, let secret): key.isEmpty || secret.isEmpty
+        case .url(let text), .qr(let text): text.isEmpty
+        case .none: false
+        }
+    }
+}
+
+extension Stage {
+    /// Whether anything reached the payment service.
+    var wasAsked: Bool {
+        get async {
+            let writes = await book.writes
+            return writes > 0 || !transport.requests.isEmpty
+        }
+    }
+
+    /// Repeats an opening by the same instance and by others, one after the other and at the same time.
+    func openManyTimes(_ attempt: PaymentAttempt, _ same: any PaymentProvider) async throws -> [OpenedPayment] {
+        var opened = [try await open(same, attempt), try await open(provider(), attempt)]
+        let instances = try (0..<8).map { _ in try provider() }
+        try await withThrowingTaskGroup(of: OpenedPayment.self) { group in
+            for instance in instances {
+                group.addTask { try await self.open(instance, attempt) }
+            }
+            for try await one in group { opened.append(one) }
+        }
+        return opened
+    }
+}

@@ -1,0 +1,16 @@
+public import Domain
+import Synchronization
+
+/// A clock for tests: it moves when it is told to.
+public final class ManualClock: Sendable {
+    private let milliseconds: Mutex<Int64>
+
+    /// - Parameter seconds: since 1970-01-01 UTC.
+    public init(_ seconds: Int64 = 1_736_860_000) { milliseconds = Mutex(seconds * 1_000) }
+
+    public var time: TimeSource { TimeSource { [self] in milliseconds.withLock { $0 } } }
+    public var now: Timestamp { time.now }
+
+    /// Negative seconds turn it back.
+    public func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1_000 } }
+}

@@ -1,0 +1,55 @@
+public import ProviderKit
+import Synchronization
+
+/// An HTTP client for tests: it keeps what was asked, hands it to a closure, and plays the trouble on the way.
+public final class RecordingTransport: HTTPTransport {
+    public typealias Answer = @Sendable (OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply
+
+    private struct State {
+        var requests: [OutgoingRequest] = []
+        var behaviour = UpstreamBehaviour.normal
+    }
+
+    private let state = Mutex(State())
+    private let clock: ManualClock?
+    private let changesSomething: @Sendable (OutgoingRequest) -> Bool
+    private let answer: Answer
+
+    /// - Parameters:
+    ///   - clock: moves on by 10 s while a slow answer is awaited.
+    ///   - changesSomething: false for calls whose answers are never lost.
+    public init(
+        clock: ManualClock? = nil, changesSomething: @escaping @Sendable (OutgoingRequest) -> Bool = { _ in true },
+        answer: @escaping Answer
+    ) {
+        self.clock = clock
+        self.changesSomething = changesSomething
+        self.answer = answer
+    }
+
+    /// All requests so far, in the order of their sending.
+    public var requests: [OutgoingRequest] { state.withLock { $0.requests } }
+
+    public var behaviour: UpstreamBehaviour {
+        get { state.withLock { $0.behaviour } }
+        set { state.withLock { $0.behaviour = newValue } }
+    }
+
+    public func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
+        let behaviour = state.withLock { state in
+            state.requests.append(request)
+            return state.behaviour
+        }
+        switch behaviour {
+        case .normal: return try await answer(request)
+        case .unavailable: throw .notSent
+        case .slow:
+            clock?.advance(seconds: 10)
+            return try await answer(request)
+        case .lostReplies:
+            let reply = try await answer(request)
+            if changesSomething(request) { throw .outcomeUnknown }
+            return reply
+        }
+    }
+}

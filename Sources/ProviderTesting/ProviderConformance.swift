@@ -1,0 +1,68 @@
+import ProviderKit
+
+/// Drives a provider through everything that Paydesk relies on, and says what does not hold.
+///
+/// The provider's manifest decides which checks apply; a check that applies and examines nothing is red.
+public struct ProviderConformance: Sendable {
+    private let subject: String
+    private let rehearse: @Sendable () throws -> any Rehearsal
+
+    /// - Parameter rehearse: makes a fresh rehearsal for each check.
+    public init(_ subject: String, rehearse: @escaping @Sendable () throws -> any Rehearsal) {
+        self.subject = subject
+        self.rehearse = rehearse
+    }
+
+    public static var checkNames: [String] { checks.map(\.name) }
+
+    /// Checks one after the other; the last looks for secrets in everything that the others saw.
+    public func run() async -> ConformanceReport {
+        let transcript = Transcript()
+        var results: [ConformanceReport.Result] = []
+        for check in Self.checks {
+            results.append(
+                ConformanceReport.Result(name: check.name, outcome: await run(check, transcript)))
+        }
+        return ConformanceReport(subject: subject, results: results)
+    }
+
+    static let checks: [Check] =
+        Check.manifest + Check.opening + Check.querying + Check.cancelling + Check.refunding + Check.notifications
+        + Check.signatures + Check.troubles + Check.pages + Check.secrecy
+
+    private func run(_ check: Check, _ transcript: Transcript) async -> ConformanceReport.Outcome {
+        do {
+            let stage = try Stage(rehearse(), transcript)
+            try await check.body(stage)
+            return stage.expectations > 0 ? .passed : .failed(reason: "the check examined nothing")
+        } catch let stop as CheckStop {
+            return stop.outcome
+        } catch {
+            return .failed(reason: "stopped by \(error)")
+        }
+    }
+}
+
+/// One thing that must hold, under a name that says it.
+struct Check: Sendable {
+    let name: String
+    let body: @Sendable (Stage) async throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable (Stage) async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// Ends a check before its last line.
+enum CheckStop: Error {
+    case failed(String)
+    case notApplicable(String)
+
+    var outcome: ConformanceReport.Outcome {
+        switch self {
+        case .failed(let reason): .failed(reason: reason)
+        case .notApplicable(let why): .notApplicable(why: why)
+        }
+    }
+}
