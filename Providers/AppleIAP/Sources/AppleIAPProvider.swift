@@ -1,0 +1,53 @@
+import Domain
+public import ProviderKit
+
+/// Apple's In-App Purchase: the app buys through StoreKit and hands in what Apple signed.
+///
+/// Opening a payment asks nobody: it names the products and the token by which the purchase finds its user.
+public struct AppleIAPProvider: PaymentProvider {
+    // Apple's notifications join the manifest together with the code that verifies them: until then the kind has none,
+    // so that the manifest promises nothing which does not work.
+    public static let manifest = ProviderManifest(
+        kind: "apple_iap", displayName: "Apple In-App Purchase", contractTypes: [.appleIAP], goods: .appleProducts,
+        recurring: true, cancel: .none, refunds: .none, notifications: [], settings: AppleIAPSettings.schema)
+
+    private static let hint = """
+        Use StoreKit to purchase the given product_ids with app_account_token, \
+        then POST signedData to attach.
+        """
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        try AppleIAPSettings.check(account)
+    }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        guard !attempt.appleProductIDs.isEmpty else { throw .rejected(reason: "no_apple_product") }
+        guard let token = attempt.appAccountToken, !token.isEmpty else {
+            throw .rejected(reason: "no_app_account_token")
+        }
+        return OpenedPayment(
+            instruction: .appleIAP(
+                productIDs: attempt.appleProductIDs, appAccountToken: token, hint: Self.hint),
+            reference: nil)
+    }
+
+    /// Always `accepted`: Apple tells of a payment by the signed purchase itself, and knows nothing of our payment ids.
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        PaymentReport(payment: payment.payment, outcome: .accepted)
+    }
+
+    /// Nobody but the customer can stop a purchase in StoreKit.
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport { throw .unsupported }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        throw .rejected(reason: "refund_by_apple_only")
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport { throw .unsupported }
+
+    /// App Store Server Notifications V2 will be taken here, once the code that verifies their signature chain is part
+    /// of the product; until then the manifest names no notification, and purchases come by attach.
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        throw .unsupported
+    }
+}

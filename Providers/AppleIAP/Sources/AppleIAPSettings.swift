@@ -1,0 +1,118 @@
+import ProviderKit
+
+/// What the file of an `apple_iap` account may say.
+enum AppleIAPSettings {
+    static let schema = SettingsSchema([
+        SettingsSchema.Field(
+            "apps", .list(.object(app)), required: true,
+            summary: "The apps whose purchases count; all of them share Paydesk's users."),
+        SettingsSchema.Field(
+            "environments", .list(.choice(["Production", "Sandbox", "Xcode"])),
+            default: .list([.text("Production"), .text("Sandbox")]), developmentOnlyChoices: ["Xcode"],
+            summary: "The environments that are accepted; Xcode in development mode only."),
+        SettingsSchema.Field(
+            "sandbox", .object(sandbox), default: .object(["entitles": .text("all"), "users": .list([])]),
+            summary: "What a Sandbox purchase gives."),
+        SettingsSchema.Field(
+            "xcode_certificates", .list(.path), default: .list([]), developmentOnly: true,
+            summary: "StoreKit test certificates that may sign in Xcode; empty: Xcode signatures are not checked."),
+        SettingsSchema.Field(
+            "root_certificates", .list(.path), default: .list([]), developmentOnly: true,
+            summary: "More trust anchors than Apple's own, as PEM or DER files."),
+        SettingsSchema.Field(
+            "api", .object(api), default: .object([:]), summary: "The key and the addresses of Apple's server API."),
+        SettingsSchema.Field(
+            "sync_interval_hours", .integer(1...168), default: .integer(12),
+            summary: "How often subscriptions and missed notifications are asked for."),
+    ])
+
+    private static let app = SettingsSchema([
+        SettingsSchema.Field("bundle_id", .text, required: true, summary: "The app's bundle id, com.example.app."),
+        SettingsSchema.Field(
+            "app_apple_id", .integer(0...Int64.max), default: .integer(0),
+            summary: "The app's number in the App Store; Production notifications need it."),
+        SettingsSchema.Field(
+            "shared_secret", .secret, summary: "The app's shared secret, for receipts of subscriptions."),
+    ])
+
+    private static let sandbox = SettingsSchema([
+        SettingsSchema.Field(
+            "entitles", .choice(["all", "users", "none"]), default: .text("all"),
+            summary: "Whom a Sandbox purchase entitles: all, only the listed users, or none."),
+        SettingsSchema.Field("users", .list(.text), default: .list([]), summary: "The users that `users` means."),
+        SettingsSchema.Field(
+            "max_hours", .integer(0...87_600),
+            summary: "The longest that a Sandbox purchase entitles; 0: no bound. Absent: 24, in development mode 0."),
+    ])
+
+    private static let api = SettingsSchema([
+        SettingsSchema.Field("key_id", .text, summary: "The id of the In-App Purchase key; empty: no API is asked."),
+        SettingsSchema.Field("issuer_id", .text, summary: "The issuer id beside the key in App Store Connect."),
+        SettingsSchema.Field("private_key", .secret, summary: "The key itself, PEM of the .p8 file."),
+        SettingsSchema.Field("production_url", .url, summary: "Another address than Apple's for Production."),
+        SettingsSchema.Field("sandbox_url", .url, summary: "Another address than Apple's for Sandbox."),
+        SettingsSchema.Field(
+            "verify_receipt_url", .text,
+            summary: "Where verifyReceipt is asked: empty: never; apple: Apple's own two; else one address."),
+    ])
+
+    /// The faults that the schema cannot see.
+    static func check(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        var faults = appFaults(settings.objects("apps"))
+        if settings["environments"] != nil && settings.texts("environments").isEmpty {
+            faults.append(
+                .init(
+                    setting: "environments", problem: "empty: no purchase would be accepted",
+                    remedy: "List at least one."))
+        }
+        let key = ["key_id", "issuer_id", "private_key"].map { ($0, settings.object("api").text($0).isEmpty) }
+        if key.contains(where: { !$0.1 }) {
+            faults += key.filter(\.1).map {
+                .init(
+                    setting: "api.\($0.0)", problem: "missing while the rest of the key is set",
+                    remedy: "Set key_id, issuer_id and private_key, or none of them.")
+            }
+        }
+        if let fault = receiptFault(settings.object("api").text("verify_receipt_url"), account.isDevelopment) {
+            faults.append(fault)
+        }
+        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+    }
+
+    private static func appFaults(_ apps: [ProviderSettings]) -> [ProviderSetupError.Fault] {
+        guard !apps.isEmpty else {
+            return [.init(setting: "apps", problem: "empty", remedy: "Add the app with its bundle_id.")]
+        }
+        var seen: Set<String> = []
+        var faults: [ProviderSetupError.Fault] = []
+        for (index, app) in apps.enumerated() {
+            let bundle = app.text("bundle_id")
+            let path = "apps[\(index)]"
+            if bundle.isEmpty {
+                faults.append(
+                    .init(setting: "\(path).bundle_id", problem: "missing", remedy: "Set the app's bundle id."))
+            } else if !seen.insert(bundle).inserted {
+                faults.append(.init(setting: "\(path).bundle_id", problem: "used twice", remedy: "List each app once."))
+            }
+            if (app.integer("app_apple_id") ?? 0) < 0 {
+                faults.append(
+                    .init(
+                        setting: "\(path).app_apple_id", problem: "negative",
+                        remedy: "Use the app's number in the App Store, or 0."))
+            }
+        }
+        return faults
+    }
+
+    private static func receiptFault(_ address: String, _ isDevelopment: Bool) -> ProviderSetupError.Fault? {
+        let isFine =
+            address.isEmpty || address == "apple" || address.hasPrefix("https://")
+            || (isDevelopment && address.hasPrefix("http://"))
+        return isFine
+            ? nil
+            : .init(
+                setting: "api.verify_receipt_url", problem: "neither empty, nor apple, nor an https address",
+                remedy: "Leave it empty, write apple, or give the address.")
+    }
+}

@@ -1,0 +1,85 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// The body of a notification, in the words of its JSON.
+struct SandboxEvent: Codable, Sendable {
+    let event_id: String
+    let payment_id: String
+    let type: String
+    let amount: Money?
+    let refund_id: String?
+    let occurred_at: Int64
+}
+
+extension SandboxEvent {
+    /// - Throws: `rejected` for what is genuine and yet cannot be understood.
+    init(_ body: Data) throws(ProviderError) {
+        guard let event = try? JSONDecoder().decode(SandboxEvent.self, from: body) else {
+            throw .rejected(reason: "malformed_body")
+        }
+        guard (1...255).contains(event.event_id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
+        guard (1...64).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        self = event
+    }
+
+    var json: Data? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try? encoder.encode(self)
+    }
+
+    /// This event in Paydesk's words: a pure translation, amounts as they stand.
+    func received() throws(ProviderError) -> ReceivedNotification {
+        guard let payment = ID<Payment>(payment_id) else { throw .rejected(reason: "bad_payment_id") }
+        return ReceivedNotification(
+            eventID: event_id, type: type, facts: try facts(payment), acknowledgement: Acknowledgement(body: "ok"))
+    }
+
+    private func facts(_ payment: ID<Payment>) throws(ProviderError) -> [ProviderFact] {
+        let words = type.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 2 else { return [] }
+        switch words[0] {
+        case "payment":
+            return [.payment(PaymentReport(payment: payment, outcome: try paymentOutcome(words[1])))]
+        case "refund":
+            guard let outcome = refundOutcome(words[1]) else { return [] }
+            guard let refund = refund_id.flatMap({ ID<Refund>($0) }) else { throw .rejected(reason: "bad_refund_id") }
+            return [.refund(RefundReport(payment: payment, refund: refund, outcome: outcome, amount: amount))]
+        case "dispute":
+            guard let outcome = disputeOutcome(words[1]) else { return [] }
+            return [.dispute(DisputeReport(payment: payment, reference: nil, outcome: outcome, amount: amount))]
+        default:
+            return []
+        }
+    }
+
+    private func paymentOutcome(_ word: String) throws(ProviderError) -> PaymentOutcome {
+        switch word {
+        case "succeeded":
+            guard let amount else { throw .rejected(reason: "missing_amount") }
+            return .succeeded(amount)
+        case "failed": return .failed(reason: "payer_failed")
+        case "cancelled": return .cancelled
+        case "pending": return .accepted
+        default: return .pending(status: word)
+        }
+    }
+
+    private func refundOutcome(_ word: String) -> RefundOutcome? {
+        switch word {
+        case "succeeded": .succeeded
+        case "failed": .failed(reason: "refund_failed")
+        default: nil
+        }
+    }
+
+    private func disputeOutcome(_ word: String) -> DisputeOutcome? {
+        switch word {
+        case "opened": .opened
+        case "won": .won
+        case "lost": .lost
+        default: nil
+        }
+    }
+}

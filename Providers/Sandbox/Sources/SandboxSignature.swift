@@ -1,0 +1,72 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// `X-Sandbox-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>`.
+struct SandboxSignature: Sendable {
+    static let header = "x-sandbox-signature"
+    /// A notification's time may differ so many seconds from ours, in both directions.
+    static let window: Int64 = 300
+
+    private let key: SymmetricKey
+
+    init(secret: String) { key = SymmetricKey(data: Data(secret.utf8)) }
+
+    /// The header's value.
+    func sign(_ body: Data, at time: Timestamp) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Self.signed(String(time.rawValue), body), using: key)
+        return "t=\(time.rawValue),v1=\(code.map { hexadecimal($0) }.joined())"
+    }
+
+    /// - Throws: `invalidSignature` unless exactly one well-formed header proves these bytes, now.
+    func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
+        let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
+        guard values.count == 1, let (stamp, code) = values.first.flatMap(Self.parse), let time = Int64(stamp),
+            (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(Timestamp(time)),
+            HMAC<SHA256>.isValidAuthenticationCode(
+                code, authenticating: Self.signed(stamp, notification.body), using: key)
+        else { throw .invalidSignature }
+    }
+
+    /// The unpredictable part of a `stripe` contract's client secret: the same whenever it is asked for.
+    func clientSecret(_ payment: ID<Payment>) -> String {
+        // No digit at its start, so that it can never be a notification's signature.
+        let code = HMAC<SHA256>.authenticationCode(for: Data("client_secret.\(payment.rawValue)".utf8), using: key)
+        return code.prefix(16).map { hexadecimal($0) }.joined()
+    }
+
+    private static func signed(_ stamp: String, _ body: Data) -> Data { Data("\(stamp).".utf8) + body }
+
+    /// Digits and 32 bytes of hex in the one order; nil for anything else.
+    private static func parse(_ value: String) -> (stamp: String, code: [UInt8])? {
+        let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasPrefix("t="), parts[1].hasPrefix("v1=") else { return nil }
+        let stamp = parts[0].dropFirst(2)
+        let hex = Array(parts[1].dropFirst(3).utf8)
+        guard (1...15).contains(stamp.utf8.count), stamp.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            hex.count == SHA256.byteCount * 2
+        else { return nil }
+        var code: [UInt8] = []
+        for index in stride(from: 0, to: hex.count, by: 2) {
+            guard let high = nibble(hex[index]), let low = nibble(hex[index + 1]) else { return nil }
+            code.append(high << 4 | low)
+        }
+        return (String(stamp), code)
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x61 + 10
+        case 0x41...0x46: digit - 0x41 + 10
+        default: nil
+        }
+    }
+}
+
+/// Two lower-case hexadecimal digits.
+func hexadecimal(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16)
+    return digits.count == 1 ? "0" + digits : digits
+}

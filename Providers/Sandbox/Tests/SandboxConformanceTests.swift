@@ -1,0 +1,24 @@
+import ProviderTesting
+import Testing
+
+struct SandboxConformanceTests {
+    @Test(arguments: ["stripe", "url", "qr", "none"])
+    func `the sandbox conforms with each of its contracts`(contract: String) async {
+        let report = await ProviderConformance("sandbox, \(contract)") { SandboxRehearsal(contract: contract) }.run()
+        #expect(report.isGreen, "\(report)")
+        #expect(report.results.count == ProviderConformance.checkNames.count)
+    }
+
+    @Test func `with a pay page only what the manifest excludes is not examined`() async {
+        let report = await ProviderConformance("sandbox") { SandboxRehearsal(contract: "url") }.run()
+        let skipped = report.results.filter { if case .notApplicable = $0.outcome { true } else { false } }.map(\.name)
+        #expect(
+            skipped == [
+                "cancelling by best effort ends well or says why not",
+                "cancelling is unsupported where the manifest has none",
+                "a partial refund is refused where the manifest has only full ones",
+                "refunds are refused where the manifest has none",
+                "notifications are unsupported where the manifest has none",
+            ], "\(report)")
+    }
+}
