@@ -1,0 +1,67 @@
+/// A view of the database inside one `read` or `write` closure; it is not `Sendable`, so it cannot outlive the closure.
+///
+/// SQL is written once for both engines, with `?` for each bound value.
+package protocol Database {
+    var dialect: Dialect { get }
+
+    /// The rows of a SELECT, or of a statement with RETURNING.
+    func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row]
+}
+
+extension Database {
+    package func rows(_ sql: String) throws(StoreError) -> [Row] { try rows(sql, []) }
+
+    package func row(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Row? {
+        try rows(sql, arguments).first
+    }
+}
+
+/// A transaction that may write; everything in its closure is committed together or not at all.
+///
+/// A closure may run more than once (serialization failures), so its only effects are its statements.
+package protocol Transaction: Database {
+    /// Runs a statement and returns the number of rows that it touched.
+    @discardableResult
+    func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int
+}
+
+extension Transaction {
+    @discardableResult
+    package func run(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Int {
+        try execute(sql, arguments)
+    }
+}
+
+/// Where the two engines' SQL differs.
+package enum Dialect: Sendable {
+    case sqlite
+    case postgres
+
+    /// The suffix of a SELECT that locks its rows until the commit; SQLite has one writer, so it needs none.
+    package var forUpdate: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR UPDATE"
+        }
+    }
+
+    /// The time that leases count by: the database's on PostgreSQL, so that no node's clock matters; the bound one on SQLite.
+    package var clock: String {
+        switch self {
+        case .sqlite: "?"
+        case .postgres: "COALESCE(extract(epoch FROM clock_timestamp())::bigint, ?)"
+        }
+    }
+
+    /// Turns the portable types of a migration into this engine's: `{int}`, `{text}`, `{blob}`, `{strict}`.
+    package func schema(_ sql: String) -> String {
+        switch self {
+        case .sqlite:
+            sql.replacing("{int}", with: "INTEGER").replacing("{text}", with: "TEXT")
+                .replacing("{blob}", with: "BLOB").replacing("{strict}", with: "STRICT")
+        case .postgres:
+            sql.replacing("{int}", with: "BIGINT").replacing("{text}", with: "TEXT COLLATE \"C\"")
+                .replacing("{blob}", with: "BYTEA").replacing("{strict}", with: "")
+        }
+    }
+}

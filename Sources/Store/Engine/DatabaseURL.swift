@@ -1,0 +1,47 @@
+/// Where the database is: `sqlite:<path>` or a libpq connection URL; no text form of it shows a password.
+package enum DatabaseURL: Sendable, Equatable {
+    case sqlite(path: String)
+    case postgres(PostgresAddress)
+
+    /// - Throws: ``DatabaseURLError``, which never repeats the text because that may hold a password.
+    package init(_ text: String) throws(DatabaseURLError) {
+        if text.hasPrefix("sqlite:") {
+            let path = String(text.dropFirst("sqlite:".count))
+            guard !path.isEmpty, !path.hasPrefix(":"), !path.contains("\0") else { throw .path }
+            // `sqlite://data/x.db` reads as a host named "data" to some and as a path to others.
+            guard !path.hasPrefix("//") || path.hasPrefix("///") else { throw .path }
+            self = .sqlite(path: path)
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            guard let address = PostgresAddress(text) else { throw .address }
+            self = .postgres(address)
+        } else {
+            throw .scheme
+        }
+    }
+}
+
+/// Why a text is not a database URL.
+package enum DatabaseURLError: Error, Sendable, Equatable, CustomStringConvertible {
+    case scheme
+    case path
+    case address
+
+    package var description: String {
+        switch self {
+        case .scheme: "a database URL starts with sqlite: or postgres://"
+        case .path: "a sqlite: URL is followed by the path of a file, as in sqlite:/var/lib/paydesk/paydesk.db"
+        case .address: "the postgres:// URL is not one that libpq understands"
+        }
+    }
+}
+
+extension DatabaseURL: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String {
+        switch self {
+        case .sqlite(let path): "sqlite:\(path)"
+        case .postgres(let address): address.description
+        }
+    }
+
+    package var debugDescription: String { description }
+}

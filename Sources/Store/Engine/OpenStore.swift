@@ -1,0 +1,36 @@
+extension Store {
+    /// Opens the database for `serve` and for commands that write.
+    ///
+    /// - Parameters:
+    ///   - now: seconds since 1970 by the node's clock; PostgreSQL has its own.
+    ///   - onFailure: called when the storage can no longer be trusted (SQLite only); the process has to stop.
+    /// - Throws: ``StoreError/owned(_:)`` when another process has the SQLite file.
+    package static func open(
+        _ url: DatabaseURL, connections: Int = 8, rehearse: Bool = false,
+        now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) throws(StoreError) -> Store {
+        switch url {
+        case .sqlite(let path):
+            return Store(engine: try SQLiteEngine(path: path, rehearse: rehearse, now: now, onFailure: onFailure))
+        case .postgres(let address):
+            var settings = PostgresSettings()
+            settings.connections = connections
+            settings.rehearse = rehearse
+            return Store(engine: PostgresEngine(address, settings: settings))
+        }
+    }
+
+    /// Opens the database for commands that only read, also while `serve` runs: no lock, and ``write(_:)`` throws.
+    package static func openReadOnly(
+        _ url: DatabaseURL, now: @escaping @Sendable () -> Int64
+    ) throws(StoreError) -> Store {
+        switch url {
+        case .sqlite(let path):
+            return Store(engine: try SQLiteEngine(readOnly: path, now: now))
+        case .postgres(let address):
+            var settings = PostgresSettings()
+            settings.connections = 1
+            return Store(engine: PostgresEngine(address, settings: settings, readOnly: true))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CLibpq
+
+/// A connection URL as libpq understands it; its description shows user, hosts, port and database, and nothing else.
+package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// libpq's keywords with the values that the URL gives.
+    let parameters: [String: String]
+
+    /// Added where the URL says nothing: a peer that has vanished is noticed within seconds, not hours, and a standby
+    /// is not taken for the server that can write.
+    private static let defaults = [
+        "application_name": "paydesk",
+        "connect_timeout": "2",
+        "keepalives": "1",
+        "keepalives_idle": "10",
+        "keepalives_interval": "3",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+        "target_session_attrs": "read-write",
+    ]
+
+    /// nil when libpq cannot parse the text.
+    init?(_ text: String) {
+        guard !text.utf8.contains(0), let options = PQconninfoParse(text, nil) else { return nil }
+        defer { PQconninfoFree(options) }
+        var parameters: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        self.parameters = parameters
+    }
+
+    private init(parameters: [String: String]) {
+        self.parameters = parameters
+    }
+
+    /// What a connection is opened with.
+    var connectionParameters: [String: String] {
+        parameters.merging(Self.defaults) { given, _ in given }
+    }
+
+    /// The same server and user with another database.
+    package func database(_ name: String) -> PostgresAddress {
+        PostgresAddress(parameters: parameters.merging(["dbname": name]) { _, new in new })
+    }
+
+    package var description: String {
+        let user = parameters["user"].map { "\($0)@" } ?? ""
+        let host = parameters["host"] ?? parameters["hostaddr"] ?? ""
+        let port = parameters["port"].map { ":\($0)" } ?? ""
+        return "postgres://\(user)\(host)\(port)/\(parameters["dbname"] ?? "")"
+    }
+
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,180 @@
+import CLibpq
+import Foundation
+
+/// One connection to PostgreSQL; it is not `Sendable`: the thread that opened it is the only one that ever uses it.
+///
+/// libpq is driven through its asynchronous calls and `poll`, so that every wait has an end.
+package final class PostgresConnection {
+    private let pointer: OpaquePointer
+    private let settings: PostgresSettings
+    private var statements: PostgresStatementCache
+    /// How long to wait for a reply; nil waits as long as the connection stands. The server's own limit ends a
+    /// statement earlier, so this one strikes only when the server no longer answers at all.
+    var replyLimit: Duration?
+
+    /// Connects and sets the session up.
+    ///
+    /// - Throws: ``StoreError/unavailable(_:)`` when there is no session by `deadline`.
+    package init(
+        _ address: PostgresAddress, settings: PostgresSettings, by deadline: ContinuousClock.Instant
+    ) throws(StoreError) {
+        guard let pointer = Self.start(address.connectionParameters) else { throw .unavailable("out of memory") }
+        self.pointer = pointer
+        self.settings = settings
+        statements = PostgresStatementCache(limit: settings.preparedStatements)
+        replyLimit = deadline - .now
+        do throws(PostgresFault) {
+            try connect(by: deadline)
+            replyLimit = max(.milliseconds(1), deadline - .now)
+            try command(Self.setup(settings))
+        } catch {
+            throw .unavailable(error.storeError.text)
+        }
+        restoreTimeLimits()
+    }
+
+    deinit { PQfinish(pointer) }
+
+    var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
+    var isInTransaction: Bool { PQtransactionStatus(pointer) == PQTRANS_INTRANS }
+
+    /// Whether the server has not hung up yet, as far as this machine knows.
+    func isStillThere() -> Bool {
+        // The last words of a server that hangs up come before the end of the stream, so one look is not enough.
+        for _ in 1...3 where isOpen {
+            guard poll(POLLIN, by: .now) else { return true }
+            guard PQconsumeInput(pointer) == 1 else { return false }
+        }
+        return isOpen
+    }
+
+    func restoreTimeLimits() {
+        replyLimit = settings.statementTimeout + .seconds(2)
+    }
+
+    func forgetStatements() { statements.removeAll() }
+
+    // MARK: Statements
+
+    /// Runs statements without values by the simple protocol; also what cannot run inside a transaction.
+    @discardableResult
+    package func run(_ sql: String) throws(StoreError) -> [Row] {
+        let result: PostgresResult
+        do { result = try command(sql) } catch { throw error.storeError }
+        return try result.rows()
+    }
+
+    @discardableResult
+    func command(_ sql: String) throws(PostgresFault) -> PostgresResult {
+        guard PQsendQuery(pointer, sql) == 1 else { throw .lost(lastMessage) }
+        return try reply()
+    }
+
+    /// Runs one statement with bound values, prepared once per text and types.
+    func execute(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) -> PostgresResult {
+        let arguments: PostgresArguments
+        do { arguments = try PostgresArguments(values) } catch { throw .refused(error) }
+        let name = try prepared(PostgresStatementCache.Key(sql: sql, types: arguments.types))
+        let isSent = arguments.withPointers { count, values, lengths, formats in
+            PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
+        }
+        guard isSent else { throw .lost(lastMessage) }
+        return try reply()
+    }
+
+    private func prepared(_ key: PostgresStatementCache.Key) throws(PostgresFault) -> String {
+        if let name = statements.name(key) { return name }
+        if let old = statements.evict() { try command("DEALLOCATE \(old)") }
+        let name = statements.nextName()
+        let sql = PostgresPlaceholders.numbered(key.sql)
+        guard PQsendPrepare(pointer, name, sql, Int32(clamping: key.types.count), key.types) == 1 else {
+            throw .lost(lastMessage)
+        }
+        _ = try reply()
+        statements.insert(key, name: name)
+        return name
+    }
+
+    // MARK: Waiting
+
+    /// The result of what was sent last; all its results are taken, so the connection is free for the next statement.
+    private func reply() throws(PostgresFault) -> PostgresResult {
+        let deadline = replyLimit.map { ContinuousClock.now + $0 }
+        var last: PostgresResult?
+        while true {
+            while PQisBusy(pointer) == 1 {
+                guard poll(POLLIN, by: deadline) else { throw .lost("PostgreSQL does not answer") }
+                guard PQconsumeInput(pointer) == 1 else { throw .lost(lastMessage) }
+            }
+            guard let result = PQgetResult(pointer).map(PostgresResult.init) else { break }
+            if last?.isSuccess ?? true { last = result }
+        }
+        guard let last else { throw .lost(lastMessage) }
+        guard isOpen else { throw .lost(last.isSuccess ? lastMessage : PostgresFault(last).storeError.text) }
+        guard last.isSuccess else { throw PostgresFault(last) }
+        return last
+    }
+
+    private func connect(by deadline: ContinuousClock.Instant) throws(PostgresFault) {
+        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        var status = PQstatus(pointer) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
+        while status != PGRES_POLLING_OK {
+            guard status != PGRES_POLLING_FAILED else { throw .lost(lastMessage) }
+            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard poll(Int32(events), by: deadline) else { throw .lost("PostgreSQL does not answer") }
+            status = PQconnectPoll(pointer)
+        }
+    }
+
+    /// Waits until the socket is ready or broken; false at the deadline, which may be now for one look.
+    private func poll(_ events: Int32, by deadline: ContinuousClock.Instant?) -> Bool {
+        var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(events), revents: 0)
+        guard descriptor.fd >= 0 else { return true }
+        while true {
+            let left = deadline.map { max(.zero, $0 - .now) }
+            // Rounded up, so that the last wait does not become a busy one.
+            let limit = left.map { $0 == .zero ? 0 : Int32(clamping: $0.milliseconds + 1) } ?? -1
+            let ready = Foundation.poll(&descriptor, 1, limit)
+            if ready > 0 || (ready < 0 && errno != EINTR) { return true }
+            if left == .zero { return false }
+        }
+    }
+
+    /// libpq's last message on one line; it can name the host and the user, never a password or a value.
+    private var lastMessage: String {
+        let lines = String(cString: PQerrorMessage(pointer)).split(separator: "\n")
+        return lines.isEmpty ? "the connection to PostgreSQL is lost" : lines.joined(separator: " ")
+    }
+
+    // MARK: The session
+
+    private static func start(_ parameters: [String: String]) -> OpaquePointer? {
+        let keywords = parameters.keys.map { strdup($0) }
+        let values = parameters.values.map { strdup($0) }
+        defer { for copy in keywords + values { free(copy) } }
+        return PQconnectStartParams(
+            keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
+    }
+
+    private static func setup(_ settings: PostgresSettings) -> String {
+        """
+        SET client_encoding = 'UTF8'; SET TimeZone = 'UTC'; SET bytea_output = 'hex';
+        SET standard_conforming_strings = on; SET synchronous_commit = on;
+        SET default_transaction_isolation = 'read committed';
+        SET lock_timeout = \(settings.lockTimeout.milliseconds);
+        SET statement_timeout = \(settings.statementTimeout.milliseconds);
+        SET idle_in_transaction_session_timeout = \(settings.idleTimeout.milliseconds)
+        """
+    }
+}
+
+extension StoreError {
+    /// The text without the case.
+    package var text: String {
+        switch self {
+        case .unavailable(let text), .outcomeUnknown(let text), .failed(let text), .corrupt(let text),
+            .statement(let text), .owned(let text):
+            text
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import ServiceLifecycle
+import Synchronization
+
+/// The shared engine: any number of Paydesk processes on one PostgreSQL database, through libpq.
+package final class PostgresEngine: StoreEngine {
+    private let pool: PostgresPool
+    private let settings: PostgresSettings
+    private let isReadOnly: Bool
+    private let commitCount = Atomic<Int64>(0)
+
+    /// Starts the threads; they connect when there is something to do, so a database that is away is not an error here.
+    package init(_ address: PostgresAddress, settings: PostgresSettings = PostgresSettings(), readOnly: Bool = false) {
+        self.settings = settings
+        isReadOnly = readOnly
+        pool = PostgresPool(address: address, settings: settings)
+    }
+
+    package var dialect: Dialect { .postgres }
+    package var commits: Int64 { commitCount.load(ordering: .relaxed) }
+    /// Calls that wait for a connection.
+    package var waiting: Int { pool.waiting }
+
+    @discardableResult
+    package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
+        guard !isReadOnly else { throw StoreError.statement("the database is open for reading only") }
+        let deadline = ContinuousClock.now + settings.patience
+        let value = try await onConnection(by: deadline) { session in try session.write(by: deadline, body) }
+        commitCount.add(1, ordering: .relaxed)
+        return value
+    }
+
+    package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        let deadline = ContinuousClock.now + settings.patience
+        return try await onConnection(by: deadline) { session in try session.read(by: deadline, body) }
+    }
+
+    package func databaseTime() async throws -> Int64 {
+        try await read { database in
+            let row = try database.row("SELECT extract(epoch FROM clock_timestamp())::bigint AS now")
+            guard let row else { throw StoreError.corrupt("PostgreSQL has no time") }
+            return try row.int("now")
+        }
+    }
+
+    package func close() async { await pool.close() }
+
+    /// Waits for graceful shutdown, then finishes what was accepted and closes.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await close()
+    }
+
+    private func onConnection<T: Sendable>(
+        by deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresSession) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.submit(
+                PostgresJob(
+                    deadline: deadline,
+                    run: { session in continuation.resume(with: Result { try body(session) }) },
+                    fail: { continuation.resume(throwing: $0) }))
+        }
+    }
+}

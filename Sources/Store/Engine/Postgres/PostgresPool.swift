@@ -1,0 +1,153 @@
+import DequeModule
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A call that waits for a connection; exactly one of the two closures is called, once.
+struct PostgresJob: Sendable {
+    /// When its caller has waited long enough for a connection.
+    let deadline: ContinuousClock.Instant
+    let run: @Sendable (PostgresSession) -> Void
+    let fail: @Sendable (StoreError) -> Void
+}
+
+/// A fixed number of threads, each with its own connection, that take calls from one bounded queue.
+///
+/// A blocking call never sits on Swift's cooperative pool. The pool must be ``close()``d: its threads keep it alive.
+final class PostgresPool: Sendable {
+    private struct State {
+        var jobs: Deque<PostgresJob> = []
+        var workers: Int
+        var connected = 0
+        var isClosing = false
+        var closeWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let address: PostgresAddress
+    private let settings: PostgresSettings
+    private let state: Mutex<State>
+    private let work = DispatchSemaphore(value: 0)
+    private let stopWatch = DispatchSemaphore(value: 0)
+
+    init(address: PostgresAddress, settings: PostgresSettings) {
+        self.address = address
+        self.settings = settings
+        let workers = max(1, settings.connections)
+        state = Mutex(State(workers: workers))
+        for number in 1...workers {
+            start("paydesk-pg-\(number)") { [self] in serve() }
+        }
+        start("paydesk-pg-watch") { [self] in watch() }
+    }
+
+    private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+
+    /// Calls that no thread has taken yet.
+    var waiting: Int { state.withLock { $0.jobs.count } }
+
+    /// Hands a call to the threads, or fails it at once when there is no room.
+    func submit(_ job: PostgresJob) {
+        let refusal = state.withLock { state -> StoreError? in
+            if state.isClosing { return .unavailable("the database is closed") }
+            if state.jobs.count >= settings.waiting { return .unavailable("too many calls are waiting") }
+            state.jobs.append(job)
+            return nil
+        }
+        if let refusal { job.fail(refusal) } else { work.signal() }
+    }
+
+    /// Finishes what was accepted and closes the connections.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let workers = state.withLock { state in
+                state.isClosing = true
+                if state.workers > 0 { state.closeWaiters.append(continuation) }
+                return state.workers
+            }
+            // Every thread that waits for work wakes up and finds none.
+            for _ in 0..<workers { work.signal() }
+            if workers == 0 { continuation.resume() }
+        }
+    }
+
+    // MARK: The threads
+
+    private func serve() {
+        let session = PostgresSession(address: address, settings: settings)
+        var wasConnected = false
+        func report() {
+            guard session.isConnected != wasConnected else { return }
+            wasConnected.toggle()
+            state.withLock { $0.connected += wasConnected ? 1 : -1 }
+        }
+        while let job = next() {
+            report()
+            do throws(StoreError) {
+                guard job.deadline > .now else { throw .unavailable("no connection was free in time") }
+                try session.connect(by: job.deadline)
+                report()
+                job.run(session)
+                report()
+            } catch {
+                report()
+                giveUp(job, session, error)
+            }
+        }
+        session.drop()
+        report()
+        finish()
+    }
+
+    /// The next call, waiting for one; nil when the pool closes and none is left.
+    private func next() -> PostgresJob? {
+        while true {
+            work.wait()
+            let (job, isClosing) = state.withLock { ($0.jobs.popFirst(), $0.isClosing) }
+            if let job { return job }
+            if isClosing { return nil }
+        }
+    }
+
+    /// Leaves a call to the other threads while one of them is connected: one connection's failure is not the pool's.
+    private func giveUp(_ job: PostgresJob, _ session: PostgresSession, _ error: StoreError) {
+        let isTaken = state.withLock { state in
+            guard state.connected > 0, job.deadline > .now else { return false }
+            state.jobs.prepend(job)
+            return true
+        }
+        guard isTaken else { return job.fail(error) }
+        work.signal()
+        Thread.sleep(forTimeInterval: Double(session.pause.milliseconds) / 1_000)
+    }
+
+    private func finish() {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            state.workers -= 1
+            guard state.workers == 0 else { return nil }
+            defer { state.closeWaiters = [] }
+            return state.closeWaiters
+        }
+        guard let waiters else { return }
+        stopWatch.signal()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Fails the calls that have waited too long, also while every thread is busy.
+    private func watch() {
+        let interval = DispatchTimeInterval.milliseconds(Int(max(10, settings.patience.milliseconds / 10)))
+        while stopWatch.wait(timeout: .now() + interval) == .timedOut {
+            let late = state.withLock { state in
+                var late: [PostgresJob] = []
+                while let job = state.jobs.first, job.deadline <= .now {
+                    late.append(state.jobs.removeFirst())
+                }
+                return late
+            }
+            for job in late { job.fail(.unavailable("no connection was free in time")) }
+        }
+    }
+}

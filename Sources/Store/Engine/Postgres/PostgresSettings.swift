@@ -1,0 +1,29 @@
+/// The bounds of the PostgreSQL engine; every wait has one.
+package struct PostgresSettings: Sendable {
+    /// Connections, each with its own thread.
+    package var connections = 8
+    /// Calls that wait for a connection; beyond it a caller gets ``StoreError/unavailable(_:)``.
+    package var waiting = 1_024
+    /// How long a call waits for a connection, and for connecting.
+    package var patience = Duration.seconds(1)
+    package var lockTimeout = Duration.seconds(2)
+    package var statementTimeout = Duration.seconds(5)
+    /// The server ends a transaction that sends nothing for so long.
+    package var idleTimeout = Duration.seconds(10)
+    /// How often a closure runs again after a serialization failure, a deadlock or a lock timeout.
+    package var retries = 5
+    /// Prepared statements kept on a connection.
+    package var preparedStatements = 256
+    /// The longest pause between two attempts to connect.
+    package var longestPause = Duration.milliseconds(500)
+    /// Runs every write closure twice, the first time rolled back; for tests.
+    package var rehearse = false
+
+    package init() {}
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,39 @@
+/// One closure's view of a PostgreSQL transaction.
+///
+/// A failed statement aborts the transaction on the server, so every further one fails with the same error.
+final class PostgresTransaction: Transaction {
+    private let connection: PostgresConnection
+    /// The first error of a statement.
+    private(set) var fault: PostgresFault?
+
+    init(_ connection: PostgresConnection) {
+        self.connection = connection
+    }
+
+    var dialect: Dialect { .postgres }
+
+    func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row] {
+        try perform(sql, arguments).rows()
+    }
+
+    func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int {
+        try perform(sql, arguments).touched
+    }
+
+    /// Lets this transaction take the time it needs, as a migration may; the limits are back after it.
+    func liftTimeLimits() throws(StoreError) {
+        connection.replyLimit = nil
+        try run("SET LOCAL statement_timeout = 0")
+        try run("SET LOCAL lock_timeout = 0")
+    }
+
+    private func perform(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresResult {
+        if let fault { throw fault.storeError }
+        do {
+            return try connection.execute(sql, arguments)
+        } catch {
+            fault = error
+            throw error.storeError
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import GRDB
+
+/// A write that waits for the writer: how to run it, and how to answer its caller.
+struct QueuedWrite: Sendable {
+    /// Runs the closure and returns what answers its caller once the commit is durable.
+    let run: @Sendable (any Transaction) throws -> @Sendable () -> Void
+    let fail: @Sendable (any Error) -> Void
+}
+
+/// What became of a batch.
+enum BatchOutcome {
+    /// Committed; `answers` tell each caller.
+    case committed(answers: [@Sendable () -> Void])
+    /// Nothing was written, and the engine may go on.
+    case refused(StoreError)
+    /// The engine can no longer be trusted.
+    case failed(StoreError)
+}
+
+/// One SQLite transaction that holds many callers' writes, each in its own savepoint.
+struct GroupCommitBatch {
+    let connection: GRDB.Database
+    let rehearse: Bool
+    /// Sends COMMIT; a parameter so that a test can make it fail as a disk does.
+    let commit: @Sendable (GRDB.Database) throws -> Void
+
+    /// Runs the writes that `next` hands out until it has no more, and commits them together.
+    ///
+    /// A write whose closure throws is rolled back alone and answered with its error after the commit.
+    func run(next: () -> QueuedWrite?) -> BatchOutcome {
+        do {
+            try connection.execute(sql: "BEGIN IMMEDIATE")
+        } catch {
+            let error = StoreError(sqlite: error)
+            if case .unavailable = error { return .refused(error) }
+            return .failed(error)
+        }
+        var answers: [@Sendable () -> Void] = []
+        while let write = next() {
+            do throws(StoreError) {
+                answers.append(try perform(write))
+            } catch {
+                abandon()
+                return .failed(error)
+            }
+        }
+        return finish(answers)
+    }
+
+    /// Runs one write in a savepoint and returns what answers its caller.
+    ///
+    /// - Throws: when the whole transaction is lost, which is not the fault of this write alone.
+    private func perform(_ write: QueuedWrite) throws(StoreError) -> @Sendable () -> Void {
+        if rehearse {
+            try savepoint("SAVEPOINT write")
+            let transaction = SQLiteTransaction(connection)
+            _ = try? write.run(transaction)
+            try undo(transaction)
+        }
+        try savepoint("SAVEPOINT write")
+        let transaction = SQLiteTransaction(connection)
+        let result = Result { try write.run(transaction) }
+        switch (result, transaction.failure) {
+        case (.success(let answer), nil):
+            // SQLITE_FULL or an I/O error can roll the whole transaction back, and so can a closure's own ROLLBACK;
+            // the next savepoint would then open a new transaction that has lost its neighbours' writes.
+            try checkStanding()
+            try savepoint("RELEASE write")
+            return answer
+        case (.success, let failure?):
+            try undo(transaction)
+            return { write.fail(failure) }
+        case (.failure(let error), _):
+            try undo(transaction)
+            return { write.fail(error) }
+        }
+    }
+
+    private func undo(_ transaction: SQLiteTransaction) throws(StoreError) {
+        if case .failed(let text)? = transaction.failure { throw .failed(text) }
+        try checkStanding(transaction.failure)
+        try savepoint("ROLLBACK TO write")
+        try savepoint("RELEASE write")
+    }
+
+    private func checkStanding(_ cause: StoreError? = nil) throws(StoreError) {
+        guard connection.isInsideTransaction else {
+            throw .failed("a batch was rolled back as a whole: \(cause?.text ?? "a closure ended the transaction")")
+        }
+    }
+
+    private func savepoint(_ sql: String) throws(StoreError) {
+        do {
+            try connection.execute(sql: sql)
+        } catch {
+            throw .failed("\(sql): \(StoreError(sqlite: error))")
+        }
+    }
+
+    private func finish(_ answers: [@Sendable () -> Void]) -> BatchOutcome {
+        do {
+            try commit(connection)
+            return .committed(answers: answers)
+        } catch {
+            let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+            let isOpen = connection.isInsideTransaction
+            abandon()
+            // A full disk is found out before the commit record is written, and SQLite keeps the transaction open then.
+            if isFull && isOpen { return .refused(.unavailable("the disk is full")) }
+            return .failed(.outcomeUnknown("a commit failed: \(StoreError(sqlite: error))"))
+        }
+    }
+
+    /// Leaves no transaction open, whatever happened before.
+    private func abandon() {
+        if connection.isInsideTransaction { try? connection.execute(sql: "ROLLBACK") }
+    }
+}

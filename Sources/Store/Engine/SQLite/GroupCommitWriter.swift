@@ -1,0 +1,179 @@
+import DequeModule
+import Dispatch
+import Foundation
+import GRDB
+import Synchronization
+
+/// The bounds of group commit.
+package struct GroupCommitLimits: Sendable {
+    /// Writes that wait for the writer; beyond it a caller gets ``StoreError/unavailable(_:)``.
+    package var waiting = 4_096
+    /// Writes in one commit.
+    package var count = 256
+    /// Work before a commit: a batch takes no further write after it.
+    package var time = Duration.milliseconds(2)
+
+    package init() {}
+}
+
+/// The one thread that writes to a SQLite database: it drains a bounded queue and commits many callers' writes at once.
+///
+/// A caller is answered only after the commit that holds its write. Nothing a caller does, cancellation included,
+/// takes its write out of a batch. The writer must be ``stop()``ped: its thread keeps it alive.
+final class GroupCommitWriter: Sendable {
+    private struct State {
+        var queue: Deque<QueuedWrite> = []
+        var isAsleep = false
+        var isStopping = false
+        var isStopped = false
+        var failure: StoreError?
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+
+        mutating func takeFirst(_ count: Int) -> [QueuedWrite] {
+            let taken = Array(queue.prefix(count))
+            queue.removeFirst(taken.count)
+            return taken
+        }
+    }
+
+    private let pool: DatabasePool
+    private let limits: GroupCommitLimits
+    private let rehearse: Bool
+    private let commit: @Sendable (GRDB.Database) throws -> Void
+    private let onFailure: @Sendable (StoreError) -> Void
+    private let onStop: @Sendable () -> Void
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let commitCount = Atomic<Int64>(0)
+
+    init(
+        pool: DatabasePool, limits: GroupCommitLimits, rehearse: Bool,
+        commit: @escaping @Sendable (GRDB.Database) throws -> Void,
+        onFailure: @escaping @Sendable (StoreError) -> Void,
+        onStop: @escaping @Sendable () -> Void
+    ) {
+        self.pool = pool
+        self.limits = limits
+        self.rehearse = rehearse
+        self.commit = commit
+        self.onFailure = onFailure
+        self.onStop = onStop
+        let thread = Thread { [self] in drain() }
+        thread.name = "paydesk-writer"
+        thread.start()
+    }
+
+    var commits: Int64 { commitCount.load(ordering: .relaxed) }
+
+    /// Writes that wait and are not yet in a batch.
+    var waiting: Int { state.withLock { $0.queue.count } }
+
+    /// Why the engine refuses calls, or nil while it works.
+    var refusal: StoreError? {
+        state.withLock { $0.failure ?? ($0.isStopping ? .unavailable("the database is closed") : nil) }
+    }
+
+    /// Hands a write to the writer, or fails it at once when there is no room.
+    func submit(_ write: QueuedWrite) {
+        let refusal = state.withLock { state -> StoreError? in
+            if let failure = state.failure { return failure }
+            if state.isStopping { return .unavailable("the database is closed") }
+            if state.queue.count >= limits.waiting { return .unavailable("too many writes are waiting") }
+            state.queue.append(write)
+            if state.isAsleep {
+                state.isAsleep = false
+                wake.signal()
+            }
+            return nil
+        }
+        if let refusal { write.fail(refusal) }
+    }
+
+    /// Commits what was accepted, closes the connections and returns when that is done.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            let isStopped = state.withLock { state in
+                state.isStopping = true
+                if state.isAsleep {
+                    state.isAsleep = false
+                    wake.signal()
+                }
+                if !state.isStopped { state.stopWaiters.append(continuation) }
+                return state.isStopped
+            }
+            if isStopped { continuation.resume() }
+        }
+    }
+
+    // MARK: The thread
+
+    private func drain() {
+        while waitForWork() { commitBatch() }
+        closeConnections()
+        onStop()
+        let waiters = state.withLock { state in
+            state.isStopped = true
+            defer { state.stopWaiters = [] }
+            return state.stopWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Sleeps until a write waits; false when there is none left and the writer stops.
+    private func waitForWork() -> Bool {
+        while true {
+            let next = state.withLock { state -> Bool? in
+                if !state.queue.isEmpty { return true }
+                if state.isStopping { return false }
+                state.isAsleep = true
+                return nil
+            }
+            if let next { return next }
+            wake.wait()
+        }
+    }
+
+    private func commitBatch() {
+        var taken: [QueuedWrite] = []
+        let deadline = ContinuousClock.now + limits.time
+        let outcome = pool.writeWithoutTransaction { connection in
+            GroupCommitBatch(connection: connection, rehearse: rehearse, commit: commit).run {
+                guard taken.count < limits.count, taken.isEmpty || ContinuousClock.now < deadline else { return nil }
+                guard let write = state.withLock({ $0.queue.popFirst() }) else { return nil }
+                taken.append(write)
+                return write
+            }
+        }
+        switch outcome {
+        case .committed(let answers):
+            commitCount.add(1, ordering: .relaxed)
+            for answer in answers { answer() }
+        case .refused(let error):
+            // BEGIN itself may have been refused: then the writes still wait, and one batch of them is answered.
+            if taken.isEmpty { taken = state.withLock { $0.takeFirst(limits.count) } }
+            for write in taken { write.fail(error) }
+        case .failed(let error):
+            fail(error, batch: taken)
+        }
+    }
+
+    /// The end: the process is told, this batch gets the error, and everything that waits or comes later is refused.
+    private func fail(_ error: StoreError, batch: [QueuedWrite]) {
+        let later = StoreError.failed("the database stopped after: \(error)")
+        let waiting = state.withLock { state in
+            state.failure = later
+            return state.takeFirst(state.queue.count)
+        }
+        onFailure(error)
+        for write in batch { write.fail(error) }
+        for write in waiting { write.fail(later) }
+    }
+
+    private func closeConnections() {
+        // The readers close after the writer and cannot checkpoint, so the writer does it while it is still open.
+        if refusal.map({ if case .failed = $0 { false } else { true } }) ?? true {
+            try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
+        try? pool.close()
+    }
+}

@@ -1,0 +1,116 @@
+import GRDB
+import ServiceLifecycle
+import Synchronization
+
+/// The embedded engine: one SQLite file, owned by one process, written by one thread.
+///
+/// `onFailure` is called once when the storage can no longer be trusted; the process has to stop then, because a
+/// failed commit or fsync must never be tried again as if nothing had happened.
+package final class SQLiteEngine: StoreEngine {
+    private let pool: DatabasePool
+    private let now: @Sendable () -> Int64
+    /// nil when the database is open for reading only.
+    private let writer: GroupCommitWriter?
+    private let isClosed = Atomic<Bool>(false)
+    private let readsUnderWay = Atomic<Int>(0)
+    /// Reads that run or wait for one of the readers.
+    private static let readLimit = 4_096
+
+    /// Opens the database for this process alone.
+    ///
+    /// - Throws: ``StoreError/owned(_:)`` when another process has it.
+    package convenience init(
+        path: String, readers: Int = 4, limits: GroupCommitLimits = GroupCommitLimits(), rehearse: Bool = false,
+        now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) throws(StoreError) {
+        try self.init(
+            path: path, readers: readers, limits: limits, rehearse: rehearse,
+            commit: { try $0.execute(sql: "COMMIT") }, now: now, onFailure: onFailure)
+    }
+
+    /// Opens a database that another process may own at the same time: no lock, and ``write(_:)`` throws.
+    package init(readOnly path: String, now: @escaping @Sendable () -> Int64) throws(StoreError) {
+        pool = try SQLiteFile.connect(path, readers: 1, readOnly: true)
+        self.now = now
+        writer = nil
+    }
+
+    /// The seam of the tests: `commit` sends COMMIT, or fails as a disk would.
+    init(
+        path: String, readers: Int, limits: GroupCommitLimits, rehearse: Bool,
+        commit: @escaping @Sendable (GRDB.Database) throws -> Void,
+        now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) throws(StoreError) {
+        let file = try SQLiteFile.prepare(path)
+        let lock = try OwnerLock(database: file)
+        let pool = try SQLiteFile.connect(file, readers: readers, readOnly: false)
+        self.pool = pool
+        self.now = now
+        writer = GroupCommitWriter(
+            pool: pool, limits: limits, rehearse: rehearse, commit: commit, onFailure: onFailure,
+            onStop: { lock.release() })
+    }
+
+    package var dialect: Dialect { .sqlite }
+    package var commits: Int64 { writer?.commits ?? 0 }
+    /// Writes that wait for the writer.
+    package var waiting: Int { writer?.waiting ?? 0 }
+
+    @discardableResult
+    package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
+        guard let writer else { throw StoreError.statement("the database is open for reading only") }
+        return try await withCheckedThrowingContinuation { continuation in
+            writer.submit(
+                QueuedWrite(
+                    run: { transaction in
+                        let value = try body(transaction)
+                        return { continuation.resume(returning: value) }
+                    },
+                    fail: { continuation.resume(throwing: $0) }))
+        }
+    }
+
+    package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        if let refusal { throw refusal }
+        defer { readsUnderWay.subtract(1, ordering: .relaxed) }
+        guard readsUnderWay.add(1, ordering: .relaxed).newValue <= Self.readLimit else {
+            throw StoreError.unavailable("too many reads are waiting")
+        }
+        do {
+            return try await pool.read { connection in
+                let view = SQLiteTransaction(connection)
+                let value = try body(view)
+                if let failure = view.failure { throw failure }
+                return value
+            }
+        } catch let error as DatabaseError {
+            throw refusal ?? StoreError(sqlite: error)
+        }
+    }
+
+    package func databaseTime() async throws -> Int64 { now() }
+
+    package func close() async {
+        isClosed.store(true, ordering: .releasing)
+        if let writer { await writer.stop() } else { try? pool.close() }
+    }
+
+    /// Copies the database page by page (SQLite's backup API) and leaves the copy without a write-ahead log of its own.
+    func copy(to path: String) throws {
+        let target = try DatabaseQueue(path: path)
+        try pool.backup(to: target)
+        try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try target.close()
+    }
+
+    /// Why calls are refused, or nil while the engine works.
+    private var refusal: StoreError? {
+        writer?.refusal ?? (isClosed.load(ordering: .acquiring) ? .unavailable("the database is closed") : nil)
+    }
+
+    /// Waits for graceful shutdown, then commits what was accepted and closes.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await close()
+    }
+}

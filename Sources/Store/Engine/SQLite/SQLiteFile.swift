@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+
+/// The files of one SQLite database and the settings of every connection to it.
+enum SQLiteFile {
+    /// How long a connection waits for a lock that another process holds for a moment (recovery, a last close).
+    static let busyTimeout: TimeInterval = 5
+
+    /// Creates the folder (0700) and the file (0600) where they are missing.
+    ///
+    /// - Returns: the path without symbolic links, so that two names of one file find the same lock.
+    static func prepare(_ path: String) throws(StoreError) -> String {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .unavailable("cannot create the folder \(folder.path)")
+        }
+        let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let descriptor = open(real, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unavailable("cannot open \(real): \(systemError())") }
+        defer { close(descriptor) }
+        // The -wal and -shm files inherit this mode from the database file.
+        guard fchmod(descriptor, 0o600) == 0 else { throw .unavailable("cannot protect \(real): \(systemError())") }
+        return real
+    }
+
+    /// Opens one writer and a pool of readers that cannot write.
+    static func connect(_ path: String, readers: Int, readOnly: Bool) throws(StoreError) -> DatabasePool {
+        do {
+            let pool = try DatabasePool(path: path, configuration: configuration(readers: readers, readOnly: readOnly))
+            if !readOnly { try pool.writeWithoutTransaction(makeDurable) }
+            return pool
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(sqlite: error)
+        }
+    }
+
+    private static func configuration(readers: Int, readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "paydesk"
+        configuration.readonly = readOnly
+        configuration.foreignKeysEnabled = true
+        configuration.maximumReaderCount = readers
+        configuration.persistentReadOnlyConnections = true
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.prepareDatabase { connection in
+            // A memory-mapped database turns an I/O error into a signal and a stray pointer into a corrupt file.
+            try connection.execute(sql: "PRAGMA mmap_size = 0")
+            if connection.configuration.readonly { try connection.execute(sql: "PRAGMA query_only = 1") }
+        }
+        return configuration
+    }
+
+    /// Sets what a commit promises and reads it back: SQLite ignores a PRAGMA that it does not like without an error.
+    private static func makeDurable(_ connection: GRDB.Database) throws {
+        try connection.execute(sql: "PRAGMA synchronous = FULL")
+        let synchronous = try Int.fetchOne(connection, sql: "PRAGMA synchronous")
+        let journal = try String.fetchOne(connection, sql: "PRAGMA journal_mode")
+        let foreignKeys = try Int.fetchOne(connection, sql: "PRAGMA foreign_keys")
+        guard synchronous == 2, journal == "wal", foreignKeys == 1 else {
+            throw StoreError.failed(
+                "SQLite did not accept synchronous=FULL (2), journal_mode=wal, foreign_keys=1; it has "
+                    + "\(String(describing: synchronous)), \(journal ?? "none"), \(String(describing: foreignKeys))")
+        }
+    }
+}
+
+extension StoreError {
+    /// What an error of SQLite means for the caller; SQLite's messages name tables and columns, never bound values.
+    init(sqlite error: any Error) {
+        guard let error = error as? DatabaseError else {
+            self = .failed("SQLite: \(type(of: error))")
+            return
+        }
+        let text = "SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_CANTOPEN, .SQLITE_INTERRUPT, .SQLITE_NOMEM,
+            .SQLITE_PERM, .SQLITE_ABORT:
+            self = .unavailable(text)
+        case .SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_PROTOCOL, .SQLITE_INTERNAL:
+            self = .failed(text)
+        default:
+            self = .statement(text)
+        }
+    }
+}

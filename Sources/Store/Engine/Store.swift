@@ -1,0 +1,39 @@
+package import ServiceLifecycle
+
+/// The one door to the database: SQLite or PostgreSQL behind the same two calls.
+///
+/// The closures are synchronous, so no provider can be called inside a transaction.
+package struct Store: Sendable {
+    package let engine: any StoreEngine
+
+    package init(engine: any StoreEngine) {
+        self.engine = engine
+    }
+
+    /// Runs the closure in a transaction and returns after its commit is durable.
+    ///
+    /// - Throws: what the closure throws (then nothing of it is written), or ``StoreError``.
+    @discardableResult
+    package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
+        try await engine.write(body)
+    }
+
+    /// Runs the closure on one consistent snapshot.
+    package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        try await engine.read(body)
+    }
+}
+
+/// One engine; its ``Service`` half owns the connections and stops them on graceful shutdown after the last accepted write.
+package protocol StoreEngine: Sendable, Service {
+    var dialect: Dialect { get }
+    @discardableResult
+    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
+    func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
+    /// Seconds since 1970 by the database's clock (the node's own on SQLite).
+    func databaseTime() async throws -> Int64
+    /// Commits since the start: what group commit saves shows here.
+    var commits: Int64 { get }
+    /// Closes every connection; later calls fail with ``StoreError/unavailable(_:)``. For commands and tests; `serve` runs the service.
+    func close() async
+}

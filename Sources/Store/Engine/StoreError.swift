@@ -1,0 +1,15 @@
+/// What can go wrong below the use cases; the text is for the log and never holds a bound value.
+package enum StoreError: Error, Sendable, Equatable {
+    /// Nothing was written and the call may be tried again: no connection, a full disk, a lock or statement timeout.
+    case unavailable(String)
+    /// The commit was sent and its outcome is not known; look up what it would have written, or let the caller retry.
+    case outcomeUnknown(String)
+    /// The engine's storage can no longer be trusted; the process stops.
+    case failed(String)
+    /// A stored value is not what the schema promises.
+    case corrupt(String)
+    /// A statement that violates a constraint or is not valid SQL: a mistake of ours.
+    case statement(String)
+    /// The embedded database is owned by another process.
+    case owned(String)
+}

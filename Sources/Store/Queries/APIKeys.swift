@@ -1,0 +1,63 @@
+package import Domain
+package import FoundationEssentials
+
+/// A credential without its secret, of which only the hash is stored.
+package struct APIKeyRecord: Sendable {
+    package let id: ID<APIKey>
+    package let name: String
+    package let partner: String
+    package let scopes: [String]
+    /// SHA-256 of the whole key.
+    package let hash: Data
+    package let createdAt: Timestamp
+    package let revokedAt: Timestamp?
+
+    package init(
+        id: ID<APIKey>, name: String, partner: String, scopes: [String], hash: Data, createdAt: Timestamp,
+        revokedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.partner = partner
+        self.scopes = scopes
+        self.hash = hash
+        self.createdAt = createdAt
+        self.revokedAt = revokedAt
+    }
+}
+
+extension Database {
+    package func apiKey(_ id: ID<APIKey>) throws(StoreError) -> APIKeyRecord? {
+        try row("SELECT * FROM api_keys WHERE id = ?", id).map { row throws(StoreError) in try Self.apiKey(row) }
+    }
+
+    /// Newest first.
+    package func apiKeys(before cursor: String?, limit: Int64) throws(StoreError) -> [APIKeyRecord] {
+        try rows("SELECT * FROM api_keys WHERE id < ? ORDER BY id DESC LIMIT ?", [cursor ?? "key_~", limit])
+            .map { row throws(StoreError) in try Self.apiKey(row) }
+    }
+
+    package func hasAdminKey() throws(StoreError) -> Bool {
+        try row("SELECT id FROM api_keys WHERE revoked_at IS NULL AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1") != nil
+    }
+
+    private static func apiKey(_ row: Row) throws(StoreError) -> APIKeyRecord {
+        APIKeyRecord(
+            id: try row.id("id"), name: try row.text("name"), partner: try row.text("partner"),
+            scopes: try row.text("scopes").split(separator: " ").map(String.init), hash: try row.blob("hash"),
+            createdAt: try row.time("created_at"), revokedAt: try row.optionalTime("revoked_at"))
+    }
+}
+
+extension Transaction {
+    package func insertAPIKey(_ key: APIKeyRecord) throws(StoreError) {
+        try run(
+            "INSERT INTO api_keys (id, name, partner, scopes, hash, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+            key.id, key.name, key.partner, key.scopes.joined(separator: " "), key.hash, key.createdAt)
+    }
+
+    /// - Returns: false when there is no such key that is still good.
+    package func revokeAPIKey(_ id: ID<APIKey>, at now: Timestamp) throws(StoreError) -> Bool {
+        try run("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id) == 1
+    }
+}

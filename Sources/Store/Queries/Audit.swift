@@ -1,0 +1,101 @@
+import Crypto
+package import Domain
+package import FoundationEssentials
+
+/// Who did what to which subject, with its state before and after as JSON text.
+package struct AuditEntry: Sendable {
+    package let subject: String
+    package let actor: String
+    package let requestID: String
+    package let action: String
+    package let before: String
+    package let after: String
+    package let at: Timestamp
+
+    package init(
+        subject: String, actor: String, requestID: String, action: String, before: String, after: String, at: Timestamp
+    ) {
+        self.subject = subject
+        self.actor = actor
+        self.requestID = requestID
+        self.action = action
+        self.before = before
+        self.after = after
+        self.at = at
+    }
+
+    /// The hash that chains this entry to the one before it: every field by its length, so that no two entries share a form.
+    package func digest(after previous: Data, position: Int64) -> Data {
+        var hash = SHA256()
+        hash.update(data: previous)
+        for field in [subject, String(position), String(at.rawValue), actor, requestID, action, before, after] {
+            hash.update(data: Data("\(field.utf8.count):\(field)".utf8))
+        }
+        return Data(hash.finalize())
+    }
+}
+
+extension Transaction {
+    /// Appends to the subject's chain; the caller holds a lock that covers the subject.
+    package func appendAudit(_ entry: AuditEntry) throws(StoreError) {
+        let last = try row(
+            "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)
+        let position = (try last?.int("position") ?? 0) + 1
+        let digest = entry.digest(after: try last?.blob("digest") ?? Data(), position: position)
+        try run(
+            """
+            INSERT INTO audit (subject, position, at, actor, request_id, action, before, after, digest)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after, digest)
+    }
+}
+
+extension Database {
+    /// Newest first, with a cursor made of the last entry's time, subject and position.
+    package func audit(
+        subject: String?, before cursor: AuditCursor?, limit: Int64
+    ) throws(StoreError) -> [(position: Int64, entry: AuditEntry)] {
+        var conditions: [String] = []
+        var arguments: [any SQLBindable] = []
+        if let subject {
+            conditions.append("subject = ?")
+            arguments.append(subject)
+        }
+        if let cursor {
+            conditions.append("(at, subject, position) < (?, ?, ?)")
+            arguments += [cursor.at, cursor.subject, cursor.position] as [any SQLBindable]
+        }
+        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        arguments.append(limit)
+        return try rows(
+            "SELECT * FROM audit" + restriction + " ORDER BY at DESC, subject DESC, position DESC LIMIT ?", arguments
+        ).map { row throws(StoreError) in (try row.int("position"), try Self.auditEntry(row)) }
+    }
+
+    /// One subject's chain from its beginning, with the digests.
+    package func auditChain(_ subject: String) throws(StoreError) -> [(position: Int64, entry: AuditEntry, digest: Data)] {
+        try rows("SELECT * FROM audit WHERE subject = ? ORDER BY position", [subject]).map { row throws(StoreError) in
+            (try row.int("position"), try Self.auditEntry(row), try row.blob("digest"))
+        }
+    }
+
+    private static func auditEntry(_ row: Row) throws(StoreError) -> AuditEntry {
+        AuditEntry(
+            subject: try row.text("subject"), actor: try row.text("actor"), requestID: try row.text("request_id"),
+            action: try row.text("action"), before: try row.text("before"), after: try row.text("after"),
+            at: try row.time("at"))
+    }
+}
+
+package struct AuditCursor: Sendable {
+    package let at: Timestamp
+    package let subject: String
+    package let position: Int64
+
+    package init(at: Timestamp, subject: String, position: Int64) {
+        self.at = at
+        self.subject = subject
+        self.position = position
+    }
+}

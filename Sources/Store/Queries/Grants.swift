@@ -1,0 +1,75 @@
+package import Domain
+
+extension Database {
+    package func grants(of user: ID<User>) throws(StoreError) -> [Grant] {
+        try rows("SELECT * FROM grants WHERE user_id = ? ORDER BY id", [user])
+            .map { row throws(StoreError) in try Self.grant(row) }
+    }
+
+    package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] {
+        try rows("SELECT * FROM grants WHERE order_id = ? ORDER BY id", [order])
+            .map { row throws(StoreError) in try Self.grant(row) }
+    }
+
+    package func grant(_ id: ID<Grant>) throws(StoreError) -> Grant? {
+        try row("SELECT * FROM grants WHERE id = ?", id).map { row throws(StoreError) in try Self.grant(row) }
+    }
+
+    private static func revocation(_ row: Row) throws(StoreError) -> Grant.Revocation? {
+        guard let at = try row.optionalTime("revoked_at") else { return nil }
+        return Grant.Revocation(at: at, reason: try row.choice("revoked_by"))
+    }
+
+    private static func grant(_ row: Row) throws(StoreError) -> Grant {
+        let term: Grant.Term
+        if try row.bool("perpetual") {
+            term = .perpetual
+        } else if let days = try row.optionalInt("days") {
+            term = .days(days)
+        } else {
+            term = .until(try row.time("ends_at"))
+        }
+        return Grant(
+            id: try row.id("id"), user: try row.id("user_id"), sku: try row.code("sku"), kind: try row.choice("kind"),
+            tier: try row.text("tier"), rank: try row.int("rank"),
+            source: Grant.Source(kind: try row.choice("source_kind"), id: try row.text("source_id")),
+            order: try row.optionalID("order_id"), environment: try row.choice("environment"),
+            purchasedAt: try row.time("purchased_at"), term: term, stackGroup: try row.optionalText("stack_group"),
+            attributes: try row.json("attributes"), revocation: try revocation(row),
+            suspended: try row.bool("suspended"))
+    }
+}
+
+extension Transaction {
+    /// - Returns: false when this source granted to this user before.
+    package func insertGrant(_ grant: Grant) throws(StoreError) -> Bool {
+        var days: Int64?
+        var endsAt: Timestamp?
+        switch grant.term {
+        case .perpetual: break
+        case .days(let count): days = count
+        case .until(let end): endsAt = end
+        }
+        return try !rows(
+            """
+            INSERT INTO grants (id, user_id, sku, kind, tier, rank, source_kind, source_id, order_id, environment,
+                purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING RETURNING id
+            """,
+            [
+                grant.id, grant.user, grant.sku, grant.kind.rawValue, grant.tier, grant.rank, grant.source.kind.rawValue,
+                grant.source.id, grant.order, grant.environment.rawValue, grant.purchasedAt, grant.term == .perpetual, days,
+                endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
+                grant.revocation?.reason.rawValue, grant.suspended,
+            ]
+        ).isEmpty
+    }
+
+    /// Sets what refunds, disputes and admins decide about a grant; the caller holds its user's lock.
+    package func setGrant(_ id: ID<Grant>, revocation: Grant.Revocation?, suspended: Bool) throws(StoreError) {
+        try run(
+            "UPDATE grants SET revoked_at = ?, revoked_by = ?, suspended = ? WHERE id = ?", revocation?.at,
+            revocation?.reason.rawValue, suspended, id)
+    }
+}

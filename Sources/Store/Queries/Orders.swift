@@ -1,0 +1,172 @@
+package import Domain
+
+// Orders with what is derived from their payments: `charged`, `refunding`, `refunded` and `lost` are those of the payment
+// that paid the order.
+extension Database {
+    private static var orderColumns: String {
+        """
+        SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.refunding, p.refunded, p.lost
+        FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
+        """
+    }
+
+    package func order(_ id: ID<Order>) throws(StoreError) -> Order? {
+        guard let row = try rows(Self.orderColumns + " WHERE o.id = ?", [id]).first else { return nil }
+        return try order(row)
+    }
+
+    /// Newest first; a filter that is nil restricts nothing.
+    package func orders(_ filter: OrderFilter, before cursor: String?, limit: Int64) throws(StoreError) -> [Order] {
+        var conditions: [String] = []
+        var arguments: [any SQLBindable] = []
+        func restrict<Argument: SQLBindable>(_ condition: String, _ argument: Argument?) {
+            guard let argument else { return }
+            conditions.append(condition)
+            arguments.append(argument)
+        }
+        restrict("o.user_id = ?", filter.user)
+        restrict("o.partner = ?", filter.partner)
+        restrict("o.id < ?", cursor)
+        restrict("o.created_at >= ?", filter.from)
+        restrict("o.created_at < ?", filter.to)
+        restrict("EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.account = ?)", filter.provider)
+        restrict("EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.reference = ?)", filter.reference)
+        if let status = filter.status { conditions.append(Self.condition(status)) }
+        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        arguments.append(limit)
+        return try rows(Self.orderColumns + restriction + " ORDER BY o.id DESC LIMIT ?", arguments)
+            .map { row throws(StoreError) in try order(row) }
+    }
+
+    /// `Order.status` in SQL.
+    private static func condition(_ status: Order.Status) -> String {
+        switch status {
+        case .open: "o.state = 'open'"
+        case .closed: "o.state = 'closed'"
+        case .paid: "o.state = 'paid' AND COALESCE(p.refunded + p.lost, 0) = 0"
+        case .partiallyRefunded: "o.state = 'paid' AND p.refunded + p.lost > 0 AND p.refunded + p.lost < p.captured"
+        case .refunded: "o.state = 'paid' AND p.refunded + p.lost > 0 AND p.refunded + p.lost >= p.captured"
+        }
+    }
+
+    package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] {
+        try rows("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", [order]).map {
+            row throws(StoreError) in
+            TimelineEntry(at: try row.time("at"), type: try row.text("type"), detail: try row.text("detail"))
+        }
+    }
+
+    private func order(_ row: Row) throws(StoreError) -> Order {
+        let id: ID<Order> = try row.id("id")
+        let anomalies = try rows("SELECT anomaly FROM order_anomalies WHERE order_id = ? ORDER BY at, anomaly", [id])
+            .map { row throws(StoreError) in try row.choice("anomaly", Anomaly.self) }
+        let state: Order.State = try row.choice("state")
+        let amount = try row.optionalMoney("amount", "currency")
+        let free = state == .paid && amount?.isZero == true ? amount : nil
+        return Order(
+            id: id, user: try row.id("user_id"), origin: try row.choice("origin"), sku: try row.code("sku"),
+            quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
+            amount: amount, state: state, platform: try row.choice("platform"), environment: try row.choice("environment"),
+            partner: try row.optionalText("partner"), returnURL: try row.optionalText("return_url"),
+            metadata: try row.json("metadata"), charged: try row.optionalMoney("paid_value", "paid_currency") ?? free,
+            refunding: try row.optionalInt("refunding") ?? 0, refunded: try row.optionalInt("refunded") ?? 0,
+            lost: try row.optionalInt("lost") ?? 0, anomalies: anomalies, createdAt: try row.time("created_at"),
+            expiresAt: try row.time("expires_at"), paidAt: try row.optionalTime("paid_at"),
+            closedAt: try row.optionalTime("closed_at"))
+    }
+}
+
+extension Transaction {
+    package func insertOrder(_ order: Order) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, platform,
+                environment, partner, return_url, metadata, created_at, expires_at, paid_at, closed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            order.id, order.user, order.origin.rawValue, order.sku, order.quantity, try order.terms.storedJSON(), order.days,
+            order.amount?.value, order.amount?.currency.code, order.state.rawValue, order.platform.rawValue,
+            order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(), order.createdAt,
+            order.expiresAt, order.paidAt, order.closedAt)
+    }
+
+    /// Locks an order until the commit: after its user, before its payments.
+    package func lockOrder(_ id: ID<Order>) throws(StoreError) -> Order? {
+        _ = try rows("SELECT id FROM orders WHERE id = ?" + dialect.forUpdate, [id])
+        return try order(id)
+    }
+
+    /// Moves an order that stands where it was read; the caller holds its lock.
+    package func moveOrder(
+        _ id: ID<Order>, from old: Order.State, to new: Order.State, paidBy payment: ID<Payment>?, at now: Timestamp
+    ) throws(StoreError) {
+        let touched = try run(
+            """
+            UPDATE orders SET state = ?, paid_by = ?, paid_at = ?, closed_at = ? WHERE id = ? AND state = ?
+            """,
+            new.rawValue, payment, new == .paid ? now : nil, new == .closed ? now : nil, id, old.rawValue)
+        guard touched == 1 else { throw .corrupt("an order moved under its lock") }
+    }
+
+    /// - Returns: false when the order has this anomaly already.
+    package func insertAnomaly(
+        _ anomaly: Anomaly, _ order: ID<Order>, detail: String, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try !rows(
+            """
+            INSERT INTO order_anomalies (order_id, anomaly, detail, at) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING RETURNING anomaly
+            """, [order, anomaly.rawValue, detail, now]
+        ).isEmpty
+    }
+
+    /// Appends to the order's history; the caller holds the order's lock. At most 200 entries are kept.
+    package func appendTimeline(_ order: ID<Order>, type: String, detail: String, at now: Timestamp) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO order_timeline (order_id, position, at, type, detail)
+            SELECT ?, COUNT(*) + 1, ?, ?, ? FROM order_timeline WHERE order_id = ? HAVING COUNT(*) < 200
+            """, order, now, type, detail, order)
+    }
+
+    /// Takes the right to ask the provider about an order now.
+    ///
+    /// - Returns: false within `interval` seconds of the last time.
+    package func claimRefresh(_ order: ID<Order>, at now: Timestamp, interval: Int64) throws(StoreError) -> Bool {
+        try run(
+            "UPDATE orders SET refreshed_at = ? WHERE id = ? AND (refreshed_at IS NULL OR refreshed_at <= ?)",
+            now, order, now.adding(seconds: -interval)) == 1
+    }
+}
+
+/// Which orders a list shows; nil restricts nothing.
+package struct OrderFilter: Sendable {
+    package var user: ID<User>?
+    package var partner: String?
+    package var status: Order.Status?
+    package var provider: String?
+    /// The provider's own id of a payment.
+    package var reference: String?
+    package var from: Timestamp?
+    package var to: Timestamp?
+
+    package init(
+        user: ID<User>? = nil, partner: String? = nil, status: Order.Status? = nil, provider: String? = nil,
+        reference: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil
+    ) {
+        self.user = user
+        self.partner = partner
+        self.status = status
+        self.provider = provider
+        self.reference = reference
+        self.from = from
+        self.to = to
+    }
+}
+
+/// One line of an order's history.
+package struct TimelineEntry: Sendable, Equatable {
+    package let at: Timestamp
+    package let type: String
+    package let detail: String
+}

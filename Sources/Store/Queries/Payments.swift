@@ -1,0 +1,102 @@
+package import Domain
+package import FoundationEssentials
+
+/// A payment with its sums: what was captured, what is bound or back by refunds, what disputes took.
+package struct PaymentRecord: Sendable {
+    package var payment: Payment
+    /// The sealed ``PaymentInstruction``; nil until the provider answered.
+    package let instruction: Data?
+    package let recurring: Bool
+    package let captured: Int64
+    package let refunding: Int64
+    package let refunded: Int64
+    package let lost: Int64
+
+    /// Minor units that a refund may still take.
+    package var refundable: Int64 { captured - refunding - lost }
+}
+
+extension Database {
+    package func payment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
+        try row("SELECT * FROM payments WHERE id = ?", id).map { row throws(StoreError) in try Self.payment(row) }
+    }
+
+    /// The attempts of an order, oldest first.
+    package func payments(of order: ID<Order>) throws(StoreError) -> [PaymentRecord] {
+        try rows("SELECT * FROM payments WHERE order_id = ? ORDER BY id", [order])
+            .map { row throws(StoreError) in try Self.payment(row) }
+    }
+
+    private static func payment(_ row: Row) throws(StoreError) -> PaymentRecord {
+        PaymentRecord(
+            payment: Payment(
+                id: try row.id("id"), order: try row.id("order_id"), account: try row.account("account"),
+                processor: try row.optionalText("processor").flatMap(AccountID.init), amount: try row.money("amount", "currency"),
+                state: try row.choice("state"), reference: try row.optionalText("reference"),
+                unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
+            instruction: try row.optionalBlob("instruction"), recurring: try row.bool("recurring"),
+            captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
+            lost: try row.int("lost"))
+    }
+}
+
+extension Transaction {
+    package func insertPayment(_ payment: Payment, recurring: Bool) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO payments (id, order_id, account, processor, amount, currency, state, recurring, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            payment.id, payment.order, payment.account, payment.processor, payment.amount.value,
+            payment.amount.currency.code, payment.state.rawValue, recurring, payment.createdAt)
+    }
+
+    /// Locks a payment until the commit: after its user and its order.
+    package func lockPayment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
+        _ = try rows("SELECT id FROM payments WHERE id = ?" + dialect.forUpdate, [id])
+        return try payment(id)
+    }
+
+    /// Moves a payment that stands where it was read.
+    package func movePayment(
+        _ id: ID<Payment>, from old: Payment.State, to new: Payment.State
+    ) throws(StoreError) {
+        let touched = try run(
+            """
+            UPDATE payments SET state = ?, captured = CASE WHEN ? = 'succeeded' THEN amount ELSE 0 END
+            WHERE id = ? AND state = ?
+            """, new.rawValue, new.rawValue, id, old.rawValue)
+        guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
+    }
+
+    /// Keeps the provider's own id of a payment; the first one stays.
+    package func setReference(_ reference: String, of payment: ID<Payment>) throws(StoreError) {
+        try run("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment)
+    }
+
+    /// Keeps the contract; it is made once for each payment.
+    package func setInstruction(_ sealed: Data, of payment: ID<Payment>) throws(StoreError) {
+        try run("UPDATE payments SET instruction = ? WHERE id = ? AND instruction IS NULL", sealed, payment)
+    }
+
+    package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {
+        try run("UPDATE payments SET unfenced = 1 WHERE id = ?", payment)
+    }
+
+    /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than was captured.
+    package func setSums(
+        _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64
+    ) throws(StoreError) {
+        try run(
+            "UPDATE payments SET refunding = ?, refunded = ?, lost = ? WHERE id = ?", refunding, refunded, lost, payment)
+    }
+
+    /// Binds an amount for a refund in one guarded statement.
+    ///
+    /// - Returns: false when that is more than what is left of the captured amount.
+    package func reserveRefund(_ amount: Int64, of payment: ID<Payment>) throws(StoreError) -> Bool {
+        try run(
+            "UPDATE payments SET refunding = refunding + ? WHERE id = ? AND captured - refunding - lost >= ?",
+            amount, payment, amount) == 1
+    }
+}

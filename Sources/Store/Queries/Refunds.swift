@@ -1,0 +1,84 @@
+package import Domain
+
+extension Database {
+    package func refund(_ id: ID<Refund>) throws(StoreError) -> Refund? {
+        try row("SELECT * FROM refunds WHERE id = ?", id).map { row throws(StoreError) in try Self.refund(row) }
+    }
+
+    /// The refunds of one payment, oldest first.
+    package func refunds(of payment: ID<Payment>) throws(StoreError) -> [Refund] {
+        try rows("SELECT * FROM refunds WHERE payment_id = ? ORDER BY created_at, id", [payment])
+            .map { row throws(StoreError) in try Self.refund(row) }
+    }
+
+    package func refunds(of order: ID<Order>) throws(StoreError) -> [Refund] {
+        try rows("SELECT * FROM refunds WHERE order_id = ? ORDER BY created_at, id", [order])
+            .map { row throws(StoreError) in try Self.refund(row) }
+    }
+
+    /// The disputes of one payment, oldest first.
+    package func disputes(of payment: ID<Payment>) throws(StoreError) -> [Dispute] {
+        try rows("SELECT * FROM disputes WHERE payment_id = ? ORDER BY created_at, id", [payment])
+            .map { row throws(StoreError) in try Self.dispute(row) }
+    }
+
+    package func disputes(of order: ID<Order>) throws(StoreError) -> [Dispute] {
+        try rows("SELECT * FROM disputes WHERE order_id = ? ORDER BY created_at, id", [order])
+            .map { row throws(StoreError) in try Self.dispute(row) }
+    }
+
+    private static func refund(_ row: Row) throws(StoreError) -> Refund {
+        Refund(
+            id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
+            amount: try row.money("amount", "currency"), reason: try row.text("reason"), state: try row.choice("state"),
+            reference: try row.optionalText("reference"), counted: try row.bool("counted"),
+            createdAt: try row.time("created_at"))
+    }
+
+    private static func dispute(_ row: Row) throws(StoreError) -> Dispute {
+        Dispute(
+            id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
+            reference: try row.text("reference"), amount: try row.money("amount", "currency"),
+            state: try row.choice("state"), createdAt: try row.time("created_at"))
+    }
+}
+
+extension Transaction {
+    package func insertRefund(_ refund: Refund) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, reference, counted, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            refund.id, refund.order, refund.payment, refund.amount.value, refund.amount.currency.code, refund.reason,
+            refund.state.rawValue, refund.reference, refund.counted, refund.createdAt)
+    }
+
+    /// Moves a refund that stands where it was read, and keeps the provider's own id of it.
+    package func moveRefund(
+        _ id: ID<Refund>, from old: Refund.State, to new: Refund.State, reference: String?
+    ) throws(StoreError) {
+        let touched = try run(
+            "UPDATE refunds SET state = ?, reference = COALESCE(reference, ?) WHERE id = ? AND state = ?",
+            new.rawValue, reference, id, old.rawValue)
+        guard touched == 1 else { throw .corrupt("a refund moved under its payment's lock") }
+    }
+
+    package func setCounted(_ refund: ID<Refund>, _ counted: Bool) throws(StoreError) {
+        try run("UPDATE refunds SET counted = ? WHERE id = ?", counted, refund)
+    }
+
+    package func insertDispute(_ dispute: Dispute) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO disputes (id, order_id, payment_id, reference, amount, currency, state, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            dispute.id, dispute.order, dispute.payment, dispute.reference, dispute.amount.value,
+            dispute.amount.currency.code, dispute.state.rawValue, dispute.createdAt)
+    }
+
+    package func moveDispute(_ id: ID<Dispute>, to new: Dispute.State) throws(StoreError) {
+        try run("UPDATE disputes SET state = ? WHERE id = ? AND state = 'open'", new.rawValue, id)
+    }
+}

@@ -1,0 +1,85 @@
+package import Domain
+import FoundationEssentials
+
+// Domain values out of rows; a value that no constraint of the schema lets in is `StoreError.corrupt`.
+extension Row {
+    package func id<Subject>(_ column: String, _: Subject.Type = Subject.self) throws(StoreError) -> ID<Subject> {
+        guard let id = ID<Subject>(try text(column)) else { throw .corrupt("column \(column) is not an id") }
+        return id
+    }
+
+    package func optionalID<Subject>(_ column: String, _: Subject.Type = Subject.self) throws(StoreError) -> ID<Subject>? {
+        self[column] == .null ? nil : try id(column)
+    }
+
+    package func time(_ column: String) throws(StoreError) -> Timestamp { Timestamp(try int(column)) }
+
+    package func optionalTime(_ column: String) throws(StoreError) -> Timestamp? {
+        try optionalInt(column).map(Timestamp.init(_:))
+    }
+
+    package func code(_ column: String) throws(StoreError) -> SKUCode {
+        guard let code = SKUCode(try text(column)) else { throw .corrupt("column \(column) is not a SKU id") }
+        return code
+    }
+
+    package func account(_ column: String) throws(StoreError) -> AccountID {
+        guard let account = AccountID(try text(column)) else { throw .corrupt("column \(column) is not an account") }
+        return account
+    }
+
+    package func choice<Choice: RawRepresentable<String>>(
+        _ column: String, _: Choice.Type = Choice.self
+    ) throws(StoreError) -> Choice {
+        guard let choice = Choice(rawValue: try text(column)) else { throw .corrupt("column \(column) is unknown") }
+        return choice
+    }
+
+    /// The amount in two columns.
+    package func money(_ value: String, _ currency: String) throws(StoreError) -> Money {
+        guard let unit = Currency(try text(currency)) else { throw .corrupt("column \(currency) is not a currency") }
+        return Money(value: try int(value), currency: unit)
+    }
+
+    package func optionalMoney(_ value: String, _ currency: String) throws(StoreError) -> Money? {
+        self[value] == .null ? nil : try money(value, currency)
+    }
+
+    package func json<Value: Decodable>(_ column: String, _: Value.Type = Value.self) throws(StoreError) -> Value {
+        let text = try text(column)
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+        } catch {
+            throw .corrupt("column \(column) is not the JSON that it should be")
+        }
+    }
+}
+
+extension Encodable {
+    /// This value as JSON text with its keys sorted, so that equal values have equal texts.
+    package func storedJSON() throws(StoreError) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        } catch {
+            throw .corrupt("a value has no JSON form")
+        }
+    }
+}
+
+extension Timestamp: SQLBindable {
+    package var sql: SQLValue { .integer(rawValue) }
+}
+
+extension ID: SQLBindable {
+    package var sql: SQLValue { .text(rawValue) }
+}
+
+extension SKUCode: SQLBindable {
+    package var sql: SQLValue { .text(rawValue) }
+}
+
+extension AccountID: SQLBindable {
+    package var sql: SQLValue { .text(rawValue) }
+}

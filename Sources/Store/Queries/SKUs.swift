@@ -1,0 +1,81 @@
+package import Domain
+
+// The catalogue: a SKU's body is its JSON; which SKU an Apple product id means is a table, so that it is unique.
+extension Database {
+    package func sku(_ code: SKUCode) throws(StoreError) -> SKU? {
+        try row("SELECT number, body FROM skus WHERE id = ?", code).map { row throws(StoreError) in try Self.sku(row) }
+    }
+
+    /// Up to `limit` SKUs by descending number, older than `cursor`.
+    package func skus(before cursor: Int64?, limit: Int64, activeOnly: Bool) throws(StoreError) -> [SKU] {
+        try rows(
+            """
+            SELECT number, body FROM skus
+            WHERE number < ? AND active >= ?
+            ORDER BY number DESC LIMIT ?
+            """, [cursor ?? .max, activeOnly, limit]
+        ).map { row throws(StoreError) in try Self.sku(row) }
+    }
+
+    /// Every SKU that is offered, by ascending number.
+    package func activeSKUs() throws(StoreError) -> [SKU] {
+        try rows("SELECT number, body FROM skus WHERE active = 1 ORDER BY number")
+            .map { row throws(StoreError) in try Self.sku(row) }
+    }
+
+    package func hasSKUs() throws(StoreError) -> Bool { try row("SELECT number FROM skus LIMIT 1") != nil }
+
+    private static func sku(_ row: Row) throws(StoreError) -> SKU {
+        var sku: SKU = try row.json("body")
+        sku.number = try row.int("number")
+        return sku
+    }
+}
+
+extension Transaction {
+    /// Locks the catalogue's writers one behind the other and returns the SKU as it stands.
+    package func lockSKU(_ code: SKUCode) throws(StoreError) -> SKU? {
+        _ = try rows("SELECT value FROM counters WHERE name = 'sku'" + dialect.forUpdate, [])
+        return try sku(code)
+    }
+
+    /// Adds a SKU under the next number.
+    ///
+    /// - Returns: nil when its id is taken.
+    package func insertSKU(_ sku: SKU, at now: Timestamp) throws(StoreError) -> SKU? {
+        let counter = try rows("UPDATE counters SET value = value + 1 WHERE name = 'sku' RETURNING value", [])
+        guard let number = try counter.first?.int("value") else { throw .corrupt("the SKU counter is gone") }
+        var numbered = sku
+        numbered.number = number
+        let made = try rows(
+            """
+            INSERT INTO skus (id, number, active, body, updated_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING RETURNING id
+            """, [sku.id, number, sku.active, try numbered.storedJSON(), now])
+        return made.isEmpty ? nil : numbered
+    }
+
+    package func updateSKU(_ sku: SKU, at now: Timestamp) throws(StoreError) {
+        try run(
+            "UPDATE skus SET active = ?, body = ?, updated_at = ? WHERE id = ?", sku.active, try sku.storedJSON(), now, sku.id)
+    }
+
+    /// Maps the SKU's Apple product ids to it; an id that only archived SKUs have is taken over.
+    ///
+    /// - Returns: the ids that another active SKU has; when there are any, the caller throws and nothing is kept.
+    package func claimAppleProducts(_ sku: SKU) throws(StoreError) -> [String] {
+        try run("DELETE FROM apple_products WHERE sku = ?", sku.id)
+        var taken: [String] = []
+        for entry in sku.appleProductIDs {
+            let claimed = try rows(
+                """
+                INSERT INTO apple_products (entry, sku) VALUES (?, ?)
+                ON CONFLICT (entry) DO UPDATE SET sku = excluded.sku
+                WHERE (SELECT active FROM skus WHERE skus.id = apple_products.sku) = 0
+                RETURNING entry
+                """, [entry, sku.id])
+            if claimed.isEmpty { taken.append(entry) }
+        }
+        return taken
+    }
+}

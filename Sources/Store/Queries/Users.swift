@@ -1,0 +1,60 @@
+package import Domain
+
+// The mapping from the app's user ids to ours, and the row of a user that every settlement locks first.
+extension Database {
+    package func userID(_ external: ExternalUserID) throws(StoreError) -> ID<User>? {
+        try row("SELECT id FROM users WHERE external_id = ?", external.rawValue)?.id("id")
+    }
+
+    /// The app's own id; nil after an erasure.
+    package func externalUserID(_ user: ID<User>) throws(StoreError) -> String? {
+        try row("SELECT external_id FROM users WHERE id = ?", user)?.text("external_id")
+    }
+
+    package func userVersion(_ user: ID<User>) throws(StoreError) -> Int64 {
+        try row("SELECT version FROM user_states WHERE user_id = ?", user)?.int("version") ?? 0
+    }
+}
+
+extension Transaction {
+    /// The user of this name, made when first seen.
+    package func ensureUser(
+        _ external: ExternalUserID, candidate: ID<User>, at now: Timestamp
+    ) throws(StoreError) -> ID<User> {
+        if let known = try userID(external) { return known }
+        let made = try rows(
+            "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
+            [candidate, external.rawValue])
+        guard made.isEmpty else {
+            try run("INSERT INTO user_states (user_id, created_at) VALUES (?, ?)", candidate, now)
+            return candidate
+        }
+        guard let known = try userID(external) else { throw .unavailable("a user was made at the same moment") }
+        return known
+    }
+
+    /// Locks a user until the commit; always the first lock of a settlement.
+    package func lockUser(_ user: ID<User>) throws(StoreError) {
+        let locked = try rows("SELECT user_id FROM user_states WHERE user_id = ?" + dialect.forUpdate, [user])
+        guard !locked.isEmpty else { throw .corrupt("a user has no state") }
+    }
+
+    /// Counts a change of what the user owns and returns the new version.
+    package func bumpUser(_ user: ID<User>, nextChangeAt: Timestamp?) throws(StoreError) -> Int64 {
+        let changed = try rows(
+            "UPDATE user_states SET version = version + 1, next_change_at = ? WHERE user_id = ? RETURNING version",
+            [nextChangeAt, user])
+        guard let row = changed.first else { throw .corrupt("a user has no state") }
+        return try row.int("version")
+    }
+
+    /// The UUID that Apple's transactions carry for this user; the candidate is kept when there is none yet.
+    package func appAccountToken(_ user: ID<User>, candidate: String) throws(StoreError) -> String {
+        try run(
+            "UPDATE user_states SET app_account_token = ? WHERE user_id = ? AND app_account_token IS NULL", candidate, user)
+        guard let row = try row("SELECT app_account_token FROM user_states WHERE user_id = ?", user) else {
+            throw .corrupt("a user has no state")
+        }
+        return try row.text("app_account_token")
+    }
+}

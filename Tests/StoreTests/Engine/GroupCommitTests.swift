@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+@testable import Store
+import Synchronization
+import Testing
+import TestSupport
+
+/// Many callers, one commit.
+@Suite struct GroupCommitTests {
+    @Test func `a caller is answered only after its commit`() async throws {
+        let gate = Gate()
+        try await EngineFixture.withSQLite(commit: { connection in
+            gate.pass()
+            try connection.execute(sql: "COMMIT")
+        }) { engine in
+            let answers = Counter()
+            let caller = Task {
+                try await engine.write { tx in try tx.addNote(1) }
+                answers.next()
+            }
+            await gate.reached()
+            #expect(answers.value == 0)
+            try await expectNotes([], in: engine)
+            gate.open()
+            try await caller.value
+            #expect(answers.value == 1)
+            try await expectNotes([1], in: engine)
+        }
+    }
+
+    @Test func `a thousand writes of 64 clients need at most a hundred commits`() async throws {
+        try await withStore(on: .sqlite, migrations: EngineFixture.migrations) { store in
+            let next = Counter()
+            let before = store.engine.commits
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...64 {
+                    group.addTask {
+                        while true {
+                            let id = next.next()
+                            guard id <= 1_000 else { return }
+                            try await store.write { tx in try tx.addNote(Int64(id)) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let commits = store.engine.commits - before
+            #expect(try await store.engine.noteIDs().count == 1_000)
+            #expect(commits <= 100, "\(commits) commits")
+        }
+    }
+
+    @Test func `writes that wait together are committed together`() async throws {
+        try await EngineFixture.withSQLite { engine in
+            let results = await EngineFixture.inOneBatch(engine, (1...20).map { id in { try $0.addNote(id) } })
+            #expect(results.allSatisfy { $0.kind == nil })
+            #expect(engine.commits == 1)
+            try await expectNotes(Array(1...20), in: engine)
+        }
+    }
+
+    @Test func `a batch is bounded in count`() async throws {
+        var limits = EngineFixture.unhurried
+        limits.count = 5
+        try await EngineFixture.withSQLite(limits: limits) { engine in
+            // With the write that holds the writer these are 21, in batches of 5.
+            _ = await EngineFixture.inOneBatch(engine, (1...20).map { id in { try $0.addNote(id) } })
+            #expect(engine.commits == 5)
+        }
+    }
+
+    @Test func `a batch is bounded in time`() async throws {
+        var limits = EngineFixture.unhurried
+        limits.time = .zero
+        try await EngineFixture.withSQLite(limits: limits) { engine in
+            _ = await EngineFixture.inOneBatch(engine, (1...3).map { id in { try $0.addNote(id) } })
+            #expect(engine.commits == 4)
+        }
+    }
+
+    @Test func `a closure that throws leaves its neighbours untouched`() async throws {
+        struct Refused: Error {}
+        try await EngineFixture.withSQLite { engine in
+            let results = await EngineFixture.inOneBatch(
+                engine,
+                [
+                    { try $0.addNote(1) },
+                    { tx in
+                        try tx.addNote(2)
+                        throw Refused()
+                    },
+                    { try $0.addNote(1) },
+                    { tx in
+                        try tx.addNote(3)
+                        try? tx.addNote(1)
+                    },
+                    { try $0.addNote(4) },
+                ])
+            #expect(results.map(\.kind) == [nil, nil, .statement, .statement, nil])
+            #expect(throws: Refused.self) { try results[1].get() }
+            #expect(engine.commits == 1)
+            try await expectNotes([1, 4], in: engine)
+        }
+    }
+
+    @Test func `the cancellation of a caller takes nothing out of the batch`() async throws {
+        try await EngineFixture.withSQLite { engine in
+            let gate = Gate()
+            let holder = Task { try await engine.write { tx in try tx.addNote(1); gate.pass() } }
+            await gate.reached()
+            let neighbour = Task { try await engine.write { tx in try tx.addNote(2) } }
+            while engine.waiting < 1 { await Task.yield() }
+            let cancelled = Task { try await engine.write { tx in try tx.addNote(3) } }
+            while engine.waiting < 2 { await Task.yield() }
+            holder.cancel()
+            cancelled.cancel()
+            gate.open()
+            try await holder.value
+            try await neighbour.value
+            try await cancelled.value
+            try await expectNotes([1, 2, 3], in: engine)
+        }
+    }
+
+    @Test func `a caller beyond the queue's bound is refused at once`() async throws {
+        var limits = EngineFixture.unhurried
+        limits.waiting = 2
+        try await EngineFixture.withSQLite(limits: limits) { engine in
+            let gate = Gate()
+            let holder = Task { try await engine.write { _ in gate.pass() } }
+            await gate.reached()
+            let first = Task { try await engine.write { tx in try tx.addNote(1) } }
+            while engine.waiting < 1 { await Task.yield() }
+            let second = Task { try await engine.write { tx in try tx.addNote(2) } }
+            while engine.waiting < 2 { await Task.yield() }
+            #expect(await failure { try await engine.write { tx in try tx.addNote(3) } } == .unavailable)
+            gate.open()
+            try await holder.value
+            try await first.value
+            try await second.value
+            try await expectNotes([1, 2], in: engine)
+        }
+    }
+
+    @Test func `closing commits what was accepted`() async throws {
+        try await EngineFixture.withSQLite { engine in
+            let gate = Gate()
+            let holder = Task { try await engine.write { _ in gate.pass() } }
+            await gate.reached()
+            let accepted = Task { try await engine.write { tx in try tx.addNote(1) } }
+            while engine.waiting < 1 { await Task.yield() }
+            let closing = Task { await engine.close() }
+            while await failure({ try await engine.noteIDs() }) == nil { await Task.yield() }
+            #expect(await failure { try await engine.write { tx in try tx.addNote(2) } } == .unavailable)
+            gate.open()
+            await closing.value
+            try await holder.value
+            try await accepted.value
+            #expect(engine.commits == 1)
+        }
+    }
+}

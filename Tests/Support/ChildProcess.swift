@@ -1,0 +1,53 @@
+import Foundation
+
+/// A program without input or output.
+///
+/// Foundation's `Process` waits until every heir of its socket has ended, so it would wait for the server that
+/// `pg_ctl` leaves running; this one waits for its own child only, and lets it inherit nothing.
+struct ChildProcess {
+    private let pid: pid_t
+
+    static func start(_ command: [String]) throws -> ChildProcess {
+        try spawn(command, input: nil)
+    }
+
+    /// Starts a program whose input ends when this process does, however it ends.
+    static func startUntilParentEnds(_ command: [String]) throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
+        else { throw PostgresCluster.Failure(description: "cannot make a pipe") }
+        // The writing end stays open: the kernel closes it when this process ends.
+        _ = try spawn(command, input: ends[0])
+        close(ends[0])
+    }
+
+    /// The exit status, or -1 when a signal ended it.
+    func wait() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 {
+            guard errno == EINTR else { return -1 }
+        }
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -1
+    }
+
+    private static func spawn(_ command: [String], input: Int32?) throws -> ChildProcess {
+        // The shell closes what the test process has open, then becomes the program.
+        let script = "cd /; exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$@\""
+        let arguments = (["/bin/sh", "-c", script, "sh"] + command).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, "/bin/sh", &actions, nil, arguments, environ)
+        guard code == 0 else { throw PostgresCluster.Failure(description: "cannot start \(command[0]): error \(code)") }
+        return ChildProcess(pid: pid)
+    }
+}

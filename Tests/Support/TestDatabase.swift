@@ -1,0 +1,86 @@
+import Foundation
+package import Store
+
+/// A fresh, migrated database of one test, on either engine.
+package struct TestDatabase: Sendable {
+    package let store: Store
+    package let engine: TestEngine
+    package let url: DatabaseURL
+    private let cleanUp: @Sendable () async throws -> Void
+
+    /// The time that a SQLite store of a test gives for the database's: 2026-01-01T00:00:00Z.
+    package static let time: Int64 = 1_767_225_600
+
+    /// Copies the migrated template of this list of migrations, and opens a store with few connections on the copy.
+    ///
+    /// - Parameter rehearse: runs every write closure twice, the first time rolled back.
+    package static func make(
+        _ engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all
+    ) async throws -> TestDatabase {
+        let template = try await TestTemplates.shared.template(engine, migrations)
+        let name = "paydesk_test_\(TestTemplates.nextNumber())"
+        switch engine {
+        case .sqlite:
+            let folder = FileManager.default.temporaryDirectory.appending(path: "\(name)_\(getpid())")
+            let file = folder.appending(path: "test.db")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(at: URL(fileURLWithPath: template), to: file)
+            let url = try DatabaseURL("sqlite:\(file.path)")
+            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url) {
+                try FileManager.default.removeItem(at: folder)
+            }
+        case .postgres:
+            let cluster = try PostgresCluster.running()
+            try await TestTemplates.administer("CREATE DATABASE \(name) TEMPLATE \(template)")
+            let url = try cluster.url(database: name)
+            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url) {
+                try await TestTemplates.administer("DROP DATABASE \(name) WITH (FORCE)")
+            }
+        }
+    }
+
+    /// A second store on the same database, as another node has it (PostgreSQL only: a SQLite file has one owner).
+    package func openAnother() throws -> Store { try Self.open(url, rehearse: false) }
+
+    /// Closes the store and removes the database.
+    package func remove() async throws {
+        await store.engine.close()
+        try await cleanUp()
+    }
+
+    static func open(_ url: DatabaseURL, rehearse: Bool) throws -> Store {
+        switch url {
+        case .sqlite:
+            return try Store.open(url, rehearse: rehearse, now: { time }, onFailure: { _ in })
+        case .postgres(let address):
+            var settings = PostgresSettings()
+            settings.connections = 3
+            // A test machine may be far busier than a server that answers within a second should be.
+            settings.patience = .seconds(30)
+            settings.rehearse = rehearse
+            return Store(engine: PostgresEngine(address, settings: settings))
+        }
+    }
+}
+
+/// Runs a test on a fresh database and removes it, whatever the test throws.
+@discardableResult
+package func withDatabase<T>(
+    on engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all,
+    _ body: (TestDatabase) async throws -> T
+) async throws -> T {
+    let database = try await TestDatabase.make(engine, rehearse: rehearse, migrations: migrations)
+    let result: Result<T, any Error>
+    do { result = .success(try await body(database)) } catch { result = .failure(error) }
+    try await database.remove()
+    return try result.get()
+}
+
+/// As ``withDatabase(on:rehearse:migrations:_:)``, for tests that need the store alone.
+@discardableResult
+package func withStore<T>(
+    on engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all,
+    _ body: (Store) async throws -> T
+) async throws -> T {
+    try await withDatabase(on: engine, rehearse: rehearse, migrations: migrations) { try await body($0.store) }
+}
