@@ -1,0 +1,36 @@
+import Domain
+import Store
+
+/// One audited act.
+package struct AuditView: Encodable, Sendable {
+    let subject: String
+    let position: Int64
+    let at: Timestamp
+    let actor: String
+    let request_id: String
+    let action: String
+    let before: String
+    let after: String
+}
+
+extension Gateway {
+    /// Who did what, newest first.
+    package func listAudit(subject: String?, cursor: String?, limit: Int64) async throws(GatewayError) -> Page<AuditView> {
+        var before: AuditCursor?
+        if let cursor {
+            let parts = cursor.split(separator: "~", maxSplits: 2).map(String.init)
+            guard parts.count == 3, let at = Int64(parts[0]), let position = Int64(parts[1]) else {
+                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+            }
+            before = AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
+        }
+        let found = try await read { [before] db in
+            try db.audit(subject: subject, before: before, limit: limit + 1).map { position, entry in
+                AuditView(
+                    subject: entry.subject, position: position, at: entry.at, actor: entry.actor, request_id: entry.requestID,
+                    action: entry.action, before: entry.before, after: entry.after)
+            }
+        }
+        return Page(found, limit: limit) { "\($0.at.rawValue)~\($0.position)~\($0.subject)" }
+    }
+}

@@ -1,0 +1,165 @@
+package import Domain
+import FoundationEssentials
+import Store
+
+extension Gateway {
+    /// Adds a SKU; it is offered from the next checkout on.
+    ///
+    /// - Throws: `invalidRequest` naming the field, `conflict` for an id or an Apple product id that is taken.
+    package func createSKU(_ draft: SKU, context: CallContext) async throws(GatewayError) -> SKU {
+        let sku = try validate(draft)
+        let resumed = context.resumed == sku.id
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let tx = settlement.tx
+            guard let code = sku.code else { throw GatewayError.internalError }
+            if resumed, let made = try tx.lockSKU(code) { return made }
+            guard let made = try tx.insertSKU(sku, at: settlement.now) else {
+                throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
+            }
+            try settlement.claimProducts(made)
+            try tx.bind(context, to: made.id)
+            try settlement.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
+            return made
+        }
+    }
+
+    /// Changes members of a SKU (RFC 7396): an absent one stays, null goes back to the default.
+    ///
+    /// - Throws: `skuNotFound`, `invalidRequest`, `conflict`.
+    package func changeSKU(_ id: String, _ patch: JSONValue, context: CallContext) async throws(GatewayError) -> SKU {
+        guard let code = SKUCode(id) else { throw .skuNotFound(id) }
+        if case .object(let members) = patch, let renamed = members["id"], renamed != .string(id) {
+            throw .invalidRequest(field: "id", reason: "a SKU's id never changes")
+        }
+        guard let current = try await read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
+        _ = try patched(current, patch)
+        let gateway = self
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            let after = try gateway.patched(before, patch)
+            try settlement.replace(before, by: after, action: "sku.changed")
+            return after
+        }
+    }
+
+    /// Takes a SKU off the shelf; what was bought of it stays, and so do its Apple product ids until another SKU takes them.
+    ///
+    /// - Throws: `skuNotFound`.
+    package func archiveSKU(_ id: String, context: CallContext) async throws(GatewayError) -> SKU {
+        guard let code = SKUCode(id) else { throw .skuNotFound(id) }
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            var after = before
+            after.active = false
+            try settlement.replace(before, by: after, action: "sku.archived")
+            return after
+        }
+    }
+
+    package func readSKU(_ id: String) async throws(GatewayError) -> SKU {
+        guard let code = SKUCode(id), let sku = try await read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
+        return sku
+    }
+
+    /// All SKUs, archived ones too, newest first.
+    package func listSKUs(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<SKU> {
+        var before: Int64?
+        if let cursor {
+            before = Int64(cursor)
+            guard before != nil else { throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list") }
+        }
+        let skus = try await read { [before] db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
+        return Page(skus, limit: limit) { String($0.number) }
+    }
+
+    /// Merges a catalogue file: SKUs that are not there are added, others are replaced; none is removed.
+    ///
+    /// - Returns: how many were added and changed.
+    package func importCatalogue(_ skus: [SKU], context: CallContext) async throws(GatewayError) -> CatalogueImport {
+        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            var result = CatalogueImport(added: 0, changed: 0)
+            for sku in skus {
+                guard let code = sku.code else { throw GatewayError.invalidRequest(field: "id", reason: sku.id) }
+                if let before = try settlement.tx.lockSKU(code) {
+                    var after = sku
+                    after.number = before.number
+                    guard after != before else { continue }
+                    try settlement.replace(before, by: after, action: "sku.imported")
+                    result.changed += 1
+                } else if let made = try settlement.tx.insertSKU(sku, at: settlement.now) {
+                    try settlement.claimProducts(made)
+                    try settlement.audit(subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
+                    result.added += 1
+                }
+            }
+            return result
+        }
+    }
+
+    /// Every SKU by ascending number, for an export.
+    package func exportCatalogue() async throws(GatewayError) -> [SKU] {
+        try await read { db in try db.skus(before: nil, limit: 1_000_000, activeOnly: false).reversed() }
+    }
+
+    /// Whether the catalogue is empty, so that the file fills it.
+    package func isCatalogueEmpty() async throws(GatewayError) -> Bool {
+        try await read { db in try !db.hasSKUs() }
+    }
+
+    private func validate(_ draft: SKU) throws(GatewayError) -> SKU {
+        do throws(SKUFault) { return try draft.validated() } catch {
+            throw .invalidRequest(field: error.field, reason: error.reason)
+        }
+    }
+
+    private func patched(_ sku: SKU, _ patch: JSONValue) throws(GatewayError) -> SKU {
+        let merged: SKU
+        do {
+            let current = try JSONDecoder().decode(JSONValue.self, from: Data(try sku.storedJSON().utf8))
+            merged = try JSONDecoder().decode(SKU.self, from: Data(try current.merging(patch).storedJSON().utf8))
+        } catch let error as DecodingError {
+            throw .invalidRequest(field: error.fieldName, reason: "has the wrong type or is missing")
+        } catch {
+            throw .internalError
+        }
+        var after = try validate(merged)
+        after.number = sku.number
+        return after
+    }
+}
+
+extension Settlement {
+    func claimProducts(_ sku: SKU) throws {
+        let taken = try tx.claimAppleProducts(sku)
+        guard taken.isEmpty || !sku.active else {
+            throw GatewayError.conflict(
+                reason: "another active SKU has the Apple product ids \(taken.joined(separator: ", "))")
+        }
+    }
+
+    func replace(_ before: SKU, by after: SKU, action: String) throws {
+        try tx.updateSKU(after, at: now)
+        if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) { try claimProducts(after) }
+        try audit(subject: "sku/\(after.id)", action, before: try before.storedJSON(), after: try after.storedJSON())
+    }
+}
+
+/// What a catalogue import did.
+package struct CatalogueImport: Codable, Sendable, Equatable {
+    package var added: Int
+    package var changed: Int
+}
+
+extension DecodingError {
+    /// The JSON member that did not fit, with dots between the levels.
+    package var fieldName: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+        case .keyNotFound(let key, let context):
+            (context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue } + [key.stringValue])
+                .joined(separator: ".")
+        @unknown default: ""
+        }
+    }
+}

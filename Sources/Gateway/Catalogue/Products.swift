@@ -1,0 +1,73 @@
+package import Domain
+import ProviderKit
+import Store
+
+/// One SKU as a frontend sees it.
+package struct ProductView: Sendable {
+    package let sku: SKU
+    package let localization: SKU.Localization
+    package let owned: Bool
+}
+
+/// One way to pay, as a frontend sees it.
+package struct PaymentMethodView: Encodable, Sendable {
+    let account: String
+    let kind: String
+    let display_name: String
+    let type: ContractType
+}
+
+extension Gateway {
+    /// What is offered, localized, by ascending number.
+    ///
+    /// - Parameters:
+    ///   - platform: hides what no enabled account could sell there; a free SKU is always shown.
+    ///   - currency: keeps the SKUs that are priced in it.
+    package func listProducts(
+        user: ExternalUserID, platform: Platform?, currency: Currency?, languages: [String]
+    ) async throws(GatewayError) -> [ProductView] {
+        let (skus, overrides, grants) = try await read { db in
+            (try db.activeSKUs(), try db.accountOverrides(), try db.userID(user).map { try db.grants(of: $0) } ?? [])
+        }
+        let accounts = accounts(with: overrides)
+        let owned = Set(grants.filter { $0.term == .perpetual && $0.revocation == nil }.map(\.sku.rawValue))
+        return skus.filter { sku in
+            let prices = (sku.options.first?.prices ?? []) + sku.prices
+            let wanted = prices.filter { currency == nil || $0.currency == currency }
+            guard !wanted.isEmpty else { return false }
+            guard let platform else { return true }
+            return wanted.contains { price in
+                price.isZero || isSold(sku, at: price, on: platform, by: accounts, user: user)
+            }
+        }.map { sku in
+            ProductView(sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id))
+        }
+    }
+
+    private func isSold(
+        _ sku: SKU, at price: Money, on platform: Platform, by accounts: [ConfiguredAccount], user: ExternalUserID
+    ) -> Bool {
+        let need = SelectionNeed(
+            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+            hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price, platform: platform,
+            accepts: Set(ContractType.allCases), user: user.rawValue)
+        return accounts.contains { Selection.isAble($0, need) }
+    }
+
+    /// The accounts that a checkout would try, in its order.
+    ///
+    /// - Throws: `skuNotFound`, `invalidRequest`.
+    package func listPaymentMethods(
+        _ request: CheckoutRequest, user: ExternalUserID
+    ) async throws(GatewayError) -> [PaymentMethodView] {
+        let offer = try await offer(request, user: user)
+        guard !offer.quote.amount.isZero else { return [] }
+        return offer.candidates.flatMap { account in
+            account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map { type in
+                PaymentMethodView(
+                    account: account.id.rawValue, kind: account.manifest.kind, display_name: account.manifest.displayName,
+                    type: type)
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package import Domain
+
+/// What a frontend asks its cashier for.
+package struct CheckoutRequest: Sendable {
+    package var sku: String
+    package var quantity: Int64
+    package var days: Int64?
+    package var platform: Platform
+    package var currency: Currency
+    /// An account id or a kind.
+    package var provider: String?
+    /// The contract types that the client takes.
+    package var accept: Set<ContractType>
+    package var returnURL: String?
+    package var metadata: [String: String]
+
+    package init(
+        sku: String, quantity: Int64 = 1, days: Int64? = nil, platform: Platform, currency: Currency,
+        provider: String? = nil, accept: Set<ContractType> = ContractType.base, returnURL: String? = nil,
+        metadata: [String: String] = [:]
+    ) {
+        self.sku = sku
+        self.quantity = quantity
+        self.days = days
+        self.platform = platform
+        self.currency = currency
+        self.provider = provider
+        self.accept = accept
+        self.returnURL = returnURL
+        self.metadata = metadata
+    }
+}

@@ -1,0 +1,57 @@
+import Domain
+import ProviderKit
+import Store
+
+/// A SKU priced for a request, with the accounts that can take the payment, best first.
+struct Offer: Sendable {
+    let sku: SKU
+    let code: SKUCode
+    let quote: Quote
+    let candidates: [ConfiguredAccount]
+}
+
+extension Gateway {
+    /// Prices a SKU and finds who can sell it.
+    ///
+    /// - Throws: `skuNotFound`, `invalidRequest` naming the field that does not fit the SKU.
+    func offer(_ request: CheckoutRequest, user: ExternalUserID) async throws(GatewayError) -> Offer {
+        guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
+        let (found, overrides) = try await read { db in (try db.sku(code), try db.accountOverrides()) }
+        guard let sku = found, sku.active else { throw .skuNotFound(request.sku) }
+        let accounts = accounts(with: overrides)
+        let (quote, appleOnly) = try quote(sku, request)
+        let need = SelectionNeed(
+            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+            hasAppleProducts: !sku.appleOffer(days: quote.days).isEmpty, quantity: request.quantity, amount: quote.amount,
+            platform: request.platform, accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept,
+            provider: request.provider, user: user.rawValue)
+        let candidates = Selection.candidates(accounts, for: need)
+        if appleOnly && candidates.isEmpty {
+            throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
+        }
+        return Offer(sku: sku, code: code, quote: quote, candidates: candidates)
+    }
+
+    /// The price; a pattern SKU without `days` can only go to Apple, which then offers every option.
+    private func quote(_ sku: SKU, _ request: CheckoutRequest) throws(GatewayError) -> (Quote, appleOnly: Bool) {
+        func price(appleOffersAll: Bool) throws(QuoteFault) -> Quote {
+            try sku.quote(
+                quantity: request.quantity, days: request.days, currency: request.currency, appleOffersAll: appleOffersAll)
+        }
+        do throws(QuoteFault) {
+            return (try price(appleOffersAll: false), false)
+        } catch .days where request.days == nil && request.accept.contains(.appleIAP) {
+            do throws(QuoteFault) { return (try price(appleOffersAll: true), true) } catch { throw fault(error, sku) }
+        } catch {
+            throw fault(error, sku)
+        }
+    }
+
+    private func fault(_ fault: QuoteFault, _ sku: SKU) -> GatewayError {
+        switch fault {
+        case .quantity: .invalidRequest(field: "quantity", reason: "\(sku.id) is not sold in this quantity")
+        case .days: .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
+        case .currency: .invalidRequest(field: "currency", reason: "\(sku.id) has no price in this currency")
+        }
+    }
+}

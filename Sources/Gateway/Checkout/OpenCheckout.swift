@@ -1,0 +1,102 @@
+package import Domain
+import ProviderKit
+import Store
+
+extension Gateway {
+    /// Makes an order and the contract to pay it.
+    ///
+    /// The order and the payment's intent are durable before the provider is called. A run under an idempotency key that
+    /// was cut short goes on with the order that it made.
+    /// - Throws: `invalidRequest`, `skuNotFound`, `noProviderAvailable`, `alreadyOwned`, and those of ``openPayment(_:attempt:cause:)``.
+    package func openCheckout(
+        _ request: CheckoutRequest, user: ExternalUserID, partner: String? = nil, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        if let order = context.resumed.flatMap(ID<Order>.init) {
+            return try await continueCheckout(order, accepts: request.accept, cause: cause)
+        }
+        try check(returnURL: request.returnURL)
+        let offer = try await offer(request, user: user)
+        if offer.quote.amount.isZero {
+            let order = try await placeOrder(request, offer, on: nil, user: user, partner: partner, context: context)
+            return try await contract(of: order.order)
+        }
+        guard let account = offer.candidates.first else { throw .noProviderAvailable }
+        let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
+        guard let payment = placed.payment else { throw .internalError }
+        return try await openPayment(payment, accepts: request.accept, cause: cause)
+    }
+
+    func check(returnURL: String?) throws(GatewayError) {
+        guard let returnURL else { return }
+        guard settings.returnURLs.allows(returnURL) else {
+            throw .invalidRequest(field: "return_url", reason: "this address is not one of the allowed return_urls")
+        }
+    }
+
+    /// Writes the order and, unless it is free, the intent of its first payment; a free order is paid at once.
+    private func placeOrder(
+        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID, partner: String?,
+        context: CallContext
+    ) async throws(GatewayError) -> (order: ID<Order>, payment: ID<Payment>?) {
+        let (ids, now) = (ids, time.now)
+        let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let tx = settlement.tx
+            let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            try tx.lockUser(userID)
+            if offer.sku.kind == .nonConsumable, try settlement.owns(offer.code, userID, besides: nil) {
+                throw GatewayError.alreadyOwned
+            }
+            let order = Order(
+                id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
+                terms: offer.quote.terms, days: offer.quote.days, amount: offer.quote.amount, state: .open,
+                platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
+                metadata: request.metadata, createdAt: now, expiresAt: expiry)
+            try tx.insertOrder(order)
+            try tx.bind(context, to: order.id.rawValue)
+            try settlement.note(order, "order.opened", "\(offer.quote.amount)")
+            try settlement.audit(order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)")
+            guard let account else {
+                try settlement.emit(.orderOpened, order.id)
+                try settlement.completeFree(order)
+                return (order.id, nil)
+            }
+            let payment = try settlement.intend(order, on: account)
+            try settlement.emit(.orderOpened, order.id)
+            return (order.id, payment)
+        }
+    }
+
+    /// Goes on with an order that an earlier run made: the same payment is opened again, under the same provider key.
+    private func continueCheckout(
+        _ order: ID<Order>, accepts: Set<ContractType>, cause: Cause
+    ) async throws(GatewayError) -> PaymentContract {
+        let latest = try await read { db in try db.payments(of: order).last }
+        guard let latest, latest.instruction == nil, !latest.payment.state.isFinal else {
+            return try await contract(of: order)
+        }
+        return try await openPayment(latest.payment.id, accepts: accepts, cause: cause)
+    }
+}
+
+extension Settlement {
+    /// The durable intent of a payment, before its provider hears of it.
+    func intend(_ order: Order, on account: ConfiguredAccount) throws -> ID<Payment> {
+        guard let amount = order.amount else { throw GatewayError.orderNotOpen }
+        let payment = Payment(id: ids.make(), order: order.id, account: account.id, amount: amount, createdAt: now)
+        try tx.insertPayment(payment, recurring: order.terms.kind == .subscription && account.manifest.recurring)
+        try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
+        return payment.id
+    }
+
+    /// Pays an order that costs nothing.
+    mutating func completeFree(_ order: Order) throws {
+        try tx.moveOrder(order.id, from: .open, to: .paid, paidBy: nil, at: now)
+        try note(order, "order.paid", "free")
+        try audit(order, "order.paid", before: "open", after: "paid")
+        try grant(order)
+        try emit(.orderPaid, order.id)
+        try regrade(order.id)
+    }
+}

@@ -1,0 +1,114 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+import Logging
+
+extension Gateway {
+    /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
+    ///
+    /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: the same key, or another
+    ///   attempt, goes on with the order).
+    func openPayment(
+        _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
+    ) async throws(GatewayError) -> PaymentContract {
+        let prepared = try await prepare(payment, accepts: accepts)
+        let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
+            do throws(GatewayError) {
+                return .success(try await callAndRecord(prepared, cause: cause))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+        return try await contract(of: prepared.attempt.order)
+    }
+
+    private struct Prepared: Sendable {
+        let account: ConfiguredAccount
+        let attempt: PaymentAttempt
+    }
+
+    /// Gathers what the provider must know; Apple's buyers get their token here, when it is first needed.
+    private func prepare(_ payment: ID<Payment>, accepts: Set<ContractType>) async throws(GatewayError) -> Prepared {
+        let read = try await read { db throws -> (Payment, Order, SKU?)? in
+            guard let payment = try db.payment(payment)?.payment, let order = try db.order(payment.order) else { return nil }
+            return (payment, order, try db.sku(order.sku))
+        }
+        guard let (payment, order, sku) = read else { throw .notFound }
+        guard let account = registry[payment.account] else { throw .providerUnavailable }
+        var products: [String] = []
+        var token: String?
+        if account.manifest.goods == .appleProducts {
+            products = sku?.appleOffer(days: order.days) ?? []
+            let candidate = Self.uuid4(random)
+            token = try await write { tx in try tx.appAccountToken(order.user, candidate: candidate) }
+        }
+        return Prepared(
+            account: account,
+            attempt: PaymentAttempt(
+                payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
+                platform: order.platform, returnURL: order.returnURL, expiresAt: order.expiresAt, appleProductIDs: products,
+                appAccountToken: token, accepts: accepts))
+    }
+
+    private func callAndRecord(_ prepared: Prepared, cause: Cause) async throws(GatewayError) {
+        let payment = prepared.attempt.payment
+        let account = prepared.account.id
+        do throws(ProviderError) {
+            let opened = try await prepared.account.provider.open(prepared.attempt)
+            let sealed = try seal(opened.instruction, payment)
+            let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
+            do throws(GatewayError) {
+                try await settle(cause) { settlement in
+                    try settlement.tx.setInstruction(sealed, of: payment)
+                    _ = try settlement.apply(.payment(report), from: account)
+                }
+            } catch {
+                logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])
+                throw .outcomeUnknown
+            }
+        } catch {
+            try await recordFailure(error, payment: payment, account: account, cause: cause)
+        }
+    }
+
+    private func recordFailure(
+        _ error: ProviderError, payment: ID<Payment>, account: AccountID, cause: Cause
+    ) async throws(GatewayError) {
+        switch error {
+        case .rejected(let reason):
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
+            _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
+            throw .providerRejected(reason: reason)
+        case .unsupported:
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: "unsupported"))
+            _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
+            throw .providerRejected(reason: "unsupported")
+        case .outcomeUnknown, .invalidSignature:
+            try await settle(cause) { try $0.settleUnknown(payment) }
+            throw .providerUnavailable
+        case .unavailable:
+            throw .providerUnavailable
+        }
+    }
+
+    private func seal(_ instruction: PaymentInstruction, _ payment: ID<Payment>) throws(ProviderError) -> Data {
+        guard let json = try? JSONEncoder().encode(instruction),
+            let sealed = try? keyRing.seal(json, place: Self.instructionPlace(payment))
+        else { throw .outcomeUnknown }
+        return sealed
+    }
+
+    static func instructionPlace(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
+
+    /// A random UUID (RFC 9562 section 5.4) in lower case, as StoreKit takes it.
+    private static func uuid4(_ random: RandomSource) -> String {
+        var bytes = random.bytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789abcdef")
+        let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(separator: "-")
+    }
+}

@@ -1,0 +1,49 @@
+package import Domain
+import FoundationEssentials
+import Store
+
+extension Gateway {
+    /// The contract of a user's order, as it was made for its latest payment.
+    ///
+    /// - Throws: `orderNotFound`; `notFound` when no provider has answered yet.
+    package func readContract(_ order: String, user: ExternalUserID) async throws(GatewayError) -> PaymentContract {
+        let id = try await ownOrder(order, user: user).id
+        return try await contract(of: id)
+    }
+
+    /// The text behind a payment's QR code, for whoever has the image's address.
+    package func qrText(_ payment: String) async throws(GatewayError) -> String {
+        guard let id = ID<Payment>(payment), let record = try await read({ db in try db.payment(id) }),
+            case .qr(let text)? = try instruction(record)
+        else { throw .notFound }
+        return text
+    }
+
+    func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
+        let (found, payments) = try await read { db in (try db.order(order), try db.payments(of: order)) }
+        guard let found, let amount = found.amount else { throw .notFound }
+        guard let record = payments.last else {
+            guard found.state == .paid else { throw .notFound }
+            return PaymentContract(
+                order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,
+                expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval, instruction: .none)
+        }
+        guard let instruction = try instruction(record) else { throw .notFound }
+        let payment = record.payment
+        return PaymentContract(
+            order: order, payment: payment.id, provider: payment.account, status: payment.state, recurring: record.recurring,
+            amount: payment.amount, expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval,
+            instruction: instruction,
+            qrImageURL: instruction.type == .qr ? "\(settings.publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil)
+    }
+
+    private static let pollInterval: Int64 = 2_000
+
+    private func instruction(_ record: PaymentRecord) throws(GatewayError) -> PaymentInstruction? {
+        guard let sealed = record.instruction else { return nil }
+        guard let json = try? keyRing.open(sealed, place: Self.instructionPlace(record.payment.id)),
+            let instruction = try? JSONDecoder().decode(PaymentInstruction.self, from: json)
+        else { throw .internalError }
+        return instruction
+    }
+}

@@ -1,0 +1,103 @@
+package import Domain
+import Store
+
+/// A grant that somebody gives by hand.
+package struct GrantRequest: Sendable {
+    package var sku: String
+    package var durationDays: Int64?
+    package var expiresAt: Timestamp?
+    package var reason: String
+
+    package init(sku: String, durationDays: Int64?, expiresAt: Timestamp?, reason: String) {
+        self.sku = sku
+        self.durationDays = durationDays
+        self.expiresAt = expiresAt
+        self.reason = reason
+    }
+}
+
+extension Gateway {
+    /// Gives a user a SKU without an order; for so many days it stacks like a bought pass, until a time it does not.
+    ///
+    /// - Throws: `skuNotFound`, `invalidRequest`.
+    package func grant(
+        _ request: GrantRequest, to user: ExternalUserID, by kind: Grant.SourceKind, context: CallContext
+    ) async throws(GatewayError) -> EntitlementSnapshot.Item {
+        guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
+        let (ids, now, resumed) = (ids, time.now, context.resumed.flatMap(ID<Grant>.init))
+        let id = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let tx = settlement.tx
+            if let resumed, try tx.grant(resumed) != nil { return resumed }
+            guard let sku = try tx.sku(code) else { throw GatewayError.skuNotFound(request.sku) }
+            let term = try Self.term(request, sku, now: now)
+            let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            try tx.lockUser(userID)
+            let id = ids.make(Grant.self)
+            let terms = sku.terms(days: nil, quantity: 1)
+            let isPass = if case .days = term { true } else { false }
+            _ = try tx.insertGrant(
+                Grant(
+                    id: id, user: userID, sku: code, kind: sku.kind, tier: sku.tier, rank: sku.rank,
+                    source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production, purchasedAt: now,
+                    term: term, stackGroup: isPass ? terms.stackGroup : nil, attributes: sku.attributes))
+            try tx.bind(context, to: id.rawValue)
+            try settlement.audit(
+                subject: userID.rawValue, "grant.created", before: "", after: "\(id) \(sku.id): \(request.reason)")
+            try settlement.touch(userID)
+            return id
+        }
+        return try await grantItem(id)
+    }
+
+    /// Takes a grant back for good.
+    ///
+    /// - Throws: `notFound`.
+    package func revokeGrant(_ grant: String, context: CallContext) async throws(GatewayError) -> EntitlementSnapshot.Item {
+        guard let id = ID<Grant>(grant) else { throw .notFound }
+        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let tx = settlement.tx
+            guard let unlocked = try tx.grant(id) else { throw GatewayError.notFound }
+            try tx.lockUser(unlocked.user)
+            guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
+            let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
+            try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
+            try settlement.audit(
+                subject: current.user.rawValue, "grant.revoked", before: "\(id)", after: "\(id) revoked by an admin")
+            try settlement.touch(current.user)
+        }
+        return try await grantItem(id)
+    }
+
+    private func grantItem(_ id: ID<Grant>) async throws(GatewayError) -> EntitlementSnapshot.Item {
+        let now = time.now
+        let item = try await read { db -> EntitlementSnapshot.Item? in
+            guard let grant = try db.grant(id) else { return nil }
+            let fold = EntitlementRules.fold(try db.grants(of: grant.user), now: now)
+            return fold.entitlements.first { $0.grant.id == id }.map(EntitlementSnapshot.Item.init)
+        }
+        guard let item else { throw .notFound }
+        return item
+    }
+
+    private static func term(_ request: GrantRequest, _ sku: SKU, now: Timestamp) throws(GatewayError) -> Grant.Term {
+        switch (request.durationDays, request.expiresAt) {
+        case (.some, .some):
+            throw .invalidRequest(field: "expires_at", reason: "either duration_days or expires_at, not both")
+        case (let days?, nil):
+            guard AppleProduct.dayRange.contains(days) else {
+                throw .invalidRequest(field: "duration_days", reason: "must be 1 to 3,660")
+            }
+            return .days(days)
+        case (nil, let end?):
+            guard end > now, end <= .farFuture else {
+                throw .invalidRequest(field: "expires_at", reason: "must lie ahead")
+            }
+            return .until(end)
+        case (nil, nil):
+            guard let term = sku.terms(days: sku.durationDays, quantity: 1).term else {
+                throw .invalidRequest(field: "duration_days", reason: "duration_days or expires_at is needed for this SKU")
+            }
+            return term
+        }
+    }
+}

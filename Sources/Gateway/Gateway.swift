@@ -1,0 +1,88 @@
+package import Domain
+package import Logging
+package import ProviderKit
+package import Store
+
+/// The use cases, one file each; everything that they need comes in here.
+package struct Gateway: Sendable {
+    package let store: Store
+    package let registry: ProviderRegistry
+    package let keyRing: KeyRing
+    package let time: TimeSource
+    package let random: RandomSource
+    package let ids: IDSource
+    package let calls: ProviderCalls
+    package let settings: GatewaySettings
+    package let logger: Logger
+
+    package init(
+        store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
+        calls: ProviderCalls, settings: GatewaySettings, logger: Logger
+    ) {
+        self.store = store
+        self.registry = registry
+        self.keyRing = keyRing
+        self.time = time
+        self.random = random
+        ids = IDSource(time: time, random: random)
+        self.calls = calls
+        self.settings = settings
+        self.logger = logger
+    }
+}
+
+/// The operator's settings that use cases read.
+package struct GatewaySettings: Sendable {
+    package var publicURL: String
+    package var returnURLs: ReturnURLRules
+    package var policies: OrderPolicies
+    package var meters: [Meter]
+
+    package init(publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter]) {
+        self.publicURL = publicURL
+        self.returnURLs = returnURLs
+        self.policies = policies
+        self.meters = meters
+    }
+}
+
+/// Who calls, under which request, and the idempotency key that the call runs under.
+package struct CallContext: Sendable {
+    package let actor: Actor
+    package let requestID: String
+    package let idempotency: IdempotentRun?
+
+    package init(actor: Actor, requestID: String, idempotency: IdempotentRun? = nil) {
+        self.actor = actor
+        self.requestID = requestID
+        self.idempotency = idempotency
+    }
+
+    /// What an earlier, unfinished run under the same key made.
+    var resumed: String? { idempotency?.resource }
+}
+
+extension Gateway {
+    /// A transaction whose errors are use-case errors.
+    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
+        do { return try await store.write(body) } catch { throw translate(error) }
+    }
+
+    /// A snapshot whose errors are use-case errors.
+    func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws(GatewayError) -> T {
+        do { return try await store.read(body) } catch { throw translate(error) }
+    }
+
+    /// What the database could not do is tried again by the client; a mistake of ours is logged and shown without detail.
+    private func translate(_ error: any Error) -> GatewayError {
+        switch error {
+        case let error as GatewayError: return error
+        case StoreError.unavailable(let reason), StoreError.outcomeUnknown(let reason), StoreError.failed(let reason):
+            logger.warning("the database did not answer", metadata: ["reason": "\(reason)"])
+            return .temporarilyUnavailable(retryAfter: 1)
+        default:
+            logger.error("a use case failed", metadata: ["error": "\(error)"])
+            return .internalError
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Crypto
+package import Domain
+package import FoundationEssentials
+import Store
+
+/// One run of a request under an `Idempotency-Key`.
+package struct IdempotentRun: Sendable {
+    package let caller: String
+    package let key: String
+    /// What an earlier, unfinished run under this key made; the run goes on with it.
+    package let resource: String?
+}
+
+/// Whose keys they are: a user's own, or a partner's, whichever of its API keys is used.
+package enum IdempotentCaller: Sendable {
+    case user(ExternalUserID)
+    case partner(String)
+}
+
+/// How a request with an `Idempotency-Key` begins.
+package enum IdempotentStart: Sendable {
+    case run(IdempotentRun)
+    case replay(status: Int, answer: Data)
+}
+
+extension Gateway {
+    /// A crashed run blocks its key for so long.
+    private static let lease: Int64 = 60
+
+    /// Claims the key, or finds the stored answer.
+    ///
+    /// - Parameter request: everything that makes two requests the same: method, path and body.
+    /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for another request.
+    package func beginIdempotent(
+        key: String, caller: IdempotentCaller, request: [Data]
+    ) async throws(GatewayError) -> IdempotentStart {
+        var hash = SHA256()
+        for part in request {
+            hash.update(data: Data("\(part.count):".utf8))
+            hash.update(data: part)
+        }
+        let fingerprint = Data(hash.finalize())
+        let (ids, now) = (ids, time.now)
+        let (caller, claim) = try await write { tx in
+            let name = switch caller {
+            case .user(let user): try tx.ensureUser(user, candidate: ids.make(), at: now).rawValue
+            case .partner(let partner): "partner/\(partner)"
+            }
+            return (name, try tx.claimIdempotencyKey(key, caller: name, fingerprint: fingerprint, at: now, lease: Self.lease))
+        }
+        switch claim {
+        case .run(let resource): return .run(IdempotentRun(caller: caller, key: key, resource: resource))
+        case .running: throw .requestInProgress
+        case .reused: throw .idempotencyKeyReused
+        case .replay(let status, let sealed):
+            guard let answer = try? keyRing.open(sealed, place: Self.place(caller, key)) else { throw .internalError }
+            return .replay(status: Int(status), answer: answer)
+        }
+    }
+
+    /// Keeps the answer; a client that comes back with the key sees it again.
+    package func finishIdempotent(_ run: IdempotentRun, status: Int, answer: Data) async throws(GatewayError) {
+        guard let sealed = try? keyRing.seal(answer, place: Self.place(run.caller, run.key)) else { throw .internalError }
+        try await write { tx in
+            try tx.finishIdempotencyKey(run.key, caller: run.caller, status: Int64(status), answer: sealed)
+        }
+    }
+
+    /// Ends a run whose answer is not kept.
+    package func releaseIdempotent(_ run: IdempotentRun) async throws(GatewayError) {
+        try await write { tx in try tx.releaseIdempotencyKey(run.key, caller: run.caller) }
+    }
+
+    private static func place(_ caller: String, _ key: String) -> String { "idempotency_keys/\(caller)/\(key)" }
+}
+
+extension Transaction {
+    /// Binds what a run makes to its key, in the transaction that makes it.
+    func bind(_ context: CallContext, to resource: String) throws {
+        guard let run = context.idempotency else { return }
+        try bindIdempotencyKey(run.key, caller: run.caller, resource: resource)
+    }
+}

@@ -1,0 +1,106 @@
+import Crypto
+package import Domain
+import FoundationEssentials
+package import Store
+
+/// What an API key may do; `admin` implies every other.
+package enum Scope: String, Sendable, CaseIterable {
+    case admin
+    case adminRead = "admin:read"
+    case entitlementsRead = "entitlements:read"
+    case entitlementsWrite = "entitlements:write"
+    case ordersRead = "orders:read"
+    case checkoutWrite = "checkout:write"
+    case eventsRead = "events:read"
+    case webhooksWrite = "webhooks:write"
+}
+
+/// A key whose secret was right.
+package struct AuthenticatedKey: Sendable {
+    package let id: ID<APIKey>
+    package let partner: String
+    package let scopes: Set<Scope>
+
+    package func allows(_ scope: Scope) -> Bool { scopes.contains(.admin) || scopes.contains(scope) }
+    package var actor: Actor { .partner(name: partner, key: id) }
+}
+
+/// A key just made, with the secret that is shown once.
+package struct IssuedKey: Sendable {
+    package let record: APIKeyRecord
+    package let key: String
+}
+
+extension Gateway {
+    /// Makes an API key: `pdk_`, the id's 26 characters, `_`, 43 characters of secret. Only its hash is stored.
+    ///
+    /// - Throws: `invalidRequest` for a bad name, partner or scope.
+    package func createKey(
+        name: String, partner: String?, scopes: [String], context: CallContext
+    ) async throws(GatewayError) -> IssuedKey {
+        guard (1...100).contains(name.count) else { throw .invalidRequest(field: "name", reason: "must have 1 to 100 characters") }
+        let partner = partner ?? name
+        guard (1...100).contains(partner.count) else {
+            throw .invalidRequest(field: "partner", reason: "must have 1 to 100 characters")
+        }
+        let known = scopes.compactMap(Scope.init)
+        guard !scopes.isEmpty, known.count == scopes.count else {
+            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalidRequest(field: "scopes", reason: "must be some of \(all)")
+        }
+        if context.resumed != nil { throw .conflict(reason: "this key was made and shown once", resource: context.resumed) }
+        let id = ids.make(APIKey.self)
+        let key = "pdk_\(id.rawValue.dropFirst(4))_\(Self.base64url(random.bytes(32)))"
+        let record = APIKeyRecord(
+            id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key), createdAt: time.now)
+        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try settlement.tx.insertAPIKey(record)
+            try settlement.tx.bind(context, to: id.rawValue)
+            try settlement.audit(
+                subject: id.rawValue, "key.created", before: "", after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
+        }
+        return IssuedKey(record: record, key: key)
+    }
+
+    /// Finds whose key this is, in time that does not depend on how much of it is right.
+    ///
+    /// - Throws: `unauthenticated`.
+    package func authenticate(key: String) async throws(GatewayError) -> AuthenticatedKey {
+        let parts = key.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+        guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])"),
+            let record = try await read({ db in try db.apiKey(id) }), record.revokedAt == nil,
+            Self.equalInConstantTime(record.hash, Self.hash(key))
+        else { throw .unauthenticated }
+        return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
+    }
+
+    package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<APIKeyRecord> {
+        if let cursor, ID<APIKey>(cursor) == nil {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        let keys = try await read { db in try db.apiKeys(before: cursor, limit: limit + 1) }
+        return Page(keys, limit: limit) { $0.id.rawValue }
+    }
+
+    /// - Throws: `notFound` for a key that is not there or no longer good.
+    package func revokeKey(_ key: String, context: CallContext) async throws(GatewayError) {
+        guard let id = ID<APIKey>(key) else { throw .notFound }
+        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else { throw GatewayError.notFound }
+            try settlement.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
+        }
+    }
+
+    package func hasAdminKey() async throws(GatewayError) -> Bool { try await read { db in try db.hasAdminKey() } }
+
+    private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }
+
+    private static func equalInConstantTime(_ left: Data, _ right: Data) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func base64url(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,133 @@
+package import Domain
+import Store
+
+/// An order in the shape of `api.md` section 4: what clients read and what events carry.
+package struct OrderSnapshot: Sendable {
+    /// Who reads it decides which name of the user it shows.
+    package enum Audience: Sendable {
+        /// The user: no name is needed.
+        case user
+        /// A partner or an admin: the app's own id.
+        case partner
+        /// The database: the internal id.
+        case stored
+    }
+
+    package struct PaymentLine: Encodable, Sendable {
+        let id: ID<Payment>
+        let provider: String
+        let processor: String?
+        let status: String
+        let amount: Money
+        let unfenced: Bool
+        let created_at: Timestamp
+    }
+
+    package struct RefundLine: Encodable, Sendable {
+        let id: ID<Refund>
+        let payment_id: ID<Payment>
+        let status: String
+        let amount: Money
+        let reason: String
+        let created_at: Timestamp
+    }
+
+    package struct DisputeLine: Encodable, Sendable {
+        let id: ID<Dispute>
+        let payment_id: ID<Payment>
+        let status: String
+        let amount: Money
+        let created_at: Timestamp
+    }
+
+    package struct TimelineLine: Encodable, Sendable {
+        let at: Timestamp
+        let type: String
+        let detail: String
+    }
+
+    package let order: Order
+    package let payments: [PaymentLine]
+    package let refunds: [RefundLine]
+    package let disputes: [DisputeLine]
+    package let timeline: [TimelineLine]
+    package let userName: String?
+
+    package var user: ID<User> { order.user }
+    package var partner: String? { order.partner }
+    package var status: Order.Status { order.status }
+
+    static func load(_ id: ID<Order>, from db: any Database, audience: Audience) throws -> OrderSnapshot? {
+        try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
+    }
+
+    init(_ order: Order, from db: any Database, audience: Audience) throws {
+        self.order = order
+        payments = try db.payments(of: order.id).map { record in
+            let payment = record.payment
+            return PaymentLine(
+                id: payment.id, provider: payment.account.rawValue,
+                processor: payment.processor?.rawValue, status: payment.state.rawValue, amount: payment.amount,
+                unfenced: payment.unfenced, created_at: payment.createdAt)
+        }
+        refunds = try db.refunds(of: order.id).map {
+            RefundLine(
+                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount, reason: $0.reason,
+                created_at: $0.createdAt)
+        }
+        disputes = try db.disputes(of: order.id).map {
+            DisputeLine(
+                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount, created_at: $0.createdAt)
+        }
+        timeline = try db.timeline(order.id).map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        switch audience {
+        case .user: userName = nil
+        case .partner: userName = try db.externalUserID(order.user)
+        case .stored: userName = order.user.rawValue
+        }
+    }
+}
+
+extension OrderSnapshot: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case id, user_id, status, origin, sku, quantity, days, amount, charged, refunded, provider, platform, environment
+        case subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies, payments, refunds
+        case disputes, timeline
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(order.id, forKey: .id)
+        try fields.encodeIfPresent(userName, forKey: .user_id)
+        try fields.encode(order.status.rawValue, forKey: .status)
+        try fields.encode(order.origin.rawValue, forKey: .origin)
+        try fields.encode(order.sku.rawValue, forKey: .sku)
+        try fields.encode(order.quantity, forKey: .quantity)
+        try fields.encode(order.days, forKey: .days)
+        try fields.encode(order.amount, forKey: .amount)
+        try fields.encode(order.charged, forKey: .charged)
+        try fields.encode(order.returned, forKey: .refunded)
+        try fields.encode(payments.last?.provider, forKey: .provider)
+        try fields.encode(order.platform, forKey: .platform)
+        try fields.encode(order.environment, forKey: .environment)
+        try fields.encodeNil(forKey: .subscription_id)
+        try fields.encodeIfPresent(order.partner, forKey: .partner)
+        try fields.encode(order.metadata, forKey: .metadata)
+        try fields.encode(order.createdAt, forKey: .created_at)
+        try fields.encode(order.expiresAt, forKey: .expires_at)
+        try fields.encode(order.paidAt, forKey: .paid_at)
+        try fields.encode(order.closedAt, forKey: .closed_at)
+        try fields.encode(order.anomalies, forKey: .anomalies)
+        try fields.encode(payments, forKey: .payments)
+        try fields.encode(refunds, forKey: .refunds)
+        try fields.encode(disputes, forKey: .disputes)
+        try fields.encode(timeline, forKey: .timeline)
+    }
+}
+
+extension Order {
+    /// What went back by refunds and lost disputes, in the currency of what was paid or asked.
+    fileprivate var returned: Money? {
+        (charged ?? amount).map { Money(value: refunded + lost, currency: $0.currency) }
+    }
+}

@@ -1,0 +1,115 @@
+package import Domain
+import Store
+
+/// A page of a list, newest first.
+package struct Page<Item: Sendable>: Sendable {
+    package let items: [Item]
+    /// Where the next page begins; nil at the end.
+    package let nextCursor: String?
+
+    /// Cuts one item more than the page holds into the page and its cursor.
+    init(_ items: [Item], limit: Int64, cursor: (Item) -> String) {
+        self.items = Array(items.prefix(Int(limit)))
+        nextCursor = items.count > Int(limit) ? self.items.last.map(cursor) : nil
+    }
+
+    init(items: [Item], nextCursor: String?) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+}
+
+/// What an admin's list of orders asks for.
+package struct OrderQuery: Sendable {
+    package var user: ExternalUserID?
+    package var status: Order.Status?
+    package var provider: String?
+    package var reference: String?
+    package var from: Timestamp?
+    package var to: Timestamp?
+
+    package init(
+        user: ExternalUserID? = nil, status: Order.Status? = nil, provider: String? = nil, reference: String? = nil,
+        from: Timestamp? = nil, to: Timestamp? = nil
+    ) {
+        self.user = user
+        self.status = status
+        self.provider = provider
+        self.reference = reference
+        self.from = from
+        self.to = to
+    }
+}
+
+extension Gateway {
+    /// A user's own orders.
+    package func listOrders(
+        user: ExternalUserID, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<OrderSnapshot> {
+        let cursor = try orderCursor(cursor)
+        let snapshots = try await read { db -> [OrderSnapshot] in
+            guard let id = try db.userID(user) else { return [] }
+            return try db.orders(OrderFilter(user: id), before: cursor, limit: limit + 1)
+                .map { try OrderSnapshot($0, from: db, audience: .user) }
+        }
+        return Page(snapshots, limit: limit) { $0.order.id.rawValue }
+    }
+
+    /// A user's own order.
+    ///
+    /// - Throws: `orderNotFound`, also for somebody else's.
+    package func readOrder(_ order: String, user: ExternalUserID) async throws(GatewayError) -> OrderSnapshot {
+        let id = try await ownOrder(order, user: user).id
+        return try await snapshot(id, audience: .user)
+    }
+
+    /// Orders for an admin.
+    package func listOrders(
+        _ query: OrderQuery, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<OrderSnapshot> {
+        let cursor = try orderCursor(cursor)
+        let snapshots = try await read { db -> [OrderSnapshot] in
+            var filter = OrderFilter(
+                status: query.status, provider: query.provider, reference: query.reference, from: query.from, to: query.to)
+            if let user = query.user {
+                guard let id = try db.userID(user) else { return [] }
+                filter.user = id
+            }
+            return try db.orders(filter, before: cursor, limit: limit + 1)
+                .map { try OrderSnapshot($0, from: db, audience: .partner) }
+        }
+        return Page(snapshots, limit: limit) { $0.order.id.rawValue }
+    }
+
+    /// Any order, for an admin.
+    package func readOrder(_ order: String) async throws(GatewayError) -> OrderSnapshot {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        return try await snapshot(id, audience: .partner)
+    }
+
+    func snapshot(_ id: ID<Order>, audience: OrderSnapshot.Audience) async throws(GatewayError) -> OrderSnapshot {
+        guard let snapshot = try await read({ db in try OrderSnapshot.load(id, from: db, audience: audience) }) else {
+            throw .orderNotFound(id.rawValue)
+        }
+        return snapshot
+    }
+
+    /// The order of that id, if it is this user's.
+    func ownOrder(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        let found = try await read { db -> Order? in
+            guard let owner = try db.userID(user), let found = try db.order(id), found.user == owner else { return nil }
+            return found
+        }
+        guard let found else { throw .orderNotFound(order) }
+        return found
+    }
+
+    private func orderCursor(_ cursor: String?) throws(GatewayError) -> String? {
+        guard let cursor else { return nil }
+        guard let id = ID<Order>(cursor) else {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        return id.rawValue
+    }
+}

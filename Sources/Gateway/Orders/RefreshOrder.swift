@@ -1,0 +1,54 @@
+package import Domain
+import ProviderKit
+import Store
+
+extension Gateway {
+    private static let refreshInterval: Int64 = 5
+
+    /// Asks the providers now about everything of an order that is not final, and answers the order.
+    ///
+    /// An open order whose time is over is closed when no provider reports a payment.
+    /// - Throws: `orderNotFound`, `rateLimited` within 5 s of the last time.
+    package func refreshOrder(
+        _ order: String, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> OrderSnapshot {
+        let found = try await ownOrder(order, user: user)
+        let now = time.now
+        let claimed = try await write { tx in try tx.claimRefresh(found.id, at: now, interval: Self.refreshInterval) }
+        guard claimed else { throw .rateLimited(retryAfter: Self.refreshInterval) }
+        try await reconcile(found.id, cause: Cause(actor: context.actor, requestID: context.requestID))
+        return try await snapshot(found.id, audience: .user)
+    }
+
+    /// Queries each payment and refund of an order that is not final and settles the answers.
+    func reconcile(_ order: ID<Order>, cause: Cause) async throws(GatewayError) {
+        let (payments, refunds) = try await read { db in
+            (try db.payments(of: order).map(\.payment), try db.refunds(of: order))
+        }
+        var allAnswered = true
+        for payment in payments where !payment.state.isFinal {
+            let answered = try await query(payment, cause: cause)
+            allAnswered = allAnswered && answered
+        }
+        for refund in refunds where refund.state == .created || refund.state == .pending || refund.state == .unknown {
+            _ = try? await executeRefund(refund.id, cause: cause)
+        }
+        guard allAnswered else { return }
+        try await settle(cause) { settlement in
+            guard let unlocked = try settlement.tx.order(order) else { return }
+            try settlement.tx.lockUser(unlocked.user)
+            guard let current = try settlement.tx.lockOrder(order), current.expiresAt <= settlement.now else { return }
+            try settlement.close(current, reason: "expired")
+        }
+    }
+
+    /// - Returns: false when the provider did not answer.
+    private func query(_ payment: Payment, cause: Cause) async throws(GatewayError) -> Bool {
+        guard let account = registry[payment.processor ?? payment.account] else { return false }
+        let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
+        let report = await calls.perform { try? await account.provider.query(reference) }
+        guard let report, report.payment == payment.id else { return false }
+        _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
+        return true
+    }
+}

@@ -1,0 +1,134 @@
+package import Domain
+import ProviderKit
+import Store
+
+extension Gateway {
+    /// Gives money of an order back; the amount is bound by the database before the provider is called.
+    ///
+    /// - Parameter amount: nil gives back all that is left.
+    /// - Throws: `orderNotFound`, `invalidRequest`, `refundExceedsCaptured`, `providerRejected` (the money stays),
+    ///   `providerUnavailable` (the refund is not lost: the same key, or a refresh, goes on with it).
+    package func refundOrder(
+        _ order: String, amount: Money?, reason: String, context: CallContext
+    ) async throws(GatewayError) -> RefundView {
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        if let refund = context.resumed.flatMap(ID<Refund>.init) {
+            return try await executeRefund(refund, cause: cause)
+        }
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        guard (amount?.value ?? 1) > 0 else {
+            throw .invalidRequest(field: "amount", reason: "must be positive")
+        }
+        let refund = try await settle(cause) { settlement in
+            let tx = settlement.tx
+            guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
+            try tx.lockUser(unlocked.user)
+            _ = try tx.lockOrder(id)
+            guard let target = try settlement.refundable(id) else { throw GatewayError.refundExceedsCaptured }
+            guard let record = try tx.lockPayment(target), record.refundable > 0 else {
+                throw GatewayError.refundExceedsCaptured
+            }
+            let currency = record.payment.amount.currency
+            guard amount == nil || amount?.currency == currency else {
+                throw GatewayError.invalidRequest(field: "amount", reason: "the order's currency is \(currency)")
+            }
+            let wanted = amount ?? Money(value: record.refundable, currency: currency)
+            guard let refund = try settlement.openRefund(wanted, of: record.payment, reason: reason) else {
+                throw GatewayError.refundExceedsCaptured
+            }
+            try tx.bind(context, to: refund.id.rawValue)
+            return refund.id
+        }
+        return try await executeRefund(refund, cause: cause)
+    }
+
+    /// Calls the provider for a refund whose intent is durable, or asks it when an earlier call's outcome is not known.
+    @discardableResult
+    func executeRefund(_ id: ID<Refund>, cause: Cause) async throws(GatewayError) -> RefundView {
+        let (refund, payment) = try await read { db -> (Refund?, Payment?) in
+            let refund = try db.refund(id)
+            return (refund, try refund.flatMap { try db.payment($0.payment)?.payment })
+        }
+        guard let refund, let payment else { throw .notFound }
+        guard refund.state == .created || refund.state == .pending || refund.state == .unknown else {
+            return try await refundView(id)
+        }
+        guard let account = registry[payment.processor ?? payment.account] else { throw .providerUnavailable }
+        let attempt = RefundAttempt(
+            refund: id,
+            payment: ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount),
+            amount: refund.amount, reason: refund.reason, reference: refund.reference)
+        let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
+            do throws(GatewayError) {
+                return .success(try await call(attempt, of: refund, at: account, cause: cause))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+        return try await refundView(id)
+    }
+
+    private func call(
+        _ attempt: RefundAttempt, of refund: Refund, at account: ConfiguredAccount, cause: Cause
+    ) async throws(GatewayError) {
+        let report: RefundReport
+        do throws(ProviderError) {
+            report = refund.state == .pending
+                ? try await account.provider.query(refund: attempt) : try await account.provider.refund(attempt)
+        } catch {
+            switch error {
+            case .rejected(let reason):
+                try await fail(refund, reason: reason, at: account, cause: cause)
+            case .unsupported:
+                try await fail(refund, reason: "this provider gives no money back", at: account, cause: cause)
+            case .outcomeUnknown, .invalidSignature:
+                try await settle(cause) { try $0.settleUnknown(refund) }
+                throw .providerUnavailable
+            case .unavailable:
+                throw .providerUnavailable
+            }
+        }
+        _ = try await settle(cause) { try $0.apply(.refund(report), from: account.id) }
+    }
+
+    private func fail(
+        _ refund: Refund, reason: String, at account: ConfiguredAccount, cause: Cause
+    ) async throws(GatewayError) -> Never {
+        let report = RefundReport(payment: refund.payment, refund: refund.id, outcome: .failed(reason: reason), amount: nil)
+        _ = try await settle(cause) { try $0.apply(.refund(report), from: account.id) }
+        throw .providerRejected(reason: reason)
+    }
+
+    private func refundView(_ id: ID<Refund>) async throws(GatewayError) -> RefundView {
+        guard let refund = try await read({ db in try db.refund(id) }) else { throw .notFound }
+        return RefundView(refund: refund)
+    }
+}
+
+extension Settlement {
+    /// The payment of an order that a refund takes from: the one that paid it, else one whose money was held.
+    func refundable(_ order: ID<Order>) throws -> ID<Payment>? {
+        let records = try tx.payments(of: order).filter { $0.refundable > 0 }
+        let paying = try tx.rows("SELECT paid_by FROM orders WHERE id = ?", [order]).first?.optionalText("paid_by")
+        return (records.first { $0.payment.id.rawValue == paying } ?? records.first)?.payment.id
+    }
+}
+
+/// A refund as an admin sees it.
+package struct RefundView: Encodable, Sendable {
+    package let refund: Refund
+
+    private enum CodingKeys: String, CodingKey { case id, order_id, payment_id, status, amount, reason, created_at }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(refund.id, forKey: .id)
+        try fields.encode(refund.order, forKey: .order_id)
+        try fields.encode(refund.payment, forKey: .payment_id)
+        try fields.encode(refund.state.rawValue, forKey: .status)
+        try fields.encode(refund.amount, forKey: .amount)
+        try fields.encode(refund.reason, forKey: .reason)
+        try fields.encode(refund.createdAt, forKey: .created_at)
+    }
+}

@@ -1,0 +1,84 @@
+import Domain
+import Store
+
+extension Settlement {
+    /// Gives what a paid order sells: a grant, units, or both. One order grants once.
+    func grant(_ order: Order) throws {
+        guard let term = order.terms.term else { return }
+        _ = try tx.insertGrant(
+            Grant(
+                id: ids.make(), user: order.user, sku: order.sku, kind: order.terms.kind, tier: order.terms.tier,
+                rank: order.terms.rank, source: Grant.Source(kind: .order, id: order.id.rawValue), order: order.id,
+                environment: order.environment, purchasedAt: now, term: term, stackGroup: order.terms.stackGroup,
+                attributes: order.terms.attributes))
+        try touch(order.user)
+    }
+
+    /// Brings an order's grant and units in line with its refunds and disputes, in either direction.
+    func regrade(_ id: ID<Order>) throws {
+        guard let order = try tx.order(id) else { return }
+        let disputes = try tx.disputes(of: id)
+        let reason: Grant.Revocation.Reason? =
+            if disputes.contains(where: { $0.state == .lost }) {
+                .dispute
+            } else if order.isFullyRefunded && order.terms.onRefund == .revoke {
+                .refund
+            } else {
+                nil
+            }
+        let suspended = disputes.contains { $0.state == .open }
+        var changed = false
+        for grant in try tx.grants(of: id) where grant.source.kind == .order && grant.revocation?.reason != .admin {
+            let revocation = reason.map { grant.revocation ?? Grant.Revocation(at: now, reason: $0) }
+            guard revocation != grant.revocation || suspended != grant.suspended else { continue }
+            try tx.setGrant(grant.id, revocation: revocation, suspended: suspended)
+            changed = true
+        }
+        let entitled = order.state == .paid && reason == nil && !order.anomalies.contains(.duplicateOwnership)
+        let credited = try credit(entitled ? order.terms.units : [:], order)
+        if changed || credited { try touch(order.user) }
+    }
+
+    /// Books the difference between what an order should have credited and what it has.
+    private func credit(_ units: [String: Int64], _ order: Order) throws -> Bool {
+        let source = LedgerSource(kind: "order", id: order.id.rawValue)
+        let booked = try tx.booked(source, user: order.user, environment: order.environment)
+        var changed = false
+        for unit in Set(units.keys).union(booked.keys).sorted() {
+            let (sum, steps) = booked[unit] ?? (0, 0)
+            let delta = (units[unit] ?? 0) - sum
+            guard delta != 0 else { continue }
+            let balance = try tx.book(
+                delta, unit: unit, user: order.user, environment: order.environment, source: source, step: steps + 1, at: now)
+            if balance < 0 && delta < 0 { try emitOverdrawn(unit, balance, order.user) }
+            changed = true
+        }
+        return changed
+    }
+
+    /// Counts a change of what a user owns and tells the outbox the whole snapshot.
+    func touch(_ user: ID<User>) throws {
+        let fold = EntitlementRules.fold(try tx.grants(of: user), now: now)
+        let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
+        let balances = try tx.balances(of: user)
+        let snapshot = EntitlementSnapshot(
+            userID: user.rawValue, version: version, fold: fold, balances: balances[.production] ?? [:],
+            sandboxBalances: (balances[.sandbox] ?? [:]).merging(balances[.xcode] ?? [:], uniquingKeysWith: +))
+        try tx.appendEvent(
+            EventRecord(
+                id: ids.make(), subject: user.rawValue, type: .entitlementsChanged, user: user, partner: nil, at: now,
+                data: try snapshot.storedJSON()))
+    }
+
+    private func emitOverdrawn(_ unit: String, _ balance: Int64, _ user: ID<User>) throws {
+        struct Overdrawn: Encodable {
+            let user_id: String
+            let unit: String
+            let balance: Int64
+        }
+        try tx.appendEvent(
+            EventRecord(
+                id: ids.make(), subject: user.rawValue, type: .balanceOverdrawn, user: user, partner: nil, at: now,
+                data: try Overdrawn(user_id: user.rawValue, unit: unit, balance: balance).storedJSON()))
+    }
+}

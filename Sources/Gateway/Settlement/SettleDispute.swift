@@ -1,0 +1,43 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// Moves a dispute: opening suspends the order's grant, winning reinstates it, losing revokes it.
+    func settle(_ report: DisputeReport, from account: AccountID, _ scene: Scene) throws {
+        guard scene.belongs(to: account) else { return }
+        let fact: Dispute.State = switch report.outcome {
+        case .opened: .open
+        case .won: .won
+        case .lost: .lost
+        }
+        let reference = report.reference ?? scene.payment.id.rawValue
+        if let dispute = try tx.disputes(of: scene.payment.id).first(where: { $0.reference == reference }) {
+            let move = dispute.state.applying(fact)
+            if let anomaly = move.anomaly { try record(anomaly, scene.order, "\(dispute.id) was reported \(fact.rawValue)") }
+            guard move.state != dispute.state else { return }
+            try tx.moveDispute(dispute.id, to: move.state)
+            try follow(dispute.id, from: dispute.state.rawValue, to: move.state, scene)
+        } else {
+            let amount = report.amount ?? scene.payment.amount
+            guard amount.currency == scene.payment.amount.currency, amount.value > 0 else {
+                try record(.amountMismatch, scene.order, "a dispute of \(amount) was reported for \(scene.payment.id)")
+                return
+            }
+            let dispute = Dispute(
+                id: ids.make(), order: scene.order.id, payment: scene.payment.id, reference: reference, amount: amount,
+                state: fact, createdAt: now)
+            try tx.insertDispute(dispute)
+            try follow(dispute.id, from: "", to: fact, scene)
+        }
+    }
+
+    private func follow(_ dispute: ID<Dispute>, from old: String, to new: Dispute.State, _ scene: Scene) throws {
+        let word = new == .open ? "opened" : new.rawValue
+        try note(scene.order, "dispute.\(word)", dispute.rawValue)
+        try audit(scene.order, "dispute.\(word)", before: "\(dispute) \(old)", after: "\(dispute) \(new.rawValue)")
+        try recount(scene.payment.id, scene.order)
+        try regrade(scene.order.id)
+        try emit(new == .open ? .disputeOpened : .disputeClosed, scene.order.id)
+    }
+}

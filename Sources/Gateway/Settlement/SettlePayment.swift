@@ -1,0 +1,86 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// Moves a payment, and with its success the order.
+    mutating func settle(_ report: PaymentReport, from account: AccountID, _ scene: Scene) throws {
+        if let reference = report.reference, scene.belongs(to: account) {
+            try tx.setReference(reference, of: scene.payment.id)
+        }
+        switch report.outcome {
+        case .succeeded(let money): try succeed(money, from: account, scene)
+        case .accepted: try move(.accepted, scene, from: account, detail: "")
+        case .pending(let status): try move(.accepted, scene, from: account, detail: status)
+        case .failed(let reason): try move(.failed, scene, from: account, detail: reason)
+        case .cancelled: try move(.cancelled, scene, from: account, detail: "")
+        case .tryFailed(let reason):
+            try note(scene.order, "payment.try_failed", "\(scene.payment.id) \(reason)")
+        }
+    }
+
+    /// Records that a call ended without an answer.
+    func settleUnknown(_ payment: ID<Payment>) throws {
+        guard let scene = try lock(payment) else { return }
+        try move(.outcomeUnknown, scene, from: scene.payment.account, detail: "")
+    }
+
+    /// Applies every fact but success; one of another account is not about this payment and changes nothing.
+    private func move(
+        _ fact: Payment.State.Fact, _ scene: Scene, from account: AccountID, detail: String
+    ) throws {
+        guard scene.belongs(to: account) else { return }
+        let move = scene.payment.state.applying(fact)
+        if let anomaly = move.anomaly {
+            try record(anomaly, scene.order, "\(scene.payment.id) was reported \(fact.rawValue) after its success")
+        }
+        guard move.state != scene.payment.state else { return }
+        try tx.movePayment(scene.payment.id, from: scene.payment.state, to: move.state)
+        try note(scene.order, "payment.\(move.state.rawValue)", [scene.payment.id.rawValue, detail].joined(separator: " "))
+        try audit(scene.order, "payment.\(move.state.rawValue)", before: scene.payment.state.rawValue, after: move.state.rawValue)
+    }
+
+    private mutating func succeed(_ money: Money, from account: AccountID, _ scene: Scene) throws {
+        let (order, payment) = (scene.order, scene.payment)
+        guard scene.belongs(to: account), money == payment.amount else {
+            let place = scene.belongs(to: account) ? "" : " through \(account.rawValue)"
+            try record(.amountMismatch, order, "\(payment.id) of \(payment.amount) was reported paid with \(money)\(place)")
+            return
+        }
+        let move = payment.state.applying(.succeeded)
+        guard move.state != payment.state else { return }
+        try tx.movePayment(payment.id, from: payment.state, to: move.state)
+        try note(order, "payment.succeeded", "\(payment.id) \(money)")
+        try audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
+        if let anomaly = move.anomaly { try record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)") }
+        try pay(order, with: payment)
+        try recount(payment.id, order)
+        try regrade(order.id)
+    }
+
+    /// Applies a success with the right amount to its order.
+    private mutating func pay(_ order: Order, with payment: Payment) throws {
+        let owned = try order.terms.kind == .nonConsumable && owns(order.sku, order.user, besides: order.id)
+        let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
+        if let anomaly = effect.anomaly { try record(anomaly, order, "\(payment.id) of \(payment.amount)") }
+        if effect.state != order.state {
+            try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
+            try note(order, "order.paid", payment.id.rawValue)
+            try audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
+        }
+        if effect.grants { try grant(order) }
+        if effect.state != order.state { try emit(.orderPaid, order.id) }
+        if effect.refunds {
+            let reason = (effect.anomaly ?? .duplicatePayment).rawValue
+            guard let refund = try openRefund(payment.amount, of: payment, reason: reason) else { return }
+            followUps.append(.refund(refund.id))
+        }
+    }
+
+    /// Whether the user holds this SKU for good, from elsewhere.
+    func owns(_ sku: SKUCode, _ user: ID<User>, besides order: ID<Order>?) throws -> Bool {
+        try tx.grants(of: user).contains {
+            $0.sku == sku && $0.term == .perpetual && $0.revocation == nil && ($0.order == nil || $0.order != order)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// Moves a refund: one of ours, or one that was made at the provider and is told of here first.
+    func settle(_ report: RefundReport, from account: AccountID, _ scene: Scene) throws {
+        guard scene.belongs(to: account) else { return }
+        guard let refund = try find(report, scene) else { return }
+        if let amount = report.amount, amount != refund.amount {
+            try record(.amountMismatch, scene.order, "\(refund.id) of \(refund.amount) was reported with \(amount)")
+            return
+        }
+        let fact: Refund.State.Fact = switch report.outcome {
+        case .pending: .accepted
+        case .succeeded: .succeeded
+        case .failed: .failed
+        case .reversed: .reversed
+        }
+        try move(refund, fact, reference: report.reference, scene)
+    }
+
+    /// Records that a refund call ended without an answer.
+    func settleUnknown(_ refund: Refund) throws {
+        guard let scene = try lock(refund.payment), let current = try tx.refund(refund.id) else { return }
+        try move(current, .outcomeUnknown, reference: nil, scene)
+    }
+
+    /// Makes the durable intent of a refund, its amount bound by the guarded statement.
+    ///
+    /// - Returns: nil when that is more than what is left; the caller holds the payment's lock.
+    func openRefund(_ amount: Money, of payment: Payment, reason: String) throws -> Refund? {
+        guard try tx.reserveRefund(amount.value, of: payment.id) else { return nil }
+        let refund = Refund(
+            id: ids.make(), order: payment.order, payment: payment.id, amount: amount, reason: reason, createdAt: now)
+        try tx.insertRefund(refund)
+        guard let order = try tx.order(payment.order) else { return refund }
+        try note(order, "refund.created", "\(refund.id) \(amount) \(reason)")
+        try audit(order, "refund.created", before: "", after: "\(refund.id) \(amount) \(reason)")
+        return refund
+    }
+
+    private func find(_ report: RefundReport, _ scene: Scene) throws -> Refund? {
+        if let id = report.refund {
+            guard let refund = try tx.refund(id), refund.payment == scene.payment.id else { return nil }
+            return refund
+        }
+        let known = try tx.refunds(of: scene.payment.id)
+        if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) { return refund }
+        let taken = known.filter { $0.state.isBinding }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
+        let rest = Money(value: scene.payment.amount.value - taken, currency: scene.payment.amount.currency)
+        let amount = report.amount ?? rest
+        guard amount.value > 0, amount.currency == scene.payment.amount.currency else {
+            try record(.contradictingFact, scene.order, "a refund of \(amount) was reported for \(scene.payment.id)")
+            return nil
+        }
+        let refund = Refund(
+            id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount, reason: "made at the provider",
+            reference: report.reference, counted: false, createdAt: now)
+        try tx.insertRefund(refund)
+        return refund
+    }
+
+    private func move(_ refund: Refund, _ fact: Refund.State.Fact, reference: String?, _ scene: Scene) throws {
+        let state = refund.state.applying(fact)
+        guard state != refund.state else { return }
+        try tx.moveRefund(refund.id, from: refund.state, to: state, reference: reference)
+        try note(scene.order, "refund.\(state.rawValue)", "\(refund.id) \(refund.amount)")
+        try audit(
+            scene.order, "refund.\(state.rawValue)", before: "\(refund.id) \(refund.state.rawValue)",
+            after: "\(refund.id) \(state.rawValue)")
+        try recount(scene.payment.id, scene.order)
+        try regrade(scene.order.id)
+        switch state {
+        case .succeeded: try emit(.refundSucceeded, scene.order.id)
+        case .failed, .reversed: try emit(.refundFailed, scene.order.id)
+        case .created, .pending, .unknown: break
+        }
+    }
+
+    /// Sums a payment's refunds and lost disputes anew, in the order of their making; what a provider gave back beyond
+    /// what was captured is kept but not counted, and is an anomaly.
+    func recount(_ payment: ID<Payment>, _ order: Order) throws {
+        guard let record = try tx.payment(payment) else { return }
+        var left = record.captured
+        var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
+        var exceeds = false
+        for dispute in try tx.disputes(of: payment) where dispute.state == .lost {
+            let taken = min(dispute.amount.value, left)
+            exceeds = exceeds || taken < dispute.amount.value
+            lost += taken
+            left -= taken
+        }
+        for refund in try tx.refunds(of: payment) {
+            let fits = refund.state.isBinding && refund.amount.value <= left
+            if fits {
+                left -= refund.amount.value
+                refunding += refund.amount.value
+                if refund.state == .succeeded { refunded += refund.amount.value }
+            }
+            exceeds = exceeds || (refund.state.isBinding && !fits)
+            if fits != refund.counted { try tx.setCounted(refund.id, fits) }
+        }
+        try tx.setSums(payment, refunding: refunding, refunded: refunded, lost: lost)
+        if exceeds && record.captured > 0 {
+            try self.record(.contradictingFact, order, "more than \(payment) captured was given back")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Domain
+import ProviderKit
+import Store
+
+/// Why and by whom something changes: for the audit, the timeline and the log.
+struct Cause: Sendable {
+    let actor: Actor
+    let requestID: String
+}
+
+/// What must happen after the commit of a settlement, outside the database.
+enum FollowUp: Sendable, Equatable {
+    /// A refund that a policy decided; its intent is durable.
+    case refund(ID<Refund>)
+}
+
+/// The one path by which anything that can say "money moved" changes payments, orders and grants.
+///
+/// It lives inside one transaction and locks user, order and payment in that order. A duplicate is a no-op; a fact that
+/// does not fit is a recorded anomaly, never an overwrite. Every change writes its event and its audit row.
+struct Settlement {
+    let tx: any Transaction
+    let ids: IDSource
+    let now: Timestamp
+    let policies: OrderPolicies
+    let cause: Cause
+    var followUps: [FollowUp] = []
+
+    /// Applies what an account's provider stated.
+    ///
+    /// - Returns: false when the payment is not one of ours; nothing is changed then.
+    mutating func apply(_ fact: ProviderFact, from account: AccountID) throws -> Bool {
+        guard let scene = try lock(fact.payment) else { return false }
+        switch fact {
+        case .payment(let report): try settle(report, from: account, scene)
+        case .refund(let report): try settle(report, from: account, scene)
+        case .dispute(let report): try settle(report, from: account, scene)
+        }
+        return true
+    }
+
+    /// A payment and its order, both locked.
+    struct Scene {
+        let order: Order
+        let record: PaymentRecord
+
+        var payment: Payment { record.payment }
+
+        /// The facts of the account that made the contract count, and those of the account that moves the money.
+        func belongs(to account: AccountID) -> Bool { payment.account == account || payment.processor == account }
+    }
+
+    func lock(_ id: ID<Payment>) throws -> Scene? {
+        guard let found = try tx.payment(id), let unlocked = try tx.order(found.payment.order) else { return nil }
+        try tx.lockUser(unlocked.user)
+        guard let order = try tx.lockOrder(unlocked.id), let record = try tx.lockPayment(id) else { return nil }
+        return Scene(order: order, record: record)
+    }
+}
+
+extension Gateway {
+    /// Runs a settlement in one transaction, then what it decided to do outside.
+    func settle<T: Sendable>(
+        _ cause: Cause, _ body: @escaping @Sendable (inout Settlement) throws -> T
+    ) async throws(GatewayError) -> T {
+        let (ids, now, policies) = (ids, time.now, settings.policies)
+        let (result, followUps) = try await write { tx in
+            var settlement = Settlement(tx: tx, ids: ids, now: now, policies: policies, cause: cause)
+            let result = try body(&settlement)
+            return (result, settlement.followUps)
+        }
+        for followUp in followUps {
+            switch followUp {
+            case .refund(let refund):
+                // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
+                _ = try? await executeRefund(refund, cause: cause)
+            }
+        }
+        return result
+    }
+}
