@@ -1,0 +1,114 @@
+import Domain
+import Foundation
+package import Gateway
+import HTTPTypes
+package import Hummingbird
+package import Logging
+
+/// What the HTTP layer needs beside the use cases.
+package struct APISettings: Sendable {
+    package struct Limits: Sendable {
+        package var userPerSecond: Int64
+        package var userBurst: Int64
+        package var keyPerSecond: Int64
+        package var keyBurst: Int64
+        package var concurrent: Int
+
+        package init(userPerSecond: Int64, userBurst: Int64, keyPerSecond: Int64, keyBurst: Int64, concurrent: Int) {
+            self.userPerSecond = userPerSecond
+            self.userBurst = userBurst
+            self.keyPerSecond = keyPerSecond
+            self.keyBurst = keyBurst
+            self.concurrent = concurrent
+        }
+    }
+
+    package var corsOrigins: [String]
+    package var limits: Limits
+    package var tokens: UserTokenRules
+    package var version: String
+    /// The process's metrics in Prometheus' text format.
+    package var metricsText: @Sendable () -> String
+
+    package init(
+        corsOrigins: [String], limits: Limits, tokens: UserTokenRules, version: String,
+        metricsText: @escaping @Sendable () -> String
+    ) {
+        self.corsOrigins = corsOrigins
+        self.limits = limits
+        self.tokens = tokens
+        self.version = version
+        self.metricsText = metricsText
+    }
+}
+
+/// The HTTP API: one table of endpoints, mounted on Hummingbird's router.
+package struct API: Sendable {
+    private let pipeline: Pipeline
+    private let settings: APISettings
+
+    package init(gateway: Gateway, settings: APISettings, logger: Logger) {
+        let limits = settings.limits
+        self.settings = settings
+        pipeline = Pipeline(
+            gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
+            userLimiter: RateLimiter(perSecond: limits.userPerSecond, burst: limits.userBurst, time: gateway.time),
+            keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, time: gateway.time),
+            admission: Admission(limit: limits.concurrent), logger: logger, ids: gateway.ids)
+    }
+
+    var endpoints: [Endpoint] {
+        let gateway = pipeline.gateway
+        return CheckoutRoutes(gateway: gateway).endpoints + OrderRoutes(gateway: gateway).endpoints
+            + EntitlementRoutes(gateway: gateway).endpoints + UsageRoutes(gateway: gateway).endpoints
+            + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints
+            + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints
+            + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
+            + PayPageRoutes(gateway: gateway).endpoints
+            + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints
+    }
+
+    /// The router of everything above; a path or method that is not there is `not_found`.
+    package func router() -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self)
+        router.add(middleware: CORSPolicy(origins: Set(settings.corsOrigins)))
+        router.add(middleware: NotFound(pipeline: pipeline))
+        for endpoint in endpoints {
+            let names = endpoint.parameterNames
+            router.on(RouterPath(endpoint.path), method: endpoint.method) { [pipeline] request, context in
+                var parameters: [String: String] = [:]
+                for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
+                return await pipeline.respond(endpoint, request, parameters)
+            }
+        }
+        return router
+    }
+}
+
+extension Endpoint {
+    /// The names between braces.
+    fileprivate var parameterNames: [String] {
+        path.split(separator: "/").compactMap { part in
+            guard let start = part.firstIndex(of: "{"), let end = part.firstIndex(of: "}") else { return nil }
+            return String(part[part.index(after: start)..<end])
+        }
+    }
+}
+
+/// Gives a path that is not there, and whatever the framework refuses, the envelope.
+private struct NotFound<Context: RequestContext>: RouterMiddleware {
+    let pipeline: Pipeline
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let refusal: GatewayError = error is HTTPError ? .notFound : .internalError
+            return Envelope.failure(
+                ErrorReply(refusal), languages: AcceptLanguage.parse(request.headers[.acceptLanguage]),
+                requestID: pipeline.requestID(request.headers))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Domain
+import FoundationEssentials
+import Gateway
+import JWTKit
+
+/// Where the keys of users' tokens come from; never two of these at once.
+package enum UserKeys: Sendable {
+    /// A shared secret of at least 32 bytes, HS256 (RFC 7518 section 3.2).
+    case secret([UInt8])
+    /// A JWK set (RFC 7517) that does not change while the process runs.
+    case set(json: String)
+    /// A JWK set behind an address: fetched when first needed, and again when a key is unknown, at most once a minute.
+    case remote(fetch: @Sendable () async -> String?)
+}
+
+/// What a user's token must look like.
+package struct UserTokenRules: Sendable {
+    package var keys: UserKeys
+    /// Checked when not empty.
+    package var issuer: String
+    package var audience: String
+    /// The claim that is the user id: a string or an integer.
+    package var claim: String
+    package var maxLifetimeHours: Int64
+
+    package init(keys: UserKeys, issuer: String = "", audience: String = "", claim: String = "sub", maxLifetimeHours: Int64 = 720) {
+        self.keys = keys
+        self.issuer = issuer
+        self.audience = audience
+        self.claim = claim
+        self.maxLifetimeHours = maxLifetimeHours
+    }
+}
+
+/// Verifies users' JWTs (RFC 7519); the algorithm is fixed by the configuration, never by the token.
+actor UserTokens {
+    private static let refetchInterval: Int64 = 60
+    private static let leeway: Int64 = 60
+    private static let asymmetric: Set<String> = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+
+    private let rules: UserTokenRules
+    private let time: TimeSource
+    private var keys: JWTKeyCollection?
+    private var fetchedAt: Timestamp?
+
+    init(_ rules: UserTokenRules, time: TimeSource) {
+        self.rules = rules
+        self.time = time
+    }
+
+    /// The user that a token names.
+    ///
+    /// - Throws: `unauthenticated`, with nothing that tells an attacker which check failed.
+    func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
+        guard token.utf8.count <= 8_192, let algorithm = Self.algorithm(of: token) else { throw .unauthenticated }
+        switch rules.keys {
+        case .secret: guard algorithm == "HS256" else { throw .unauthenticated }
+        case .set, .remote: guard Self.asymmetric.contains(algorithm) else { throw .unauthenticated }
+        }
+        var claims = await verify(token, with: await currentKeys())
+        if claims == nil, await refetch() { claims = await verify(token, with: keys) }
+        guard let claims, let user = check(claims.members) else { throw .unauthenticated }
+        return user
+    }
+
+    private func verify(_ token: String, with keys: JWTKeyCollection?) async -> Claims? {
+        guard let keys else { return nil }
+        return try? await keys.verify(token, as: Claims.self)
+    }
+
+    private func currentKeys() async -> JWTKeyCollection? {
+        if let keys { return keys }
+        switch rules.keys {
+        case .secret(let bytes): keys = await JWTKeyCollection().add(hmac: HMACKey(from: Data(bytes)), digestAlgorithm: .sha256)
+        case .set(let json): keys = try? await JWTKeyCollection().add(jwksJSON: json)
+        case .remote: _ = await refetch()
+        }
+        return keys
+    }
+
+    /// Fetches the set again; a fetch that fails leaves the last good one.
+    private func refetch() async -> Bool {
+        guard case .remote(let fetch) = rules.keys else { return false }
+        guard fetchedAt.map({ time.now >= $0.adding(seconds: Self.refetchInterval) }) ?? true else { return false }
+        fetchedAt = time.now
+        guard let json = await fetch(), let fresh = try? await JWTKeyCollection().add(jwksJSON: json) else { return false }
+        keys = fresh
+        return true
+    }
+
+    private func check(_ claims: [String: JSONValue]) -> ExternalUserID? {
+        let now = time.now.rawValue
+        guard let expiry = claims["exp"]?.seconds, now < expiry else { return nil }
+        let issuedAt = claims["iat"]?.seconds ?? now
+        guard issuedAt <= now + Self.leeway, expiry - min(issuedAt, now) <= rules.maxLifetimeHours * 3_600 + Self.leeway else {
+            return nil
+        }
+        if let notBefore = claims["nbf"] {
+            guard let seconds = notBefore.seconds, seconds <= now + Self.leeway else { return nil }
+        }
+        guard rules.issuer.isEmpty || claims["iss"] == .string(rules.issuer) else { return nil }
+        guard rules.audience.isEmpty || claims["aud"]?.names(rules.audience) == true else { return nil }
+        switch claims[rules.claim] {
+        case .string(let text)?: return ExternalUserID(text)
+        case .integer(let number)?: return ExternalUserID(String(number))
+        default: return nil
+        }
+    }
+
+    /// The `alg` of the header; nil for a token that has not three parts or that lists critical extensions.
+    private static func algorithm(of token: String) -> String? {
+        struct Header: Decodable {
+            let alg: String
+            let crit: [String]?
+        }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let text = String(parts[0]).replacing("-", with: "+").replacing("_", with: "/")
+        let padded = text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+        guard let json = Data(base64Encoded: padded), let header = try? JSONDecoder().decode(Header.self, from: json),
+            header.crit == nil
+        else { return nil }
+        return header.alg
+    }
+}
+
+/// All claims of a token; they are checked by ``UserTokens`` with the injected clock.
+private struct Claims: JWTPayload {
+    let members: [String: JSONValue]
+
+    init(from decoder: any Decoder) throws { members = try [String: JSONValue](from: decoder) }
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+    func verify(using _: some JWTAlgorithm) async throws {}
+}
+
+extension JSONValue {
+    /// A NumericDate (RFC 7519 section 2), fractions dropped.
+    fileprivate var seconds: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .number(let value): Int64(exactly: value.rounded(.down))
+        default: nil
+        }
+    }
+
+    /// An audience is one name or a list of them (RFC 7519 section 4.1.3).
+    fileprivate func names(_ audience: String) -> Bool {
+        switch self {
+        case .string(let text): text == audience
+        case .array(let values): values.contains(.string(audience))
+        default: false
+        }
+    }
+}

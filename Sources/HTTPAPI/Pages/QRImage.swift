@@ -1,0 +1,25 @@
+import CQREncode
+
+/// QR codes (ISO/IEC 18004) as SVG, by libqrencode.
+enum QRImage {
+    private static let quietZone = 4
+
+    /// - Returns: nil for text that does not fit the largest code.
+    static func svg(_ text: String) -> String? {
+        guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
+        defer { QRcode_free(code) }
+        let width = Int(code.pointee.width)
+        guard let modules = code.pointee.data else { return nil }
+        var path = ""
+        for row in 0..<width {
+            for column in 0..<width where modules[row * width + column] & 1 == 1 {
+                path += "M\(column + quietZone),\(row + quietZone)h1v1h-1z"
+            }
+        }
+        let size = width + 2 * quietZone
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size) \(size)" shape-rendering="crispEdges">\
+            <rect width="\(size)" height="\(size)" fill="#fff"/><path d="\(path)" fill="#000"/></svg>
+            """
+    }
+}

@@ -1,0 +1,27 @@
+import FoundationEssentials
+import Gateway
+import Hummingbird
+import NIOCore
+
+/// Reads a request's body up to its limit.
+enum BodyReader {
+    /// So much of an over-long body is read and dropped, so that the client sees the answer instead of a broken pipe.
+    private static let drained = 1 << 20
+
+    /// - Throws: `payloadTooLarge`; `invalidRequest` for a body that was cut off.
+    static func read(_ body: RequestBody, upTo limit: Int) async throws(GatewayError) -> Data {
+        var collected = Data()
+        var total = 0
+        do {
+            for try await chunk in body {
+                total += chunk.readableBytes
+                if total <= limit { collected.append(contentsOf: chunk.readableBytesView) }
+                if total > limit + drained { break }
+            }
+        } catch {
+            throw .invalidRequest(field: "", reason: "the body was cut off")
+        }
+        guard total <= limit else { throw .payloadTooLarge }
+        return collected
+    }
+}

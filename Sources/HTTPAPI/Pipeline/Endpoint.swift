@@ -1,0 +1,177 @@
+import Domain
+import FoundationEssentials
+import Gateway
+import HTTPTypes
+import Hummingbird
+
+/// One route: who may call it, how large its body may be, and what it does.
+struct Endpoint: Sendable {
+    enum Access: Sendable {
+        case anyone
+        /// A user's JWT.
+        case user
+        /// An API key that has one of these scopes.
+        case key([Scope])
+    }
+
+    enum Idempotency: Sendable {
+        /// The answer is kept and given again.
+        case stored
+        /// Only the outcome is kept, because the answer shows a secret.
+        case outcomeOnly
+        case ignored
+    }
+
+    let method: HTTPRequest.Method
+    /// With `{name}` for each parameter, as in the OpenAPI document.
+    let path: String
+    let access: Access
+    let bodyLimit: Int
+    let idempotency: Idempotency
+    let handle: @Sendable (Call) async throws(GatewayError) -> Answer
+
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = 256 << 10,
+        idempotency: Idempotency = .stored, handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
+    ) {
+        self.method = method
+        self.path = path
+        self.access = access
+        self.bodyLimit = bodyLimit
+        self.idempotency = idempotency
+        self.handle = handle
+    }
+}
+
+/// What an endpoint answers.
+enum Answer: Sendable {
+    /// The `data` of the envelope, as JSON bytes.
+    case data(Data)
+    /// `data` with an ETag over its bytes.
+    case tagged(Data)
+    /// Something without the envelope.
+    case raw(status: HTTPResponse.Status, contentType: String, body: Data, headers: [HTTPField])
+
+    /// Encodes the `data` of the envelope: keys sorted, so that equal values have equal bytes.
+    static func json(_ value: some Encodable) throws(GatewayError) -> Answer { .data(try encode(value)) }
+
+    static func encode(_ value: some Encodable) throws(GatewayError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do { return try encoder.encode(value) } catch { throw .internalError }
+    }
+}
+
+/// Who makes a call.
+enum Caller: Sendable {
+    case anyone
+    case user(ExternalUserID)
+    case key(AuthenticatedKey)
+}
+
+/// One request on its way through an endpoint: authenticated, its body read.
+struct Call: Sendable {
+    let request: HTTPRequest
+    let parameters: [String: String]
+    let query: [String: String]
+    let queryText: String
+    let body: Data
+    let caller: Caller
+    let requestID: String
+    let languages: [String]
+    let run: IdempotentRun?
+
+    /// The user of the token; endpoints with `access: .user` always have one.
+    var user: ExternalUserID {
+        get throws(GatewayError) {
+            guard case .user(let user) = caller else { throw .unauthenticated }
+            return user
+        }
+    }
+
+    var context: CallContext {
+        let actor: Actor = switch caller {
+        case .anyone: .system("anyone")
+        case .user: .user
+        case .key(let key): key.actor
+        }
+        return CallContext(actor: actor, requestID: requestID, idempotency: run)
+    }
+
+    func parameter(_ name: String) throws(GatewayError) -> String {
+        guard let value = parameters[name] else { throw .notFound }
+        return value
+    }
+
+    /// The body as JSON; an empty body is `{}`.
+    ///
+    /// - Throws: `invalidRequest` naming the member that has the wrong type or is missing.
+    func decode<Value: Decodable>(_: Value.Type = Value.self) throws(GatewayError) -> Value {
+        let body = body.isEmpty ? Data("{}".utf8) : body
+        guard JSONDepth.isAtMost(32, body) else {
+            throw .invalidRequest(field: "", reason: "JSON is nested more than 32 levels deep")
+        }
+        do {
+            return try JSONDecoder().decode(Value.self, from: body)
+        } catch let error as DecodingError {
+            let field = error.fieldName
+            throw .invalidRequest(field: field, reason: field.isEmpty ? "the body is not a JSON object" : error.problem)
+        } catch let error as GatewayError {
+            throw error
+        } catch {
+            throw .invalidRequest(field: "", reason: "the body is not JSON")
+        }
+    }
+
+    /// `?limit=`, 1–200, 50 where it is absent.
+    var limit: Int64 {
+        get throws(GatewayError) {
+            guard let text = query["limit"] else { return 50 }
+            guard let limit = Int64(text), (1...200).contains(limit) else {
+                throw .invalidRequest(field: "limit", reason: "must be 1 to 200")
+            }
+            return limit
+        }
+    }
+
+    var cursor: String? { query["cursor"] }
+
+    /// A query parameter that must be one of a closed list.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _: Choice.Type = Choice.self
+    ) throws(GatewayError) -> Choice? {
+        guard let text = query[name] else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalidRequest(field: name, reason: "must be one of \(all)")
+        }
+        return choice
+    }
+
+    func currency(_ name: String) throws(GatewayError) -> Currency? {
+        guard let text = query[name] else { return nil }
+        guard let currency = Currency(text) else {
+            throw .invalidRequest(field: name, reason: "must be an ISO 4217 currency")
+        }
+        return currency
+    }
+
+    func time(_ name: String) throws(GatewayError) -> Timestamp? {
+        guard let text = query[name] else { return nil }
+        guard let seconds = Int64(text) else { throw .invalidRequest(field: name, reason: "must be seconds since 1970") }
+        return Timestamp(seconds)
+    }
+}
+
+extension DecodingError {
+    /// What is wrong with the member, in words.
+    fileprivate var problem: String {
+        switch self {
+        case .typeMismatch: "has the wrong type"
+        case .valueNotFound: "must not be null"
+        case .keyNotFound: "is missing"
+        case .dataCorrupted(let context): context.debugDescription
+        @unknown default: "does not fit"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The shape around every `/v1` answer (`api.md` section 1).
+enum Envelope {
+    static func success(_ data: Data, requestID: String, extra: [HTTPField] = []) -> Response {
+        var body = ByteBuffer()
+        body.writeString(#"{"code":200,"data":"#)
+        body.writeBytes(data)
+        body.writeString(#","msg":"success","request_id":"\#(requestID)"}"#)
+        return response(.ok, body, requestID: requestID, extra: extra)
+    }
+
+    static func failure(_ reply: ErrorReply, languages: [String], requestID: String) -> Response {
+        struct Body: Encodable {
+            let code: Int
+            let msg: String
+            let error: String
+            let details: [String: String]
+            let request_id: String
+        }
+        let body = Body(
+            code: reply.status.code, msg: reply.message(languages), error: reply.id, details: reply.details,
+            request_id: requestID)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json = (try? encoder.encode(body)) ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
+        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
+        return response(reply.status, ByteBuffer(bytes: json), requestID: requestID, extra: retry)
+    }
+
+    private static func response(
+        _ status: HTTPResponse.Status, _ body: ByteBuffer, requestID: String, extra: [HTTPField]
+    ) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json; charset=utf-8"
+        headers[.cacheControl] = "no-store"
+        headers[.requestID] = requestID
+        for field in extra { headers[field.name] = field.value }
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+}
+
+extension HTTPField.Name {
+    // Each literal is a valid field name (RFC 9110 section 5.1), so none of these is nil.
+    static let requestID = named("X-Request-Id")
+    static let idempotencyKey = named("Idempotency-Key")
+    static let idempotencyReplayed = named("Idempotency-Replayed")
+
+    private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cookie }
+}

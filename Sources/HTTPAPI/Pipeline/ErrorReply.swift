@@ -1,0 +1,107 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// How a refusal looks from outside: the one place where ``GatewayError`` becomes HTTP (`api.md` section 2).
+struct ErrorReply: Sendable {
+    let status: HTTPResponse.Status
+    let id: String
+    let english: String
+    let chinese: String
+    var details: [String: String] = [:]
+    var retryAfter: Int64?
+
+    func message(_ languages: [String]) -> String {
+        for language in languages.map({ $0.lowercased() }) {
+            if language == "zh" || language.hasPrefix("zh-") { return chinese }
+            if language == "en" || language.hasPrefix("en-") { return english }
+        }
+        return english
+    }
+}
+
+extension ErrorReply {
+    init(_ error: GatewayError) {
+        switch error {
+        case .invalidRequest(let field, let reason):
+            self.init(
+                .badRequest, "invalid_request", field.isEmpty ? "The request is not valid: \(reason)." : "\(field): \(reason).",
+                field.isEmpty ? "请求无效:\(reason)。" : "参数 \(field) 无效:\(reason)。", ["field": field, "reason": reason])
+        case .invalidNotification:
+            self.init(.badRequest, "invalid_notification", "The notification does not verify.", "通知验证失败。")
+        case .unauthenticated:
+            self.init(.unauthorized, "unauthenticated", "A valid token or key is needed.", "需要有效的令牌或密钥。")
+        case .forbidden:
+            self.init(.forbidden, "forbidden", "This key lacks the scope for that.", "此密钥没有所需的权限。")
+        case .notFound:
+            self.init(.notFound, "not_found", "There is nothing here.", "未找到所请求的资源。")
+        case .orderNotFound(let id):
+            self.init(.notFound, "order_not_found", "Order \(id.shown) does not exist.", "订单 \(id.shown) 不存在。")
+        case .skuNotFound(let id):
+            self.init(.notFound, "sku_not_found", "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。")
+        case .alreadyOwned:
+            self.init(.conflict, "already_owned", "The user owns this already.", "用户已拥有该商品。")
+        case .orderNotOpen:
+            self.init(.conflict, "order_not_open", "The order is not open any more.", "订单已不可支付。")
+        case .requestInProgress:
+            self.init(
+                .conflict, "request_in_progress", "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
+                retryAfter: 1)
+        case .conflict(let reason, let resource):
+            self.init(
+                .conflict, "conflict", "That conflicts with what is there: \(reason).", "与现有数据冲突:\(reason)。",
+                resource.map { ["reason": reason, "resource": $0] } ?? ["reason": reason])
+        case .payloadTooLarge:
+            self.init(.contentTooLarge, "payload_too_large", "The body is too large.", "请求体过大。")
+        case .unsupportedMediaType:
+            self.init(
+                .unsupportedMediaType, "unsupported_media_type", "The body must be application/json.", "请求体必须是 application/json。")
+        case .headersTooLarge:
+            self.init(
+                .requestHeaderFieldsTooLarge, "headers_too_large", "The headers are larger than 16 KiB.", "请求头超过 16 KiB。")
+        case .idempotencyKeyReused:
+            self.init(
+                .unprocessableContent, "idempotency_key_reused", "This Idempotency-Key was used with another request.",
+                "该幂等键已用于不同的请求。")
+        case .noProviderAvailable:
+            self.init(
+                .unprocessableContent, "no_provider_available", "No payment method fits this request.", "没有符合要求的支付方式。")
+        case .providerRejected(let reason):
+            self.init(
+                .unprocessableContent, "provider_rejected", "The payment provider refused.", "支付渠道拒绝了请求。", ["reason": reason])
+        case .refundExceedsCaptured:
+            self.init(
+                .unprocessableContent, "refund_exceeds_captured", "That is more than is left to refund.", "退款金额超过可退余额。")
+        case .rateLimited(let seconds):
+            self.init(.tooManyRequests, "rate_limited", "Too many requests.", "请求过于频繁。", retryAfter: seconds)
+        case .usageLimitReached(let seconds):
+            self.init(
+                .tooManyRequests, "usage_limit_reached", "The limit of this period is reached.", "已达到本周期的使用上限。",
+                retryAfter: seconds)
+        case .internalError:
+            self.init(.internalServerError, "internal_error", "Something went wrong.", "服务器内部错误。")
+        case .providerUnavailable:
+            self.init(.badGateway, "provider_unavailable", "The payment provider did not answer.", "支付渠道暂无响应。")
+        case .temporarilyUnavailable(let seconds):
+            self.init(
+                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: seconds)
+        }
+    }
+
+    private init(
+        _ status: HTTPResponse.Status, _ id: String, _ english: String, _ chinese: String, _ details: [String: String] = [:],
+        retryAfter: Int64? = nil
+    ) {
+        self.status = status
+        self.id = id
+        self.english = english
+        self.chinese = chinese
+        self.details = details
+        self.retryAfter = retryAfter
+    }
+}
+
+extension String {
+    /// What a caller sent, short and in printable ASCII, so that a message never carries more than it names.
+    fileprivate var shown: String { String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init)) }
+}

@@ -1,0 +1,228 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import NIOFoundationEssentialsCompat
+
+/// What happens to every request, in this order: headers, caller, rate, body, idempotency, use case, envelope.
+struct Pipeline: Sendable {
+    let gateway: Gateway
+    let tokens: UserTokens
+    let userLimiter: RateLimiter
+    let keyLimiter: RateLimiter
+    let admission: Admission
+    let logger: Logger
+    let ids: IDSource
+
+    private static let headerLimit = 16 << 10
+
+    /// Runs an endpoint; whatever goes wrong becomes an answer here.
+    func respond(_ endpoint: Endpoint, _ request: Request, _ parameters: [String: String]) async -> Response {
+        let requestID = requestID(request.headers)
+        let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
+        let started = ContinuousClock.now
+        let response: Response
+        if admission.enter() {
+            do throws(GatewayError) {
+                response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
+            } catch {
+                response = Envelope.failure(ErrorReply(error), languages: languages, requestID: requestID)
+            }
+            admission.leave()
+        } else {
+            let busy = ErrorReply(.temporarilyUnavailable(retryAfter: 1))
+            response = Envelope.failure(busy, languages: languages, requestID: requestID)
+        }
+        measure(endpoint, response.status, requestID, ContinuousClock.now - started)
+        return response
+    }
+
+    private func run(
+        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], requestID: String, languages: [String]
+    ) async throws(GatewayError) -> Response {
+        try checkHeaders(request.headers)
+        let caller = try await authenticate(request.headers, endpoint.access)
+        try limitRate(caller)
+        let body = try await BodyReader.read(request.body, upTo: endpoint.bodyLimit)
+        try checkMediaType(endpoint, request.headers, body)
+        func call(_ run: IdempotentRun?) -> Call {
+            Call(
+                request: request.head, parameters: parameters, query: Self.query(request), queryText: request.uri.query ?? "",
+                body: body, caller: caller, requestID: requestID, languages: languages, run: run)
+        }
+        guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
+            return try await answer(endpoint.handle(call(nil)), request, requestID)
+        }
+        let parts = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8), body]
+        switch try await gateway.beginIdempotent(key: key, caller: owner, request: parts) {
+        case .replay(let status, let stored):
+            return try replay(status: status, stored, languages: languages, requestID: requestID)
+        case .run(let run):
+            return try await runOnce(endpoint, call(run), run, requestID: requestID)
+        }
+    }
+
+    // MARK: Idempotency
+
+    private func idempotencyKey(_ endpoint: Endpoint, _ headers: HTTPFields) throws(GatewayError) -> String? {
+        guard endpoint.method == .post, endpoint.idempotency != .ignored, let key = headers[.idempotencyKey] else { return nil }
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidRequest(field: "Idempotency-Key", reason: "must be 1 to 255 visible ASCII characters")
+        }
+        return key
+    }
+
+    private static func owner(_ caller: Caller) -> IdempotentCaller? {
+        switch caller {
+        case .anyone: nil
+        case .user(let user): .user(user)
+        case .key(let key): .partner(key.partner)
+        }
+    }
+
+    /// Runs the use case once for its key; what may be tried again is not kept.
+    private func runOnce(
+        _ endpoint: Endpoint, _ call: Call, _ run: IdempotentRun, requestID: String
+    ) async throws(GatewayError) -> Response {
+        do throws(GatewayError) {
+            let answer = try await endpoint.handle(call)
+            guard case .data(let data) = answer else { throw .internalError }
+            let kept = endpoint.idempotency == .stored ? data : StoredAnswer.secretMark
+            try await gateway.finishIdempotent(run, status: 200, answer: kept)
+            return Envelope.success(data, requestID: requestID)
+        } catch {
+            let reply = ErrorReply(error)
+            if reply.isFinal, let kept = try? Answer.encode(StoredAnswer(error)) {
+                try await gateway.finishIdempotent(run, status: reply.status.code, answer: kept)
+            } else {
+                try? await gateway.releaseIdempotent(run)
+            }
+            throw error
+        }
+    }
+
+    private func replay(
+        status: Int, _ stored: Data, languages: [String], requestID: String
+    ) throws(GatewayError) -> Response {
+        let replayed = HTTPField(name: .idempotencyReplayed, value: "true")
+        if status == 200 {
+            guard stored != StoredAnswer.secretMark else {
+                throw .conflict(reason: "this call was made before, and its answer showed a secret once")
+            }
+            return Envelope.success(stored, requestID: requestID, extra: [replayed])
+        }
+        guard let answer = try? JSONDecoder().decode(StoredAnswer.self, from: stored) else { throw .internalError }
+        var response = Envelope.failure(answer.reply(status: status), languages: languages, requestID: requestID)
+        response.headers[.idempotencyReplayed] = "true"
+        return response
+    }
+
+    // MARK: Answers
+
+    private func answer(
+        _ answer: Answer, _ request: Request, _ requestID: String
+    ) throws(GatewayError) -> Response {
+        switch answer {
+        case .data(let data):
+            return Envelope.success(data, requestID: requestID)
+        case .tagged(let data):
+            let tag = ETag.of(data)
+            var headers = HTTPFields()
+            headers[.eTag] = tag
+            headers[.cacheControl] = "private, no-cache"
+            headers[.requestID] = requestID
+            if ETag.matches(request.headers[.ifNoneMatch], tag) { return Response(status: .notModified, headers: headers) }
+            return Envelope.success(data, requestID: requestID, extra: Array(headers))
+        case .raw(let status, let contentType, let body, let extra):
+            var headers = HTTPFields()
+            headers[.contentType] = contentType
+            headers[.requestID] = requestID
+            for field in extra { headers[field.name] = field.value }
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: .init(data: body)))
+        }
+    }
+
+    // MARK: What every request must be like
+
+    /// The caller's own id where it is well formed, else a new one.
+    func requestID(_ headers: HTTPFields) -> String {
+        func isPlain(_ byte: UInt8) -> Bool {
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || byte == 0x2E || byte == 0x5F || byte == 0x2D
+        }
+        if let own = headers[.requestID], (1...64).contains(own.utf8.count), own.utf8.allSatisfy(isPlain) { return own }
+        return ids.make(Domain.Request.self).rawValue
+    }
+
+    func checkHeaders(_ headers: HTTPFields) throws(GatewayError) {
+        let size = headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
+        guard size <= Self.headerLimit else { throw .headersTooLarge }
+    }
+
+    private func checkMediaType(_ endpoint: Endpoint, _ headers: HTTPFields, _ body: Data) throws(GatewayError) {
+        guard endpoint.takesJSON, !body.isEmpty, let type = headers[.contentType] else { return }
+        let essence = type.split(separator: ";").first.map { $0.filter { $0 != " " }.lowercased() } ?? ""
+        guard essence == "application/json" || (essence.hasPrefix("application/") && essence.hasSuffix("+json")) else {
+            throw .unsupportedMediaType
+        }
+    }
+
+    private func authenticate(_ headers: HTTPFields, _ access: Endpoint.Access) async throws(GatewayError) -> Caller {
+        if case .anyone = access { return .anyone }
+        let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .unauthenticated }
+        let bearer = String(parts[1])
+        switch access {
+        case .anyone: return .anyone
+        case .user: return .user(try await tokens.user(bearer))
+        case .key(let scopes):
+            let key = try await gateway.authenticate(key: bearer)
+            guard scopes.contains(where: key.allows) else { throw .forbidden }
+            return .key(key)
+        }
+    }
+
+    private func limitRate(_ caller: Caller) throws(GatewayError) {
+        let wait: Int64? = switch caller {
+        case .anyone: nil
+        case .user(let user): userLimiter.take(user.rawValue)
+        case .key(let key): keyLimiter.take(key.id.rawValue)
+        }
+        if let wait { throw .rateLimited(retryAfter: max(1, wait)) }
+    }
+
+    private static func query(_ request: Request) -> [String: String] {
+        Dictionary(FormDecoder.decode(request.uri.query ?? "")) { first, _ in first }
+    }
+
+    /// Counts the request by its route, never by its path, which may hold a token.
+    private func measure(_ endpoint: Endpoint, _ status: HTTPResponse.Status, _ requestID: String, _ duration: Duration) {
+        let labels = [("method", endpoint.method.rawValue), ("route", endpoint.path), ("status", String(status.code))]
+        Counter(label: "paydesk_http_requests_total", dimensions: labels).increment()
+        Metrics.Timer(label: "paydesk_http_request_seconds", dimensions: Array(labels.prefix(2))).recordNanoseconds(duration.nanoseconds)
+        logger.debug(
+            "request", metadata: ["route": "\(endpoint.method) \(endpoint.path)", "status": "\(status.code)", "request_id": "\(requestID)"])
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}
+
+extension Endpoint {
+    /// Everything under `/v1` but notifications, which come in their providers' own forms.
+    fileprivate var takesJSON: Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/notify") }
+}
+
+extension ErrorReply {
+    /// Whether a stored key gives this answer again; what time or another try can change is not kept.
+    fileprivate var isFinal: Bool {
+        switch status.code {
+        case 401, 413, 415, 429, 500...: false
+        default: id != "request_in_progress"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Domain
+import Synchronization
+
+/// Token buckets by name, in this node's memory; a limit of 0 is off.
+final class RateLimiter: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var updatedAt: Int64
+    }
+
+    /// Beyond so many buckets the full ones are forgotten: a full bucket and a new one are the same.
+    private static let capacity = 100_000
+
+    private let perSecond: Double
+    private let burst: Double
+    private let time: TimeSource
+    private let buckets = Mutex<[String: Bucket]>([:])
+
+    init(perSecond: Int64, burst: Int64, time: TimeSource) {
+        self.perSecond = Double(perSecond)
+        self.burst = Double(max(burst, perSecond, 1))
+        self.time = time
+    }
+
+    /// Takes one token.
+    ///
+    /// - Returns: nil when there was one, else the seconds until there is.
+    func take(_ name: String) -> Int64? {
+        guard perSecond > 0 else { return nil }
+        let now = time.milliseconds()
+        return buckets.withLock { buckets in
+            if buckets.count >= Self.capacity {
+                buckets = buckets.filter { refilled($0.value, now) < burst }
+                if buckets.count >= Self.capacity { buckets = [:] }
+            }
+            let tokens = buckets[name].map { refilled($0, now) } ?? burst
+            guard tokens >= 1 else {
+                buckets[name] = Bucket(tokens: tokens, updatedAt: now)
+                return Int64(((1 - tokens) / perSecond).rounded(.up))
+            }
+            buckets[name] = Bucket(tokens: tokens - 1, updatedAt: now)
+            return nil
+        }
+    }
+
+    private func refilled(_ bucket: Bucket, _ now: Int64) -> Double {
+        min(burst, bucket.tokens + Double(max(0, now - bucket.updatedAt)) / 1_000 * perSecond)
+    }
+}

@@ -1,0 +1,85 @@
+import Domain
+import Foundation
+import Gateway
+import ProviderKit
+import HTTPTypes
+
+/// Providers and accounts for admins (`api.md` section 11).
+struct AccountRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/admin/providers", .key([.admin, .adminRead]), handle: providers),
+            Endpoint(.get, "/v1/admin/accounts", .key([.admin, .adminRead]), handle: list),
+            Endpoint(.patch, "/v1/admin/accounts/{id}", .key([.admin]), handle: change),
+        ]
+    }
+
+    private func providers(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(Listing(items: gateway.registry.manifests.map(ManifestView.init)))
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(Listing(items: try await gateway.listAccounts().map(AccountItem.init)))
+    }
+
+    private func change(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(AccountFields.self)
+        let change = AccountChange(enabled: fields.enabled, routing: fields.routing, reset: fields.reset ?? false)
+        return try .json(AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
+    }
+}
+
+private struct AccountFields: Decodable {
+    let enabled: Bool?
+    let routing: JSONValue?
+    let reset: Bool?
+}
+
+private struct AccountItem: Encodable {
+    let id: String
+    let kind: String
+    let enabled: Bool
+    let routing: AccountRouting
+    let contract_types: [String]
+    let overridden: Bool
+
+    init(_ view: AccountView) {
+        id = view.account.id.rawValue
+        kind = view.account.manifest.kind
+        enabled = view.account.enabled
+        routing = view.account.routing
+        contract_types = view.account.provider.contractTypes.map(\.rawValue).sorted()
+        overridden = view.isOverridden
+    }
+}
+
+private struct ManifestView: Encodable {
+    struct Capabilities: Encodable {
+        let recurring: Bool
+        let cancel: ProviderManifest.Cancellation
+        let refunds: ProviderManifest.Refunds
+        let goods: ProviderManifest.Goods
+        let notifications: [ProviderManifest.NotificationMethod]
+        let development_only: Bool
+    }
+
+    let kind: String
+    let display_name: String
+    let contract_types: [ContractType]
+    let currencies: [Currency]
+    let capabilities: Capabilities
+    let settings_schema: JSONSchema
+
+    init(_ manifest: ProviderManifest) {
+        kind = manifest.kind
+        display_name = manifest.displayName
+        contract_types = manifest.contractTypes
+        currencies = manifest.currencies
+        capabilities = Capabilities(
+            recurring: manifest.recurring, cancel: manifest.cancel, refunds: manifest.refunds, goods: manifest.goods,
+            notifications: manifest.notifications, development_only: manifest.developmentOnly)
+        settings_schema = manifest.settings.jsonSchema
+    }
+}

@@ -1,0 +1,58 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// Orders and refunds for admins (`api.md` section 11).
+struct AdminOrderRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/admin/orders", .key([.admin, .adminRead]), handle: list),
+            Endpoint(.get, "/v1/admin/orders/{id}", .key([.admin, .adminRead]), handle: read),
+            Endpoint(.post, "/v1/admin/orders/{id}/refunds", .key([.admin]), handle: refund),
+            Endpoint(.post, "/v1/admin/orders/{id}/close", .key([.admin]), handle: close),
+        ]
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        var query = OrderQuery(
+            status: try call.choice("status"), provider: call.query["provider"], reference: call.query["reference"],
+            from: try call.time("from"), to: try call.time("to"))
+        if let name = call.query["user_id"] { query.user = try UserName.parse(name) }
+        let page = try await gateway.listOrders(query, cursor: call.cursor, limit: call.limit)
+        return try .json(Listing(items: page.items, next: page.nextCursor))
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.readOrder(call.parameter("id")))
+    }
+
+    private func refund(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(RefundFields.self)
+        let reason = fields.reason ?? ""
+        guard reason.count <= 500 else { throw .invalidRequest(field: "reason", reason: "at most 500 characters") }
+        let refund = try await gateway.refundOrder(
+            call.parameter("id"), amount: fields.amount, reason: reason, context: call.context)
+        return try .json(refund)
+    }
+
+    private func close(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.closeOrder(call.parameter("id"), context: call.context))
+    }
+}
+
+private struct RefundFields: Decodable {
+    let amount: Money?
+    let reason: String?
+}
+
+/// A user's name in a path, a query or a body.
+enum UserName {
+    static func parse(_ text: String) throws(GatewayError) -> ExternalUserID {
+        guard let user = ExternalUserID(text) else {
+            throw .invalidRequest(field: "user_id", reason: "must have 1 to 128 characters")
+        }
+        return user
+    }
+}

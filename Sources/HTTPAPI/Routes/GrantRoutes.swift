@@ -1,0 +1,43 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// What admins give and take by hand (`api.md` section 11).
+struct GrantRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/admin/users/{user_id}/entitlements", .key([.admin, .adminRead]), handle: read),
+            Endpoint(.post, "/v1/admin/users/{user_id}/grants", .key([.admin]), handle: grant),
+            Endpoint(.delete, "/v1/admin/grants/{id}", .key([.admin]), handle: revoke),
+        ]
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        let user = try UserName.parse(call.parameter("user_id"))
+        return .tagged(try Answer.encode(try await gateway.queryEntitlements(user: user)))
+    }
+
+    private func grant(_ call: Call) async throws(GatewayError) -> Answer {
+        let user = try UserName.parse(call.parameter("user_id"))
+        let fields = try call.decode(GrantFields.self)
+        guard (1...500).contains(fields.reason.count) else {
+            throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
+        }
+        let request = GrantRequest(
+            sku: fields.sku, durationDays: fields.duration_days, expiresAt: fields.expires_at, reason: fields.reason)
+        return try .json(try await gateway.grant(request, to: user, by: .admin, context: call.context))
+    }
+
+    private func revoke(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.revokeGrant(call.parameter("id"), context: call.context))
+    }
+}
+
+private struct GrantFields: Decodable {
+    let sku: String
+    let duration_days: Int64?
+    let expires_at: Timestamp?
+    let reason: String
+}

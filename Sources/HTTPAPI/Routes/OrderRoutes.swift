@@ -1,0 +1,34 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// A user's own orders (`api.md` section 4).
+struct OrderRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/public/orders", .user, handle: list),
+            Endpoint(.get, "/v1/public/orders/{id}", .user, handle: read),
+            Endpoint(.post, "/v1/public/orders/{id}/cancel", .user, handle: cancel),
+            Endpoint(.post, "/v1/public/orders/{id}/refresh", .user, handle: refresh),
+        ]
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        let page = try await gateway.listOrders(user: call.user, cursor: call.cursor, limit: call.limit)
+        return try .json(Listing(items: page.items, next: page.nextCursor))
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.readOrder(call.parameter("id"), user: call.user))
+    }
+
+    private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.cancelOrder(call.parameter("id"), user: call.user, context: call.context))
+    }
+
+    private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.refreshOrder(call.parameter("id"), user: call.user, context: call.context))
+    }
+}

@@ -1,0 +1,39 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// The catalogue for admins (`api.md` section 11).
+struct SKURoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/admin/skus", .key([.admin]), handle: create),
+            Endpoint(.get, "/v1/admin/skus", .key([.admin, .adminRead]), handle: list),
+            Endpoint(.get, "/v1/admin/skus/{id}", .key([.admin, .adminRead]), handle: read),
+            Endpoint(.patch, "/v1/admin/skus/{id}", .key([.admin]), handle: change),
+            Endpoint(.delete, "/v1/admin/skus/{id}", .key([.admin]), handle: archive),
+        ]
+    }
+
+    private func create(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.createSKU(try call.decode(), context: call.context))
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        let page = try await gateway.listSKUs(cursor: call.cursor, limit: call.limit)
+        return try .json(Listing(items: page.items, next: page.nextCursor))
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.readSKU(call.parameter("id")))
+    }
+
+    private func change(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.changeSKU(call.parameter("id"), try call.decode(), context: call.context))
+    }
+
+    private func archive(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.archiveSKU(call.parameter("id"), context: call.context))
+    }
+}

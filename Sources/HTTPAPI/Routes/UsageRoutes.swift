@@ -1,0 +1,47 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// Meters (`api.md` section 5).
+struct UsageRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/public/usage/{meter}", .user, handle: read),
+            Endpoint(.post, "/v1/public/usage/{meter}/consume", .user, handle: consume),
+        ]
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(UsageView(try await gateway.readUsage(call.parameter("meter"), user: call.user)))
+    }
+
+    private func consume(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(ConsumeFields.self)
+        let usage = try await gateway.consumeUsage(
+            call.parameter("meter"), amount: fields.amount ?? 1, user: call.user, context: call.context)
+        return try .json(UsageView(usage))
+    }
+}
+
+private struct ConsumeFields: Decodable {
+    let amount: Int64?
+}
+
+private struct UsageView: Encodable {
+    let usage: Usage
+
+    init(_ usage: Usage) { self.usage = usage }
+
+    private enum CodingKeys: String, CodingKey { case meter, limit, used, remaining, resets_at }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(usage.meter, forKey: .meter)
+        try fields.encode(usage.limit, forKey: .limit)
+        try fields.encode(usage.used, forKey: .used)
+        try fields.encode(usage.remaining, forKey: .remaining)
+        try fields.encode(usage.resetsAt, forKey: .resets_at)
+    }
+}
