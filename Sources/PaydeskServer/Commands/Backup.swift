@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+
+/// `paydesk backup`
+struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Copies the embedded database to a new file, also while serving.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "A file that does not exist yet.") var file: String
+
+    func run() async throws {
+        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        let path = URL(fileURLWithPath: file).standardizedFileURL.path
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw CommandError.usage("paydesk: \(file) exists; a backup never overwrites a file")
+        }
+        _ = try await AdminCommand.backup(path: path).perform(configuration, providers: CommandLineTool.providers)
+        print("Backed up to \(file).")
+    }
+}

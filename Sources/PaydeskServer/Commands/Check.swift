@@ -1,0 +1,29 @@
+import ArgumentParser
+import Gateway
+import Store
+
+/// `paydesk check`
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Recomputes the invariants from the stored facts; it only reads, also while serving.")
+
+    @OptionGroup var common: CommonOptions
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() async throws {
+        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        let store = try await configuration.openReadOnly()
+        let violations: [Violation]
+        do { violations = try await InvariantCheck(store: store).run() } catch { throw CommandError.store(error) }
+        await store.engine.close()
+        if json {
+            print(try JSONText.make(violations))
+        } else {
+            for violation in violations { print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)") }
+            if violations.isEmpty { print("Every invariant holds.") }
+        }
+        guard violations.isEmpty else {
+            throw CommandError.checkFailed("paydesk: \(violations.count) violations")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Domain
+import Gateway
+import Logging
+import ProviderKit
+import Store
+
+/// `paydesk doctor`
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says what would fail at the first payment, and how to mend it.")
+
+    @OptionGroup var common: CommonOptions
+    @Flag(help: "Prints JSON.") var json = false
+
+    private struct Finding: Encodable {
+        let check: String
+        let good: Bool
+        let detail: String
+    }
+
+    func run() async throws {
+        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        var findings = [
+            Finding(check: "configuration", good: true, detail: "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
+        ]
+        let store: Store
+        do throws(CommandError) {
+            store = try await configuration.openReadOnly()
+        } catch {
+            findings.append(Finding(check: "database", good: false, detail: error.message))
+            try show(findings)
+            throw CommandError(message: "paydesk: the database is not ready", exitCode: error.exitCode)
+        }
+        findings += try await examine(configuration, store)
+        await store.engine.close()
+        try show(findings)
+        guard findings.allSatisfy(\.good) else { throw CommandError.checkFailed("paydesk: not everything is well") }
+    }
+
+    private func examine(_ configuration: Configuration, _ store: Store) async throws -> [Finding] {
+        let gateway = try Composition(
+            configuration, store: store, providers: CommandLineTool.providers, transport: AsyncTransport(),
+            logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
+        ).gateway
+        let readiness = await gateway.readiness()
+        var findings = readiness.checks.sorted { $0.key < $1.key }.map {
+            Finding(check: $0.key, good: $0.value == "ok", detail: $0.value)
+        }
+        let accounts = try await gateway.listAccounts()
+        for view in accounts {
+            let state = view.account.enabled ? "enabled" : "disabled"
+            let override = view.isOverridden ? ", changed by an admin (PATCH {\"reset\":true} goes back to the file)" : ""
+            findings.append(
+                Finding(
+                    check: "account \(view.account.id.rawValue)", good: true,
+                    detail: "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)"))
+        }
+        findings += try await sellable(gateway, accounts)
+        return findings
+    }
+
+    /// SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
+    private func sellable(_ gateway: Gateway, _ accounts: [AccountView]) async throws -> [Finding] {
+        let skus = try await gateway.exportCatalogue().filter(\.active)
+        let unsold = skus.filter { sku in
+            let prices = sku.prices + sku.options.flatMap(\.prices)
+            return !prices.contains { price in
+                price.isZero || Platform.allCases.contains { platform in
+                    let need = SelectionNeed(
+                        sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+                        hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price, platform: platform,
+                        accepts: Set(ContractType.allCases), user: "")
+                    return accounts.contains { Selection.isAble($0.account, need) }
+                }
+            }
+        }
+        return [
+            Finding(
+                check: "catalogue", good: unsold.isEmpty,
+                detail: unsold.isEmpty
+                    ? "\(skus.count) SKUs on offer"
+                    : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
+        ]
+    }
+
+    private func show(_ findings: [Finding]) throws {
+        if json { return print(try JSONText.make(findings)) }
+        for finding in findings { print("\(finding.good ? "ok  " : "FAIL") \(finding.check): \(finding.detail)") }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Domain
+import Foundation
+import Gateway
+import Store
+
+/// `paydesk keys`
+struct Keys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes, lists and revokes API keys.", subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes a key and shows it once.")
+
+        @OptionGroup var common: CommonOptions
+        @Option(help: "What the key is for.") var name: String
+        @Option(help: "Whose it is; the name where it is left out.") var partner: String?
+        @Option(help: "Scopes with commas between them, admin or orders:read,events:read.") var scopes: String
+        @Flag(help: "Prints JSON.") var json = false
+
+        func run() async throws {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            let command = AdminCommand.createKey(
+                name: name, partner: partner, scopes: scopes.split(separator: ",").map(String.init))
+            guard case .key(let id, let key) = try await command.perform(configuration, providers: CommandLineTool.providers)
+            else { return }
+            print(json ? try JSONText.make(["id": id, "key": key]) : "\(id)\n\(key)")
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the keys without their secrets.")
+
+        @OptionGroup var common: CommonOptions
+        @Flag(help: "Prints JSON.") var json = false
+
+        private struct Line: Encodable {
+            let id: String
+            let name: String
+            let partner: String
+            let scopes: [String]
+            let revoked: Bool
+        }
+
+        func run() async throws {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            let store = try await configuration.openReadOnly()
+            let lines: [Line]
+            do {
+                lines = try await store.read { db in
+                    try db.apiKeys(before: nil, limit: 10_000).map {
+                        Line(
+                            id: $0.id.rawValue, name: $0.name, partner: $0.partner, scopes: $0.scopes,
+                            revoked: $0.revokedAt != nil)
+                    }
+                }
+            } catch {
+                throw CommandError.store(error)
+            }
+            await store.engine.close()
+            if json { return print(try JSONText.make(lines)) }
+            for line in lines {
+                print("\(line.id)  \(line.name)  \(line.partner)  \(line.scopes.joined(separator: ","))\(line.revoked ? "  revoked" : "")")
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Ends a key for good.")
+
+        @OptionGroup var common: CommonOptions
+        @Argument(help: "The key's id, key_….") var id: String
+
+        func run() async throws {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            _ = try await AdminCommand.revokeKey(id: id).perform(configuration, providers: CommandLineTool.providers)
+            print("\(id) is revoked.")
+        }
+    }
+}
+
+/// Machine-readable output: one line of JSON with sorted keys.
+enum JSONText {
+    static func make(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import Domain
+import Foundation
+import Gateway
+import HTTPAPI
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import Metrics
+import NIOSSL
+import ProviderKit
+import ServiceLifecycle
+import Store
+import UnixSignals
+import AsyncHTTPClient
+
+/// `paydesk serve`
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Serves the cashier.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "Listens here instead of http.host.") var host: String?
+    @Option(help: "Listens here instead of http.port.") var port: Int?
+    @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
+
+    func run() async throws {
+        // Whatever this process makes (database, secrets, socket) is its user's alone.
+        umask(0o077)
+        guard let level = Logger.Level(rawValue: logLevel) else { throw CommandError.usage("paydesk: unknown log level") }
+        let configuration = try Configuration.load(
+            common.config, providers: CommandLineTool.providers, overrides: ConfigurationOverrides(host: host, port: port))
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
+        LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        var logger = Logger(label: "paydesk")
+        logger.logLevel = level
+        try await Self.serve(configuration, metrics: metrics, logger: logger)
+    }
+
+    private static func serve(
+        _ configuration: Configuration, metrics: PrometheusMetrics, logger: Logger
+    ) async throws {
+        let store = try await configuration.openDatabase { [logger] failure in
+            logger.critical("the storage failed; the process stops", metadata: ["reason": "\(failure)"])
+            Foundation.exit(3)
+        }
+        let transport = AsyncTransport()
+        do {
+            let composition = try Composition(
+                configuration, store: store, providers: CommandLineTool.providers, transport: transport, logger: logger)
+            try await prepare(composition.gateway, configuration)
+            let api = try composition.api(
+                fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text })
+            let greeting = try await Greeting.make(composition)
+            let application = try application(api, configuration, greeting: greeting, logger: logger)
+            var services: [any Service] = [store.engine, composition.gateway.calls]
+            if let control = ControlSocket(try configuration.database()) {
+                services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
+            }
+            services.append(application)
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+                    gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger)))
+            try await group.run()
+        } catch {
+            await store.engine.close()
+            try? await transport.client.shutdown()
+            throw failure(error, configuration)
+        }
+        try? await transport.client.shutdown()
+    }
+
+    /// Fills an empty catalogue from the file and settles what the last stop left.
+    private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
+        let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
+        if try await gateway.isCatalogueEmpty(), !configuration.catalogue.isEmpty {
+            _ = try await gateway.importCatalogue(configuration.catalogue, context: context)
+        }
+        try await gateway.processStoredNotifications()
+    }
+
+    private static func application(
+        _ api: API, _ configuration: Configuration, greeting: String, logger: Logger
+    ) throws -> some ApplicationProtocol {
+        let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(60)))
+        var server = http
+        if let tls = configuration.http.tls {
+            let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map { NIOSSLCertificateSource.certificate($0) }
+            let key = try NIOSSLPrivateKey(bytes: Array(tls.privateKeyPEM.utf8), format: .pem)
+            server = try .tls(http, tlsConfiguration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
+        }
+        return Application(
+            router: api.router(), server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil),
+            onServerRunning: { _ in
+                // Unbuffered, so that a pipe or a log file has it at once.
+                FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
+            }, logger: quiet(logger))
+    }
+
+    private static func fetchJWKS(_ address: String, by transport: AsyncTransport) async -> String? {
+        let request = OutgoingRequest(method: "GET", url: address, timeoutMilliseconds: 5_000, maxReplyBytes: 256 << 10)
+        guard let reply = try? await transport.send(request), reply.status == 200 else { return nil }
+        return String(decoding: reply.body, as: UTF8.self)
+    }
+
+    /// The frameworks' own lines only where something is wrong.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        return logger
+    }
+
+    private static func failure(_ error: any Error, _ configuration: Configuration) -> CommandError {
+        switch error {
+        case let error as CommandError: error
+        case let error as StoreError: .store(error)
+        case let error as GatewayError: .database("paydesk: the database refused: \(error)")
+        case let error as NIOSSLError: .usage("paydesk.yaml: http.tls: \(error)")
+        default:
+            .usage("paydesk: cannot serve on \(configuration.http.host):\(configuration.http.port): \(error)")
+        }
+    }
+}

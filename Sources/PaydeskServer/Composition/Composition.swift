@@ -1,0 +1,92 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPAPI
+import Logging
+import ProviderKit
+import Store
+
+/// The composition root: turns a configuration into the objects that serve it.
+struct Composition {
+    let configuration: Configuration
+    let gateway: Gateway
+    let logger: Logger
+
+    /// - Throws: one line per account setting that a provider refuses (exit 2).
+    init(
+        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type], transport: any HTTPTransport,
+        logger: Logger
+    ) throws(CommandError) {
+        self.configuration = configuration
+        self.logger = logger
+        let registry = try Self.registry(configuration, store: store, providers: providers, transport: transport)
+        let keyRing: KeyRing
+        do throws(KeyRingError) { keyRing = try KeyRing(keys: configuration.secretKeys) } catch {
+            throw .usage("paydesk.yaml: secrets.keys: \(error)")
+        }
+        gateway = Gateway(
+            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random, calls: ProviderCalls(),
+            settings: GatewaySettings(
+                publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
+                policies: configuration.orders, meters: configuration.meters),
+            logger: logger)
+    }
+
+    func api(fetchJWKS: @escaping @Sendable (String) async -> String?, metricsText: @escaping @Sendable () -> String) throws(CommandError) -> API {
+        let limits = configuration.limits
+        return API(
+            gateway: gateway,
+            settings: APISettings(
+                corsOrigins: configuration.http.corsOrigins,
+                limits: APISettings.Limits(
+                    userPerSecond: limits.userPerSecond, userBurst: limits.userBurst, keyPerSecond: limits.keyPerSecond,
+                    keyBurst: limits.keyBurst, concurrent: Int(limits.concurrent)),
+                tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
+                metricsText: metricsText),
+            logger: logger)
+    }
+
+    private static func registry(
+        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type], transport: any HTTPTransport
+    ) throws(CommandError) -> ProviderRegistry {
+        let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
+        var accounts: [ConfiguredAccount] = []
+        var faults: [String] = []
+        for account in configuration.accounts {
+            guard let type = types[account.kind] else { continue }
+            let context = ProviderContext(
+                http: transport, time: Live.time, random: Live.random, book: StoredBook(store: store, account: account.id),
+                notifyURL: "\(configuration.http.publicURL)/v1/notify/\(account.notifyToken ?? "")",
+                publicURL: configuration.http.publicURL)
+            let settings = ProviderAccount(
+                id: account.id, settings: account.settings, isDevelopment: configuration.isDevelopment)
+            do throws(ProviderSetupError) {
+                accounts.append(
+                    ConfiguredAccount(
+                        id: account.id, provider: try type.init(account: settings, context: context),
+                        enabled: account.enabled, routing: account.routing, notifyToken: account.notifyToken))
+            } catch {
+                faults += error.faults.map { "\(account.file): settings.\($0.setting): \($0.problem); \($0.remedy)" }
+            }
+        }
+        guard faults.isEmpty else { throw .usage(faults.joined(separator: "\n")) }
+        return ProviderRegistry(kinds: providers, accounts: accounts)
+    }
+}
+
+extension Configuration.Auth {
+    func tokenRules(fetchJWKS: @escaping @Sendable (String) async -> String?) throws(CommandError) -> UserTokenRules {
+        let userKeys: UserKeys
+        switch keys {
+        case .hs256(let secret): userKeys = .secret(Array(secret.wrappedValue.utf8))
+        case .jwksFile(let path):
+            guard let json = try? String(contentsOfFile: path, encoding: .utf8) else {
+                throw .usage("paydesk.yaml: auth.jwks_file: cannot be read; name a readable file")
+            }
+            userKeys = .set(json: json)
+        case .jwksURL(let address): userKeys = .remote { await fetchJWKS(address) }
+        }
+        return UserTokenRules(
+            keys: userKeys, issuer: issuer ?? "", audience: audience ?? "", claim: userClaim, maxLifetimeHours: maxLifetimeHours)
+    }
+}

@@ -1,0 +1,19 @@
+import Domain
+import Foundation
+
+/// The real clock and randomness: the only place that asks the system for them.
+enum Live {
+    static let time = TimeSource {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+    }
+
+    static let random = RandomSource { count in
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// Seconds since 1970, for the store.
+    static let seconds: @Sendable () -> Int64 = { time.now.rawValue }
+}

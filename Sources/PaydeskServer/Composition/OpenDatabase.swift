@@ -1,0 +1,63 @@
+import Domain
+import Foundation
+import Store
+
+extension Configuration {
+    /// Where the database is.
+    func database() throws(CommandError) -> DatabaseURL {
+        do throws(DatabaseURLError) { return try DatabaseURL(databaseURL) } catch {
+            throw .usage("paydesk.yaml: database.url: \(error)")
+        }
+    }
+
+    /// Opens the database for this process alone and brings its schema up to date, or refuses.
+    ///
+    /// An embedded database and development migrate by themselves; production on PostgreSQL waits for `migrate`.
+    func openDatabase(onFailure: @escaping @Sendable (StoreError) -> Void) async throws(CommandError) -> Store {
+        let store = try openUnmigrated(onFailure: onFailure)
+        do throws(CommandError) {
+            try await migrate(store)
+            return store
+        } catch {
+            await store.engine.close()
+            throw error
+        }
+    }
+
+    /// Applies pending migrations where that is allowed without being asked.
+    func migrate(_ store: Store) async throws(CommandError) {
+        do {
+            if store.engine.dialect == .sqlite || isDevelopment {
+                try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
+            } else if try await !Migrator.pending(Migrations.all, in: store).isEmpty {
+                throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")
+            }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    func openUnmigrated(onFailure: @escaping @Sendable (StoreError) -> Void) throws(CommandError) -> Store {
+        let url = try database()
+        do throws(StoreError) {
+            return try Store.open(url, now: Live.seconds, onFailure: onFailure)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Opens the database for reading, also while `serve` runs.
+    func openReadOnly() async throws(CommandError) -> Store {
+        let url = try database()
+        do {
+            let store = try Store.openReadOnly(url, now: Live.seconds)
+            let pending = try await Migrator.pending(Migrations.all, in: store)
+            guard pending.isEmpty else {
+                throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")
+            }
+            return store
+        } catch {
+            throw .store(error)
+        }
+    }
+}

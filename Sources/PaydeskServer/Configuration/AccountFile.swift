@@ -1,0 +1,79 @@
+import Domain
+import ProviderKit
+
+/// Reads one `providers/<account>.yaml`.
+enum AccountFile {
+    private static let keys = ["account", "kind", "enabled", "notify_token", "routing", "settings"]
+
+    /// - Parameter file: relative to the folder, `providers/apple-iap.yaml`.
+    /// - Returns: nil after a fault; an empty notify token stands for "to be made", which only development allows.
+    static func read(
+        _ node: YAMLNode, file: String, manifests: [String: ProviderManifest], _ reading: ConfigurationReading
+    ) -> AccountConfiguration? {
+        let root = ValueReader(node: node, place: Place(file: file), reading: reading).mapping(keys: keys)
+        let id = id(root, file: file)
+        let routing = RoutingSection.read(root)
+        let enabled = root.boolean("enabled", default: true)
+        guard let manifest = manifest(root, manifests) else { return nil }
+        let token = notifyToken(root, manifest)
+        let settings = SettingsReader.read(
+            root.section("settings", keys: manifest.settings.fields.map(\.name)), manifest.settings)
+        guard let id else { return nil }
+        return AccountConfiguration(
+            id: id, kind: manifest.kind, enabled: enabled, notifyToken: token, routing: routing,
+            settings: ProviderSettings(settings), file: file)
+    }
+
+    /// The account's name is the file's, so that a fault, a log line and the folder say the same.
+    private static func id(_ root: MappingReader, file: String) -> AccountID? {
+        let stem = String(file.split(separator: "/").last?.dropLast(".yaml".count) ?? "")
+        let name = root.isGiven("account") ? root["account"]?.text() ?? "" : stem
+        guard let id = AccountID(name) else {
+            root.fault(
+                "account", "is not a name", "use small letters, digits, - and _, at most 64, in the file's name too")
+            return nil
+        }
+        if name != stem {
+            root.fault("account", "is \(name), but the file is named \(stem).yaml", "give both the same name")
+        }
+        return id
+    }
+
+    private static func manifest(_ root: MappingReader, _ manifests: [String: ProviderManifest]) -> ProviderManifest? {
+        let known = manifests.keys.sorted()
+        guard let kind = root.requiredText("kind", "write one of \(known.joined(separator: ", "))") else { return nil }
+        guard let manifest = manifests[kind] else {
+            let nearest = NearestKey.suggestion(for: kind, among: known)
+            root.fault(
+                "kind", "is not a kind of provider that this server has",
+                nearest.map { "did you mean \($0)?" } ?? "write one of \(known.joined(separator: ", "))")
+            return nil
+        }
+        if manifest.developmentOnly, !root.reading.isDevelopment {
+            root.fault("kind", "is \(kind), which is for development only", "remove this file in production")
+        }
+        return manifest
+    }
+
+    private static func notifyToken(_ root: MappingReader, _ manifest: ProviderManifest) -> String? {
+        guard !manifest.notifications.isEmpty else { return nil }
+        guard root.isGiven("notify_token") else {
+            if !root.reading.isDevelopment {
+                root.fault(
+                    "notify_token", "is empty, so that notifications have no address",
+                    "set it to a random text: openssl rand -hex 24")
+            }
+            return ""
+        }
+        guard let token = root["notify_token"]?.text() else { return nil }
+        let isPlain = token.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
+        }
+        guard isPlain, token.utf8.count <= 128, !token.allSatisfy({ $0 == "." }) else {
+            root.fault("notify_token", "cannot stand in an address", "use at most 128 letters, digits and -._~")
+            return nil
+        }
+        return token
+    }
+}

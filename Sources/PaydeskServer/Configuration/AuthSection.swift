@@ -1,0 +1,61 @@
+import Domain
+
+/// Reads `auth` of `paydesk.yaml`: how the tokens of the app's users are verified.
+enum AuthSection {
+    private static let keys = [
+        "hs256_secret", "jwks_file", "jwks_url", "issuer", "audience", "user_claim", "max_lifetime_hours",
+    ]
+    private static let sources = ["hs256_secret", "jwks_file", "jwks_url"]
+    private static let shortestSecret = 32
+
+    /// An empty secret among the keys stands for "to be made", which only development allows.
+    static func read(_ root: MappingReader) -> Configuration.Auth {
+        let auth = root.section("auth", keys: keys)
+        let issuer = auth.text("issuer"), audience = auth.text("audience")
+        let keys = self.keys(auth, isBound: !issuer.isEmpty && !audience.isEmpty)
+        let claim = auth["user_claim"] == nil ? "sub" : auth.requiredText("user_claim", "write the claim's name, sub")
+        return Configuration.Auth(
+            keys: keys, issuer: issuer.isEmpty ? nil : issuer, audience: audience.isEmpty ? nil : audience,
+            userClaim: claim ?? "sub",
+            maxLifetimeHours: auth.integer("max_lifetime_hours", in: 1...87_600, default: 720))
+    }
+
+    private static func keys(_ auth: MappingReader, isBound: Bool) -> Configuration.Auth.Keys {
+        let given = sources.filter { auth.isGiven($0) }
+        if given.count > 1 {
+            auth.fault(
+                given[1], "is given together with \(given[0]), but tokens are verified in one way only",
+                "empty all of \(sources.joined(separator: ", ")) but one")
+        }
+        let none = Configuration.Auth.Keys.hs256(Secret(wrappedValue: ""))
+        switch given.first {
+        case "jwks_file", "jwks_url":
+            if !auth.reading.isDevelopment, !isBound {
+                auth.fault(
+                    auth.isGiven("issuer") ? "audience" : "issuer", "is missing, which production requires with a JWKS",
+                    "write the iss and the aud of your tokens")
+            }
+            if given[0] == "jwks_file" { return auth["jwks_file"]?.path().map { .jwksFile($0) } ?? none }
+            return auth["jwks_url"]?.webAddress(insecure: .loopback).map { .jwksURL($0) } ?? none
+        default:
+            return .hs256(Secret(wrappedValue: secret(auth)))
+        }
+    }
+
+    private static func secret(_ auth: MappingReader) -> String {
+        let before = auth.reading.faults.count
+        let secret = auth["hs256_secret"]?.secret() ?? ""
+        guard auth.reading.faults.count == before else { return "" }
+        if secret.isEmpty {
+            if !auth.reading.isDevelopment {
+                auth.fault(
+                    "hs256_secret", "is empty, and no JWKS is given",
+                    "set PAYDESK_USER_SECRET to your tokens' secret (openssl rand -base64 48), or give a JWKS"
+                )
+            }
+        } else if secret.utf8.count < shortestSecret {
+            auth.fault("hs256_secret", "is shorter than 32 bytes", "make a longer one: openssl rand -base64 48")
+        }
+        return secret
+    }
+}

@@ -1,0 +1,50 @@
+package import Domain
+import Foundation
+import Yams
+
+extension CatalogFile {
+    /// The fields in the order of the documentation; what is not listed follows by name.
+    private static let order = [
+        "id", "name", "description", "kind", "tier", "rank", "duration_days", "plan_code", "subscribe_id", "prices",
+        "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
+        "on_refund",
+        "one_period_elsewhere", "consumption", "active", "localizations",
+    ]
+
+    /// Writes a catalogue that ``parse(_:file:)`` reads back as the same SKUs.
+    ///
+    /// `number` is the database's and is left out.
+    ///
+    /// - Throws: only what encoding throws, for a number that JSON cannot hold.
+    package static func render(_ skus: [SKU]) throws -> String {
+        let nodes = try skus.map { sku in
+            let json = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(sku))
+            return node(json)
+        }
+        let root = Node([("skus", Node(nodes, Tag(.seq), nodes.isEmpty ? .flow : .block))], Tag(.map), .block)
+        return try Yams.serialize(node: root, indent: 2, width: -1, allowUnicode: true)
+    }
+
+    private static func node(_ json: JSONValue) -> Node {
+        guard case .object(var fields) = json else { return json.yaml }
+        fields["number"] = nil
+        let rest = fields.keys.filter { !order.contains($0) }.sorted()
+        let pairs = (order + rest).compactMap { key in
+            fields[key].map { (Node(key), compact($0)) }
+        }
+        return Node(pairs, Tag(.map), .block)
+    }
+
+    /// Lists and mappings of one field stand on one line.
+    private static func compact(_ json: JSONValue) -> Node {
+        var node = json.yaml
+        if case .sequence(var sequence) = node {
+            sequence.style = .flow
+            node = .sequence(sequence)
+        } else if case .mapping(var mapping) = node {
+            mapping.style = .flow
+            node = .mapping(mapping)
+        }
+        return node
+    }
+}

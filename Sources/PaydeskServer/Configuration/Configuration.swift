@@ -1,0 +1,94 @@
+package import Domain
+package import Foundation
+
+/// A configuration folder as typed values: checked, variables filled in, paths absolute.
+package struct Configuration: Sendable {
+    package enum Mode: String, Sendable, CaseIterable {
+        case development, production
+    }
+
+    /// Absolute.
+    package var folder: String
+    package var mode: Mode
+    package var http: HTTP
+    /// `sqlite:…` relative to the working directory, or `postgres://…`; it can hold a password.
+    @Secret package var databaseURL: String
+    /// 32 bytes each; the first encrypts, all decrypt.
+    @Secret package var secretKeys: [Data]
+    package var auth: Auth
+    package var defaultCurrency: Currency
+    package var orders: OrderPolicies
+    package var purchases: Purchases
+    package var webhooks: Webhooks
+    package var limits: Limits
+    package var retention: Retention
+    package var meters: [Meter]
+    /// Sorted by id.
+    package var accounts: [AccountConfiguration]
+    /// What `catalog.yaml` lists: it fills an empty database.
+    package var catalogue: [SKU]
+
+    package var isDevelopment: Bool { mode == .development }
+}
+
+extension Configuration {
+    package struct HTTP: Sendable {
+        package var host: String
+        package var port: Int
+        /// What providers and users reach, without a trailing slash.
+        package var publicURL: String
+        package var exposeDevelopment: Bool
+        package var tls: TLS?
+        /// Proxies whose `Forwarded` and `X-Forwarded-For` are believed.
+        package var trustedProxies: [CIDR]
+        /// As a browser writes them in `Origin`.
+        package var corsOrigins: [String]
+        package var returnURLs: ReturnURLRules
+    }
+
+    package struct TLS: Sendable {
+        /// The absolute path of the PEM chain.
+        package var certificatePath: String
+        @Secret package var privateKeyPEM: String
+    }
+
+    package struct Auth: Sendable {
+        package enum Keys: Sendable {
+            case hs256(Secret<String>)
+            /// An absolute path.
+            case jwksFile(String)
+            case jwksURL(String)
+        }
+
+        package var keys: Keys
+        /// Checked when set.
+        package var issuer: String?
+        package var audience: String?
+        package var userClaim: String
+        package var maxLifetimeHours: Int64
+    }
+
+    package struct Purchases: Sendable {
+        package var ownership: OwnershipPolicy
+        package var shareLimit: Int64
+    }
+
+    package struct Webhooks: Sendable {
+        package var allowPrivateNetworks: Bool
+    }
+
+    /// Requests a second, bursts, sessions a minute and requests at once; 0 is off.
+    package struct Limits: Sendable, Equatable {
+        package var userPerSecond: Int64
+        package var userBurst: Int64
+        package var keyPerSecond: Int64
+        package var keyBurst: Int64
+        package var sessionsPerMinute: Int64
+        package var concurrent: Int64
+    }
+
+    package struct Retention: Sendable, Equatable {
+        package var rawDays: Int64
+        package var idempotencyDays: Int64
+    }
+}

@@ -1,0 +1,36 @@
+/// Every fault that was found in a configuration folder or a catalogue file, not only the first.
+package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let faults: [ConfigurationFault]
+
+    package init(_ faults: [ConfigurationFault]) { self.faults = faults }
+
+    /// One line per fault.
+    package var description: String { faults.map(\.description).joined(separator: "\n") }
+}
+
+/// One fault: where it is, what is wrong and how to mend it; it never repeats the value of a secret.
+package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible {
+    /// Relative to the configuration folder, `providers/apple-iap.yaml`.
+    package let file: String
+    /// From 1; nil where the fault is in no line.
+    package let line: Int?
+    /// `http.port`, `settings.apps[0].bundle_id`; empty for the whole file.
+    package let key: String
+    package let problem: String
+    package let remedy: String
+
+    package init(file: String, line: Int? = nil, key: String = "", problem: String, remedy: String) {
+        self.file = file
+        self.line = line
+        self.key = key
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// `paydesk.yaml:4: http.port: is not a whole number; write one from 1 to 65535`.
+    package var description: String {
+        let place = file + (line.map { ":\($0)" } ?? "")
+        let text = [place, key.isEmpty ? nil : key, "\(problem); \(remedy)"].compactMap(\.self).joined(separator: ": ")
+        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

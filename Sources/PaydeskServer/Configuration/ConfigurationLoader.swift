@@ -1,0 +1,121 @@
+import Domain
+import Foundation
+package import ProviderKit
+
+/// What the command line lays over the files.
+package struct ConfigurationOverrides: Sendable {
+    package var host: String?
+    package var port: Int?
+
+    package init(host: String? = nil, port: Int? = nil) {
+        self.host = host
+        self.port = port
+    }
+}
+
+/// Reads a configuration folder: `paydesk.yaml`, `catalog.yaml` and `providers/*.yaml`.
+package enum ConfigurationLoader {
+    /// Loads and checks the whole folder.
+    ///
+    /// - Parameters:
+    ///   - folder: absolute, or relative to the working directory.
+    ///   - manifests: what each kind of provider is, by kind.
+    ///   - developmentSecrets: keeps what development makes; written only when nothing is at fault.
+    /// - Throws: every fault of every file.
+    package static func load(
+        folder: String, environment: [String: String], manifests: [String: ProviderManifest],
+        developmentSecrets: DevelopmentSecretsFile, overrides: ConfigurationOverrides = ConfigurationOverrides()
+    ) throws(ConfigurationError) -> Configuration {
+        let root = ConfigurationReading.absolute(folder, in: FileManager.default.currentDirectoryPath)
+        let reading = ConfigurationReading(folder: root, environment: environment)
+        guard let main = reading.document(PaydeskFile.name) else { throw ConfigurationError(reading.faults) }
+        let read = PaydeskFile.read(main, reading, overrides)
+        let accounts = accounts(manifests, reading), catalogue = catalogue(reading)
+        guard var configuration = read, reading.faults.isEmpty else { throw ConfigurationError(reading.faults) }
+        configuration.accounts = accounts
+        configuration.catalogue = catalogue
+        if configuration.isDevelopment { fill(&configuration, from: developmentSecrets, reading) }
+        guard reading.faults.isEmpty else { throw ConfigurationError(reading.faults) }
+        return configuration
+    }
+
+    private static func accounts(
+        _ manifests: [String: ProviderManifest], _ reading: ConfigurationReading
+    ) -> [AccountConfiguration] {
+        var accounts: [AccountConfiguration] = []
+        for file in accountFiles(reading) {
+            guard let node = reading.document(file),
+                let account = AccountFile.read(node, file: file, manifests: manifests, reading)
+            else { continue }
+            if let other = accounts.first(where: { $0.id == account.id }) {
+                let place = Place(file: file, path: "account")
+                reading.fault(place, "is \(account.id.rawValue), as in \(other.file)", "give each account its own name")
+            }
+            if let token = account.notifyToken, !token.isEmpty,
+                let other = accounts.first(where: { $0.notifyToken == token })
+            {
+                let place = Place(file: file, path: "notify_token")
+                reading.fault(place, "is the one of \(other.file)", "give each account its own: openssl rand -hex 24")
+            }
+            accounts.append(account)
+        }
+        return accounts.sorted { $0.id < $1.id }
+    }
+
+    /// A missing folder is one without accounts.
+    private static func accountFiles(_ reading: ConfigurationReading) -> [String] {
+        let folder = reading.absolute("providers")
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            reading.fault(Place(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
+            return []
+        }
+        let visible = names.filter { !$0.hasPrefix(".") }.sorted()
+        for name in visible where name.hasSuffix(".yml") {
+            reading.fault(Place(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
+        }
+        return visible.filter { $0.hasSuffix(".yaml") }.map { "providers/" + $0 }
+    }
+
+    /// A missing file is one without SKUs: the database holds the catalogue.
+    private static func catalogue(_ reading: ConfigurationReading) -> [SKU] {
+        guard FileManager.default.fileExists(atPath: reading.absolute(CatalogFile.name)),
+            let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: Place(file: CatalogFile.name))
+        else { return [] }
+        do {
+            return try CatalogFile.parse(text, file: CatalogFile.name)
+        } catch {
+            reading.add(error.faults)
+            return []
+        }
+    }
+
+    private static func fill(
+        _ configuration: inout Configuration, from file: DevelopmentSecretsFile, _ reading: ConfigurationReading
+    ) {
+        let nameless = configuration.accounts.filter { $0.notifyToken == "" }.map(\.id.rawValue)
+        var needsUserSecret = false
+        if case .hs256(let secret) = configuration.auth.keys { needsUserSecret = secret.wrappedValue.isEmpty }
+        guard !nameless.isEmpty || needsUserSecret || configuration.secretKeys.isEmpty else { return }
+        do {
+            let secrets = try file.secrets(notifyTokensFor: nameless)
+            if needsUserSecret { configuration.auth.keys = .hs256(Secret(wrappedValue: secrets.userSecret)) }
+            if configuration.secretKeys.isEmpty, let key = Data(base64Encoded: secrets.encryptionKey) {
+                configuration.secretKeys = [key]
+            }
+            for index in configuration.accounts.indices where configuration.accounts[index].notifyToken == "" {
+                configuration.accounts[index].notifyToken =
+                    secrets.notifyTokens[configuration.accounts[index].id.rawValue]
+            }
+        } catch .damaged {
+            reading.fault(
+                Place(file: file.path), "is not the file that Paydesk made",
+                "restore it, or remove it: new secrets are made, and what the old ones sealed stays closed")
+        } catch {
+            reading.fault(
+                Place(file: file.path), "cannot be read or written",
+                "let Paydesk write there, or set secrets.keys, auth.hs256_secret and each notify_token yourself"
+            )
+        }
+    }
+}

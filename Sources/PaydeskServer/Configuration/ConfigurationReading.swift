@@ -1,0 +1,73 @@
+import Foundation
+
+/// One load of a configuration: what values are filled in from, and the faults found so far.
+final class ConfigurationReading {
+    /// Absolute.
+    let folder: String
+    let environment: [String: String]
+    /// Decides which settings are refused; read before everything else.
+    var isDevelopment = true
+    private(set) var faults: [ConfigurationFault] = []
+
+    init(folder: String, environment: [String: String]) {
+        self.folder = folder
+        self.environment = environment
+    }
+
+    func fault(_ place: Place, _ problem: String, _ remedy: String) {
+        let fault = ConfigurationFault(
+            file: place.file, line: place.line, key: place.path, problem: problem, remedy: remedy)
+        // A value that is looked at twice is reported once.
+        if !faults.contains(fault) { faults.append(fault) }
+    }
+
+    func add(_ more: [ConfigurationFault]) { faults += more }
+
+    /// The parsed content of a file of the folder; nil after a fault.
+    func document(_ file: String) -> YAMLNode? {
+        let place = Place(file: file)
+        guard let text = text(ofFile: absolute(file), at: place) else { return nil }
+        do {
+            return try YAMLNode.parse(text)
+        } catch {
+            let braces = "correct it; inside […] and {…} a ${NAME} stands in quotes"
+            fault(Place(file: file, line: error.line), error.problem, braces)
+            return nil
+        }
+    }
+
+    /// The text of a file that a setting names; nil after a fault.
+    func text(ofFile path: String, at place: Place) -> String? {
+        guard let data = contents(path) else {
+            fault(place, "names a file that cannot be read", "check that it exists and that Paydesk may read it")
+            return nil
+        }
+        guard data.count <= YAMLNode.sizeLimit else {
+            fault(place, "names a file larger than 1 MiB", "name another")
+            return nil
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            fault(place, "names a file that is not UTF-8 text", "name another, or convert it")
+            return nil
+        }
+        return text
+    }
+
+    func isReadableFile(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+            && FileManager.default.isReadableFile(atPath: path)
+    }
+
+    /// A path of the configuration, which is relative to its folder.
+    func absolute(_ path: String) -> String { Self.absolute(path, in: folder) }
+
+    static func absolute(_ path: String, in folder: String) -> String {
+        let joined = path.hasPrefix("/") ? path : folder + "/" + path
+        return URL(fileURLWithPath: joined).standardizedFileURL.path
+    }
+
+    private func contents(_ path: String) -> Data? {
+        isReadableFile(path) ? try? Data(contentsOf: URL(fileURLWithPath: path)) : nil
+    }
+}

@@ -1,0 +1,119 @@
+import Domain
+import Foundation
+
+/// Reads `paydesk.yaml`; what development makes by itself (keys, the user secret) is left empty here.
+enum PaydeskFile {
+    static let name = "paydesk.yaml"
+    private static let keys = [
+        "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
+        "retention", "meters",
+    ]
+
+    /// - Returns: nil after a fault without which there is nothing to return; other faults are only recorded.
+    static func read(
+        _ node: YAMLNode, _ reading: ConfigurationReading, _ overrides: ConfigurationOverrides
+    ) -> Configuration? {
+        let root = ValueReader(node: node, place: Place(file: name), reading: reading).mapping(keys: keys)
+        let mode = mode(root)
+        reading.isDevelopment = mode != .production
+        let http = HTTPSection.read(root, overrides)
+        let auth = AuthSection.read(root)
+        let url = databaseURL(root), secretKeys = secretKeys(root)
+        let orders = orders(root), purchases = purchases(root), webhooks = webhooks(root)
+        let limits = limits(root), retention = retention(root), meters = MeterSection.read(root)
+        guard let currency = currency(root), let mode else { return nil }
+        return Configuration(
+            folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
+            defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
+            retention: retention, meters: meters, accounts: [], catalogue: [])
+    }
+
+    /// There is no default: whoever forgets the mode must not get the one without protection.
+    private static func mode(_ root: MappingReader) -> Configuration.Mode? {
+        guard let value = root["mode"] else {
+            root.fault("mode", "is missing", "write mode: development or mode: production")
+            return nil
+        }
+        let before = root.reading.faults.count
+        let mode = value.choice(Configuration.Mode.allCases.map(\.rawValue)).flatMap(Configuration.Mode.init(rawValue:))
+        if mode == nil, root.reading.faults.count == before {
+            root.fault("mode", "is empty", "write mode: development or mode: production")
+        }
+        return mode
+    }
+
+    private static func currency(_ root: MappingReader) -> Currency? {
+        let text = root.text("default_currency")
+        guard let currency = Currency(text.isEmpty ? "CNY" : text) else {
+            root.fault("default_currency", "is not an ISO 4217 currency", "write three capitals such as CNY")
+            return nil
+        }
+        return currency
+    }
+
+    private static func databaseURL(_ root: MappingReader) -> String {
+        let database = root.section("database", keys: ["url"])
+        guard database["url"] != nil else { return "sqlite:var/paydesk.db" }
+        return database.requiredText("url", "write sqlite:var/paydesk.db or postgres://user@host/name") ?? ""
+    }
+
+    private static func secretKeys(_ root: MappingReader) -> [Data] {
+        let section = root.section("secrets", keys: ["keys"])
+        let remedy = "make one: openssl rand -base64 32"
+        let elements = section.elements("keys")
+        if elements.isEmpty, !section.reading.isDevelopment {
+            section.fault("keys", "is empty", "set PAYDESK_SECRET_KEY to a key of 32 bytes in base64; \(remedy)")
+        }
+        return elements.compactMap { element in
+            guard let text = element.secret() else { return nil }
+            guard let key = Data(base64Encoded: text), key.count == 32 else {
+                element.fault("is not the base64 of 32 bytes", remedy)
+                return nil
+            }
+            return key
+        }
+    }
+
+    private static func orders(_ root: MappingReader) -> OrderPolicies {
+        let orders = root.section("orders", keys: ["expire_after_minutes", "late_payment", "duplicate_payment"])
+        return OrderPolicies(
+            latePayment: orders.choice("late_payment", default: .fulfil),
+            duplicatePayment: orders.choice("duplicate_payment", default: .refund),
+            expireAfterMinutes: orders.integer("expire_after_minutes", in: 1...43_200, default: 30))
+    }
+
+    private static func purchases(_ root: MappingReader) -> Configuration.Purchases {
+        let purchases = root.section("purchases", keys: ["ownership", "share_limit"])
+        return Configuration.Purchases(
+            ownership: purchases.choice("ownership", default: .keep),
+            shareLimit: purchases.integer("share_limit", in: 1...1_000, default: 5))
+    }
+
+    private static func webhooks(_ root: MappingReader) -> Configuration.Webhooks {
+        let webhooks = root.section("webhooks", keys: ["allow_private_networks"])
+        let allows = webhooks.boolean("allow_private_networks", default: false)
+        if allows, !webhooks.reading.isDevelopment {
+            webhooks.fault("allow_private_networks", "is for development only", "write false")
+        }
+        return Configuration.Webhooks(allowPrivateNetworks: allows)
+    }
+
+    private static func limits(_ root: MappingReader) -> Configuration.Limits {
+        let keys = [
+            "user_per_second", "user_burst", "key_per_second", "key_burst", "sessions_per_minute", "concurrent",
+        ]
+        let limits = root.section("limits", keys: keys)
+        func limit(_ key: String, _ value: Int64) -> Int64 { limits.integer(key, in: 0...1_000_000, default: value) }
+        return Configuration.Limits(
+            userPerSecond: limit("user_per_second", 50), userBurst: limit("user_burst", 300),
+            keyPerSecond: limit("key_per_second", 200), keyBurst: limit("key_burst", 1_000),
+            sessionsPerMinute: limit("sessions_per_minute", 30), concurrent: limit("concurrent", 512))
+    }
+
+    private static func retention(_ root: MappingReader) -> Configuration.Retention {
+        let retention = root.section("retention", keys: ["raw_days", "idempotency_days"])
+        return Configuration.Retention(
+            rawDays: retention.integer("raw_days", in: 1...3_650, default: 90),
+            idempotencyDays: retention.integer("idempotency_days", in: 1...365, default: 30))
+    }
+}

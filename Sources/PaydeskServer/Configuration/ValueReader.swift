@@ -1,0 +1,188 @@
+import Domain
+
+/// Reads one value as the type of its key; a fault is recorded and answered with nil.
+struct ValueReader {
+    let node: YAMLNode
+    let place: Place
+    let reading: ConfigurationReading
+
+    private struct Scalar {
+        let text: String
+        /// Written as a variable, so that empty means "not given".
+        let isSubstituted: Bool
+    }
+
+    var isNull: Bool { if case .null = node.content { true } else { false } }
+
+    func fault(_ problem: String, _ remedy: String) { reading.fault(place, problem, remedy) }
+
+    /// Any text, the empty one too; nil also where there is no value.
+    func text() -> String? { isNull ? nil : scalar(expecting: "a text, in quotes where it holds a colon")?.text }
+
+    func integer(in range: ClosedRange<Int64>) -> Int64? {
+        let words = "a whole number" + Self.words(range)
+        guard let text = filled(expecting: words) else { return nil }
+        guard let number = Int64(text) else {
+            fault("is not a whole number", "write \(words)")
+            return nil
+        }
+        guard range.contains(number) else {
+            fault("is out of range", "write \(words)")
+            return nil
+        }
+        return number
+    }
+
+    /// A whole number, or nil for `null`, which means none.
+    func optionalInteger(in range: ClosedRange<Int64>) -> Int64? { isNull ? nil : integer(in: range) }
+
+    func boolean() -> Bool? {
+        switch filled(expecting: "true or false")?.lowercased() {
+        case nil: return nil
+        case "true": return true
+        case "false": return false
+        default:
+            fault("is neither true nor false", "write true or false")
+            return nil
+        }
+    }
+
+    func choice(_ choices: [String]) -> String? {
+        let words = "one of \(choices.joined(separator: ", "))"
+        guard let text = filled(expecting: words) else { return nil }
+        guard choices.contains(text) else {
+            fault("is not a known choice", "write \(words)")
+            return nil
+        }
+        return text
+    }
+
+    /// A secret's value: `file:path` is the file's content without its trailing newlines.
+    func secret() -> String? {
+        guard let text = text() else { return nil }
+        guard text.hasPrefix("file:") else { return text }
+        let path = reading.absolute(String(text.dropFirst("file:".count)))
+        guard var content = reading.text(ofFile: path, at: place) else { return nil }
+        while content.last?.isNewline == true { content.removeLast() }
+        if content.isEmpty { fault("names an empty file", "put the secret into it") }
+        return content.isEmpty ? nil : content
+    }
+
+    /// The absolute path of a readable file; nil also where the value is empty.
+    func path() -> String? {
+        guard let text = text(), !text.isEmpty else { return nil }
+        let path = reading.absolute(text)
+        guard reading.isReadableFile(path) else {
+            fault("names a file that cannot be read", "check that it exists and that Paydesk may read it")
+            return nil
+        }
+        return path
+    }
+
+    /// Who may be reached without https, in development only.
+    enum InsecurePeers {
+        case loopback, anybody
+    }
+
+    /// An absolute https address, in development also http; nil also where the value is empty.
+    func webAddress(insecure peers: InsecurePeers) -> String? {
+        guard let text = text(), !text.isEmpty else { return nil }
+        guard let address = WebAddress(text), address.isWeb else {
+            fault("is not an absolute address", "write one such as https://api.example.com")
+            return nil
+        }
+        guard address.scheme == "http" else { return text }
+        guard reading.isDevelopment else {
+            fault("is http, which production refuses", "write the https:// address")
+            return nil
+        }
+        guard peers == .anybody || address.isLoopback else {
+            fault("is http to another machine", "write the https:// address; http is for loopback only")
+            return nil
+        }
+        return text
+    }
+
+    /// The elements of a list; null and an empty scalar are an empty list, and empty elements are left out.
+    func elements() -> [ValueReader] {
+        switch node.content {
+        case .null: return []
+        case .sequence(let nodes):
+            return nodes.enumerated().compactMap { index, node in
+                let element = ValueReader(node: node, place: place.element(index, line: node.line), reading: reading)
+                return element.isEmpty ? nil : element
+            }
+        case .scalar, .mapping:
+            if !isEmpty { fault("is not a list", "write it as [first, second]") }
+            return []
+        }
+    }
+
+    /// The members of a mapping, which may have these keys only; null is an empty mapping.
+    func mapping(keys: [String]) -> MappingReader {
+        MappingReader(members: members(), keys: keys, place: place, reading: reading)
+    }
+
+    /// The members of a mapping with any keys.
+    func members() -> [YAMLNode.Member] {
+        switch node.content {
+        case .null: return []
+        case .mapping(let members): return members
+        case .scalar, .sequence:
+            fault("is not a mapping", "write its keys below it, or as {key: value}")
+            return []
+        }
+    }
+
+    /// Null, or a scalar that is empty after substitution.
+    var isEmpty: Bool {
+        switch node.content {
+        case .null: true
+        case .scalar(let text, _): (try? Substitution.apply(text, environment: reading.environment))?.text == ""
+        case .sequence, .mapping: false
+        }
+    }
+
+    /// A scalar that must not be empty, unless a variable made it so: then the default counts.
+    private func filled(expecting words: String) -> String? {
+        guard !isNull else {
+            fault("has no value", "write \(words), or remove the key")
+            return nil
+        }
+        guard let scalar = scalar(expecting: words) else { return nil }
+        guard scalar.text.isEmpty else { return scalar.text }
+        if !scalar.isSubstituted { fault("has no value", "write \(words), or remove the key") }
+        return nil
+    }
+
+    private func scalar(expecting words: String) -> Scalar? {
+        guard case .scalar(let raw, _) = node.content else {
+            fault("is a list or a mapping", "write \(words)")
+            return nil
+        }
+        do {
+            let result = try Substitution.apply(raw, environment: reading.environment)
+            return Scalar(text: result.text, isSubstituted: result.changed)
+        } catch {
+            switch error {
+            case .unset(let name):
+                fault(
+                    "needs the environment variable \(name), which is not set", "set it, or write ${\(name):-default}")
+            case .malformed:
+                fault(
+                    "has a ${ without a name",
+                    "write ${NAME} or ${NAME:-default} with capitals, or $${ for a literal ${")
+            }
+            return nil
+        }
+    }
+
+    private static func words(_ range: ClosedRange<Int64>) -> String {
+        switch (range.lowerBound, range.upperBound) {
+        case (.min, .max): ""
+        case (let least, .max): " of at least \(least)"
+        case (.min, let most): " of at most \(most)"
+        case (let least, let most): " from \(least) to \(most)"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Domain
+import Foundation
+import Gateway
+import Store
+
+/// A command that writes: run by the process that owns the database, reached over the control socket where that is `serve`.
+enum AdminCommand: Codable, Sendable {
+    case createKey(name: String, partner: String?, scopes: [String])
+    case revokeKey(id: String)
+    case importCatalogue([SKU])
+    case backup(path: String)
+}
+
+/// What such a command did.
+enum AdminResult: Codable, Sendable {
+    case key(id: String, key: String)
+    case revoked(id: String)
+    case imported(CatalogueImport)
+    case backedUp(path: String)
+    case refused(message: String, exitCode: Int32)
+}
+
+extension AdminCommand {
+    func run(_ gateway: Gateway) async -> AdminResult {
+        let context = CallContext(
+            actor: .system("command line"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
+        do {
+            switch self {
+            case .createKey(let name, let partner, let scopes):
+                let issued = try await gateway.createKey(name: name, partner: partner, scopes: scopes, context: context)
+                return .key(id: issued.record.id.rawValue, key: issued.key)
+            case .revokeKey(let id):
+                try await gateway.revokeKey(id, context: context)
+                return .revoked(id: id)
+            case .importCatalogue(let skus):
+                return .imported(try await gateway.importCatalogue(skus, context: context))
+            case .backup(let path):
+                guard let engine = gateway.store.engine as? SQLiteEngine else {
+                    return .refused(
+                        message: "paydesk: this database is PostgreSQL; back it up with pg_dump", exitCode: 2)
+                }
+                try await engine.backup(to: path)
+                return .backedUp(path: path)
+            }
+        } catch {
+            return Self.refusal(error)
+        }
+    }
+
+    private static func refusal(_ error: any Error) -> AdminResult {
+        switch error {
+        case GatewayError.invalidRequest(let field, let reason):
+            return .refused(message: "paydesk: \(field): \(reason)", exitCode: 2)
+        case GatewayError.conflict(let reason, _): return .refused(message: "paydesk: \(reason)", exitCode: 2)
+        case GatewayError.notFound: return .refused(message: "paydesk: there is no such key", exitCode: 2)
+        default:
+            let failure = CommandError.store(error)
+            return .refused(message: failure.message, exitCode: failure.exitCode)
+        }
+    }
+}

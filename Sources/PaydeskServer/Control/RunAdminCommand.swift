@@ -1,0 +1,50 @@
+import Gateway
+import Logging
+import ProviderKit
+import Store
+
+extension AdminCommand {
+    /// Runs the command here where the database is free, else in the process that owns it.
+    ///
+    /// - Throws: what the command refused, with its exit code.
+    func perform(_ configuration: Configuration, providers: [any PaymentProvider.Type]) async throws(CommandError) -> AdminResult {
+        let result = try await direct(configuration, providers: providers)
+        if case .refused(let message, let exitCode) = result {
+            throw CommandError(message: message, exitCode: exitCode)
+        }
+        return result
+    }
+
+    private func direct(
+        _ configuration: Configuration, providers: [any PaymentProvider.Type]
+    ) async throws(CommandError) -> AdminResult {
+        let url = try configuration.database()
+        let store: Store
+        do throws(StoreError) {
+            store = try Store.open(url, connections: 1, now: Live.seconds, onFailure: { _ in })
+        } catch .owned(let text) {
+            guard let socket = ControlSocket(url) else { throw .database("paydesk: \(text)") }
+            return try await socket.send(self)
+        } catch {
+            throw .store(error)
+        }
+        do {
+            try await configuration.migrate(store)
+            let gateway = try Composition(
+                configuration, store: store, providers: providers, transport: NoTransport(),
+                logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
+            ).gateway
+            let result = await run(gateway)
+            await store.engine.close()
+            return result
+        } catch {
+            await store.engine.close()
+            throw .store(error)
+        }
+    }
+}
+
+/// Commands call no provider.
+private struct NoTransport: HTTPTransport {
+    func send(_: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply { throw .notSent }
+}

@@ -1,0 +1,93 @@
+import CoreMetrics
+import Synchronization
+
+/// A metrics backend that answers scrapes in Prometheus' text format (version 0.0.4).
+///
+/// Labels come from closed lists (routes, methods, statuses), so the number of series is bounded.
+final class PrometheusMetrics: MetricsFactory {
+    private struct Series: Hashable {
+        let name: String
+        let labels: String
+    }
+
+    private let counters = Mutex<[Series: PrometheusCounter]>([:])
+    private let summaries = Mutex<[Series: PrometheusSummary]>([:])
+
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        let series = Self.series(label, dimensions)
+        return counters.withLock { counters in
+            let counter = counters[series] ?? PrometheusCounter()
+            counters[series] = counter
+            return counter
+        }
+    }
+
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        summary(label, dimensions)
+    }
+
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { summary(label, dimensions) }
+
+    // Series live as long as the process.
+    func destroyCounter(_: any CounterHandler) {}
+    func destroyRecorder(_: any RecorderHandler) {}
+    func destroyTimer(_: any TimerHandler) {}
+
+    /// All series, sorted by name.
+    var text: String {
+        let counted = counters.withLock { $0 }.map { ($0.key, "\($0.value.total)") }
+        let summed = summaries.withLock { $0 }
+        var lines: [String] = []
+        for (name, entries) in Dictionary(grouping: counted, by: \.0.name).sorted(by: { $0.key < $1.key }) {
+            lines.append("# TYPE \(name) counter")
+            lines += entries.map { "\(name)\($0.0.labels) \($0.1)" }.sorted()
+        }
+        for (name, entries) in Dictionary(grouping: summed, by: \.key.name).sorted(by: { $0.key < $1.key }) {
+            lines.append("# TYPE \(name) summary")
+            for (series, summary) in entries.sorted(by: { $0.key.labels < $1.key.labels }) {
+                let (count, sum) = summary.totals
+                lines.append("\(name)_sum\(series.labels) \(sum)")
+                lines.append("\(name)_count\(series.labels) \(count)")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func summary(_ label: String, _ dimensions: [(String, String)]) -> PrometheusSummary {
+        let series = Self.series(label, dimensions)
+        return summaries.withLock { summaries in
+            let summary = summaries[series] ?? PrometheusSummary()
+            summaries[series] = summary
+            return summary
+        }
+    }
+
+    private static func series(_ label: String, _ dimensions: [(String, String)]) -> Series {
+        let name = String(label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
+        let labels = dimensions.map { key, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(key)=\"\(escaped)\""
+        }
+        return Series(name: name, labels: labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+    }
+}
+
+private final class PrometheusCounter: CounterHandler {
+    private let value = Atomic<Int64>(0)
+
+    var total: Int64 { value.load(ordering: .relaxed) }
+
+    func increment(by amount: Int64) { value.wrappingAdd(amount, ordering: .relaxed) }
+    func reset() { value.store(0, ordering: .relaxed) }
+}
+
+/// Count and sum; a timer's sum is in seconds.
+private final class PrometheusSummary: RecorderHandler, TimerHandler {
+    private let state = Mutex<(count: Int64, sum: Double)>((0, 0))
+
+    var totals: (Int64, Double) { state.withLock { $0 } }
+
+    func record(_ value: Int64) { record(Double(value)) }
+    func record(_ value: Double) { state.withLock { $0 = ($0.count + 1, $0.sum + value) } }
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
+}

@@ -1,0 +1,43 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOPosix
+import ProviderKit
+
+/// The real HTTP client: no redirects, bounded time and size.
+struct AsyncTransport: HTTPTransport {
+    let client: HTTPClient
+
+    init() {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout.connect = .seconds(5)
+        configuration.connectionPool.idleTimeout = .seconds(30)
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        outgoing.headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
+        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(data: request.body)) }
+        do {
+            let response = try await client.execute(outgoing, timeout: .milliseconds(request.timeoutMilliseconds))
+            let body = try await response.body.collect(upTo: request.maxReplyBytes)
+            return IncomingReply(
+                status: Int(response.status.code), headers: response.headers.map { ($0.name.lowercased(), $0.value) },
+                body: Data(buffer: body))
+        } catch {
+            throw Self.wasNeverSent(error) ? .notSent : .outcomeUnknown
+        }
+    }
+
+    /// Failures before the request was written; every other one may have taken effect.
+    private static func wasNeverSent(_ error: any Error) -> Bool {
+        if error is NIOConnectionError { return true }
+        guard let error = error as? HTTPClientError else { return false }
+        return [.connectTimeout, .invalidURL, .emptyHost, .emptyScheme, .tlsHandshakeTimeout].contains(error)
+    }
+}

@@ -1,0 +1,167 @@
+import Domain
+import Foundation
+import PaydeskServer
+import ProviderKit
+
+/// A configuration folder of one test, written to a temporary place, loaded and removed again.
+struct ConfigurationFixture {
+    var paydesk: String
+    var accounts: [String: String] = [:]
+    var catalogue: String?
+    /// Further files by their path in the folder.
+    var files: [String: String] = [:]
+    var environment: [String: String] = [:]
+    var overrides = ConfigurationOverrides()
+
+    static let key = Data(repeating: 7, count: 32).base64EncodedString()
+    static let userSecret = "a user secret of the tests, long enough"
+
+    init(_ paydesk: String) { self.paydesk = paydesk }
+
+    /// A development configuration with these sections.
+    static func development(_ sections: [String: String] = [:]) -> Self {
+        Self("mode: development\n" + lines(sections))
+    }
+
+    /// A production configuration without a fault, with these sections laid over it.
+    static func production(_ sections: [String: String] = [:]) -> Self {
+        let good = [
+            "http": "{public_url: https://pay.example.com}", "secrets": "{keys: [\(key)]}",
+            "auth": "{hs256_secret: \"\(userSecret)\"}",
+        ]
+        return Self("mode: production\n" + lines(good.merging(sections) { $1 }))
+    }
+
+    func with(account: String, _ text: String) -> Self {
+        var copy = self
+        copy.accounts[account] = text
+        return copy
+    }
+
+    func with(file: String, _ text: String) -> Self {
+        var copy = self
+        copy.files[file] = text
+        return copy
+    }
+
+    func with(environment: [String: String]) -> Self {
+        var copy = self
+        copy.environment = environment
+        return copy
+    }
+
+    func with(overrides: ConfigurationOverrides) -> Self {
+        var copy = self
+        copy.overrides = overrides
+        return copy
+    }
+
+    func load() throws -> Configuration {
+        let folder = try TemporaryFolder()
+        try folder.write("paydesk.yaml", paydesk)
+        for (name, text) in accounts { try folder.write("providers/\(name).yaml", text) }
+        if let catalogue { try folder.write("catalog.yaml", catalogue) }
+        for (name, text) in files { try folder.write(name, text) }
+        return try ConfigurationLoader.load(
+            folder: folder.path, environment: environment, manifests: TestKinds.manifests,
+            developmentSecrets: DevelopmentSecretsFile(path: folder.path + "/var/secrets.json", random: .counting),
+            overrides: overrides)
+    }
+
+    /// The lines of the faults; none where it loads.
+    func faults() throws -> [String] {
+        do {
+            _ = try load()
+            return []
+        } catch let error as ConfigurationError {
+            return error.faults.map(\.description)
+        }
+    }
+
+    private static func lines(_ sections: [String: String]) -> String {
+        sections.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\n" }.joined()
+    }
+}
+
+/// A folder that is removed with the value that made it.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        let made = FileManager.default.temporaryDirectory.appendingPathComponent("paydesk-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+        path = made.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ name: String, _ text: String) throws {
+        let file = URL(fileURLWithPath: path + "/" + name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+}
+
+extension RandomSource {
+    static let counting = RandomSource { count in (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
+}
+
+/// Kinds with every sort of setting.
+enum TestKinds {
+    static let manifests = Dictionary(uniqueKeysWithValues: [sandbox, apple, silent].map { ($0.kind, $0) })
+
+    private static let sandbox = ProviderManifest(
+        kind: "sandbox", displayName: "Sandbox", contractTypes: [.url], cancel: .definite, refunds: .partial,
+        notifications: [.post], developmentOnly: true,
+        settings: SettingsSchema([
+            .init(
+                "contract", .choice(["stripe", "url", "qr", "none"]), default: .text("url"), summary: "Its contract."),
+            .init("secret", .secret, required: true, summary: "Signs."),
+            .init("delay_ms", .integer(0...60_000), default: .integer(0), summary: "Delay."),
+            .init("reply", .choice(["normal", "lost", "slow", "error"]), default: .text("normal"), summary: "Reply."),
+        ]))
+
+    private static let apple = ProviderManifest(
+        kind: "apple_iap", displayName: "Apple", contractTypes: [.appleIAP], goods: .appleProducts, recurring: true,
+        cancel: .none, refunds: .none, notifications: [.post],
+        settings: SettingsSchema([
+            .init(
+                "apps",
+                .list(
+                    .object(
+                        SettingsSchema([
+                            .init("bundle_id", .text, required: true, summary: "The app's bundle id."),
+                            .init("app_apple_id", .integer(0...Int64.max), default: .integer(0), summary: "Number."),
+                            .init("shared_secret", .secret, summary: "Shared secret."),
+                        ]))), required: true, summary: "The apps."),
+            .init(
+                "environments", .list(.choice(["Production", "Sandbox", "Xcode"])),
+                default: .list([.text("Production")]),
+                developmentOnlyChoices: ["Xcode"], summary: "Environments."),
+            .init(
+                "sandbox",
+                .object(
+                    SettingsSchema([
+                        .init("entitles", .choice(["all", "users", "none"]), default: .text("all"), summary: "Whom."),
+                        .init("users", .list(.text), default: .list([]), summary: "Users."),
+                        .init("max_hours", .integer(0...87_600), summary: "Bound."),
+                    ])), summary: "Sandbox."),
+            .init("xcode_certificates", .list(.path), default: .list([]), developmentOnly: true, summary: "Xcode."),
+            .init("root_certificates", .list(.path), default: .list([]), developmentOnly: true, summary: "Roots."),
+            .init(
+                "api",
+                .object(
+                    SettingsSchema([
+                        .init("key_id", .text, summary: "Key."), .init("issuer_id", .text, summary: "Issuer."),
+                        .init("private_key", .text, summary: "PEM."), .init("production_url", .url, summary: "URL."),
+                        .init("sandbox_url", .url, summary: "URL."),
+                        .init("verify_receipt_url", .text, summary: "URL."),
+                    ])), default: .object([:]), summary: "API."),
+            .init("sync_interval_hours", .integer(1...168), default: .integer(12), summary: "Interval."),
+            .init("verbose", .boolean, default: .boolean(true), summary: "A flag that is on."),
+        ]))
+
+    private static let silent = ProviderManifest(
+        kind: "silent", displayName: "Silent", contractTypes: [.url], cancel: .none, refunds: .none, notifications: [],
+        settings: SettingsSchema([.init("webhook_secrets", .list(.text), summary: "Secrets.")]))
+}
