@@ -79,7 +79,8 @@ public struct RefundAttempt: Sendable {
     /// The provider's own id of the refund where it gave one.
     public let reference: String?
 
-    public init(refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil) {
+    public init(refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil)
+    {
         self.refund = refund
         self.payment = payment
         self.amount = amount

@@ -57,7 +57,9 @@ public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, Cu
 
 /// Why an account cannot be used as configured.
 public struct ProviderSetupError: Error, Sendable, Equatable {
-    /// One fault: the setting's path, what is wrong and how to mend it. Never the value.
+    /// One fault: the setting's path, what is wrong and how to mend it.
+    ///
+    /// Never the value.
     public struct Fault: Sendable, Equatable {
         public let setting: String
         public let problem: String

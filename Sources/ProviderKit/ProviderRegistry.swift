@@ -85,7 +85,8 @@ package struct AccountRouting: Sendable, Equatable, Codable {
     package var skus: [String]
 
     package init(
-        platforms: [Platform] = [], currencies: [Currency] = [], priority: Int64 = 0, weight: Int64 = 1, min: Int64? = nil,
+        platforms: [Platform] = [], currencies: [Currency] = [], priority: Int64 = 0, weight: Int64 = 1,
+        min: Int64? = nil,
         max: Int64? = nil, skus: [String] = []
     ) {
         self.platforms = platforms

@@ -109,7 +109,8 @@ public struct RawNotification: Sendable {
     public let body: Data
 
     public init(
-        method: ProviderManifest.NotificationMethod, query: String = "", headers: [(name: String, value: String)], body: Data
+        method: ProviderManifest.NotificationMethod, query: String = "", headers: [(name: String, value: String)],
+        body: Data
     ) {
         self.method = method
         self.query = query

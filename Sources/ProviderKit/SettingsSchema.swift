@@ -60,7 +60,8 @@ extension SettingsSchema {
     /// This schema as JSON Schema (draft 2020-12), for `GET /v1/admin/providers`.
     package var jsonSchema: JSONSchema {
         JSONSchema(
-            type: "object", description: nil, properties: Dictionary(
+            type: "object", description: nil,
+            properties: Dictionary(
                 uniqueKeysWithValues: fields.map { ($0.name, $0.type.jsonSchema(description: $0.summary)) }),
             required: fields.filter(\.required).map(\.name), additionalProperties: false)
     }
@@ -87,7 +88,8 @@ package final class JSONSchema: Encodable, Sendable {
 
     package init(
         type: String, description: String?, format: String? = nil, minimum: Int64? = nil, maximum: Int64? = nil,
-        choices: [String]? = nil, writeOnly: Bool? = nil, items: JSONSchema? = nil, properties: [String: JSONSchema]? = nil,
+        choices: [String]? = nil, writeOnly: Bool? = nil, items: JSONSchema? = nil,
+        properties: [String: JSONSchema]? = nil,
         required: [String]? = nil, additionalProperties: Bool? = nil
     ) {
         self.type = type
@@ -119,7 +121,8 @@ extension SettingsSchema.FieldType {
             JSONSchema(type: "array", description: description, items: element.jsonSchema(description: nil))
         case .object(let schema):
             JSONSchema(
-                type: "object", description: description, properties: Dictionary(
+                type: "object", description: description,
+                properties: Dictionary(
                     uniqueKeysWithValues: schema.fields.map { ($0.name, $0.type.jsonSchema(description: $0.summary)) }),
                 required: schema.fields.filter(\.required).map(\.name), additionalProperties: false)
         }

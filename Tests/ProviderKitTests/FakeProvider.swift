@@ -61,7 +61,9 @@ struct FakeProvider: PaymentProvider {
     }
 
     /// One call to the service; the answer is its state, the amount and the refunds, `paid 3990 CNY`.
-    private func call(_ id: ID<Payment>, _ verb: String, _ amount: Money, _ key: String = "")
+    private func call(
+        _ id: ID<Payment>, _ verb: String, _ amount: Money, _ key: String = ""
+    )
         async throws(ProviderError)
         -> [String]
     {

@@ -60,7 +60,7 @@ package struct PostgresCluster: Sendable {
             do {
                 try Self.start(programs, folder, port)
                 break
-            } catch where attempts < 3 {
+            } catch  where attempts < 3 {
                 attempts += 1
                 port = try Self.freePort()
             }

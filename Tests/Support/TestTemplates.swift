@@ -55,7 +55,8 @@ actor TestTemplates {
         let store = try TestDatabase.open(url, rehearse: false)
         let result: Result<Void, any Error>
         do {
-            result = .success(_ = try await Migrator.apply(migrations, to: store, at: TestDatabase.time))
+            try await Migrator.apply(migrations, to: store, at: TestDatabase.time)
+            result = .success(())
         } catch {
             result = .failure(error)
         }

@@ -28,7 +28,9 @@ struct SandboxUpstream: Sendable {
         return now
     }
 
-    /// The present state. A payment that is not known, because its opening never arrived, is closed by asking: a late
+    /// The present state.
+    ///
+    /// A payment that is not known, because its opening never arrived, is closed by asking: a late
     /// opening cannot succeed then, and the answer is definite.
     func settled(_ reference: ProviderReference) async throws(ProviderError) -> SandboxPayment {
         let now = time.now
@@ -89,7 +91,9 @@ struct SandboxUpstream: Sendable {
         return refund
     }
 
-    /// The present state of a refund. One that is not known can never be made after this answer, as with payments.
+    /// The present state of a refund.
+    ///
+    /// One that is not known can never be made after this answer, as with payments.
     func settled(refund attempt: RefundAttempt) async throws(ProviderError) -> SandboxPayment.Refund {
         let key = attempt.refund.rawValue
         let never = SandboxPayment.Refund(amount: attempt.amount, succeeded: false)

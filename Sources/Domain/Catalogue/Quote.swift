@@ -33,7 +33,8 @@ extension SKU {
         var priceList = prices
         var soldDays = durationDays
         if !options.isEmpty {
-            let option = days.map { days in options.first { $0.days == days } } ?? (appleOffersAll ? options.first : nil)
+            let option =
+                days.map { days in options.first { $0.days == days } } ?? (appleOffersAll ? options.first : nil)
             guard let option else { throw .days }
             priceList = option.prices
             soldDays = option.days

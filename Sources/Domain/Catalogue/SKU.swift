@@ -63,7 +63,8 @@ package struct SKU: Hashable, Sendable {
 
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption, active
+        case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
+            active
         case localizations
         case durationDays = "duration_days"
         case planCode = "plan_code"
@@ -93,7 +94,8 @@ extension SKU: Codable {
         units = try fields.decodeIfPresent([String: Int64].self, forKey: .units) ?? [:]
         attributes = try fields.decodeIfPresent([String: JSONValue].self, forKey: .attributes) ?? [:]
         clientFallback = try fields.decodeIfPresent(Bool.self, forKey: .clientFallback) ?? false
-        stacking = try fields.decodeIfPresent(Stacking.self, forKey: .stacking) ?? (kind == .nonRenewing ? .extend : .none)
+        stacking =
+            try fields.decodeIfPresent(Stacking.self, forKey: .stacking) ?? (kind == .nonRenewing ? .extend : .none)
         stackGroup = try fields.decodeIfPresent(String.self, forKey: .stackGroup) ?? (tier.isEmpty ? id : tier)
         onRefund = try fields.decodeIfPresent(OnRefund.self, forKey: .onRefund) ?? .revoke
         onePeriodElsewhere = try fields.decodeIfPresent(Bool.self, forKey: .onePeriodElsewhere) ?? false
@@ -112,8 +114,11 @@ extension SKU {
     package func localized(for languages: [String]) -> Localization {
         for language in languages {
             let primary = language.split(separator: "-").first.map(String.init) ?? language
-            let match = localizations[language]
-                ?? localizations.sorted { $0.key < $1.key }.first { $0.key == primary || $0.key.hasPrefix(primary + "-") }?.value
+            let match =
+                localizations[language]
+                ?? localizations.sorted { $0.key < $1.key }.first {
+                    $0.key == primary || $0.key.hasPrefix(primary + "-")
+                }?.value
             if let match {
                 return Localization(name: match.name, description: match.description ?? description)
             }

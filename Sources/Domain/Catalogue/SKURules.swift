@@ -69,14 +69,18 @@ extension SKU {
     }
 
     private func checkExtras() throws(SKUFault) {
-        let unitsAreGood = units.count <= 20
+        let unitsAreGood =
+            units.count <= 20
             && units.allSatisfy { SKUCode($0.key) != nil && (1...1_000_000_000_000).contains($0.value) }
         guard unitsAreGood else {
             throw SKUFault(field: "units", reason: "at most 20 names like ids, each 1 to 1,000,000,000,000")
         }
         guard attributes.count <= 50 else { throw SKUFault(field: "attributes", reason: "at most 50") }
-        let localizationsAreGood = localizations.count <= 50
-            && localizations.values.allSatisfy { (1...200).contains($0.name.count) && ($0.description ?? "").count <= 4_000 }
+        let localizationsAreGood =
+            localizations.count <= 50
+            && localizations.values.allSatisfy {
+                (1...200).contains($0.name.count) && ($0.description ?? "").count <= 4_000
+            }
         guard localizationsAreGood else {
             throw SKUFault(field: "localizations", reason: "at most 50, each with a name of 1 to 200 characters")
         }

@@ -45,7 +45,8 @@ package struct PaymentContract: Sendable, Equatable {
     package let qrImageURL: String?
 
     package init(
-        order: ID<Order>, payment: ID<Payment>?, provider: AccountID?, status: Payment.State, recurring: Bool, amount: Money,
+        order: ID<Order>, payment: ID<Payment>?, provider: AccountID?, status: Payment.State, recurring: Bool,
+        amount: Money,
         expiresAt: Timestamp, pollAfterMilliseconds: Int64, instruction: PaymentInstruction, qrImageURL: String? = nil
     ) {
         self.order = order

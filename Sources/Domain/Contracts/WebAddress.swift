@@ -7,7 +7,9 @@ package struct WebAddress: Hashable, Sendable {
 
     /// In lower case, without the colon.
     package let scheme: String
-    /// In lower case; an IPv6 address keeps its brackets. Empty where the address has no `//`.
+    /// In lower case; an IPv6 address keeps its brackets.
+    ///
+    /// Empty where the address has no `//`.
     package let host: String
     /// The port that is meant; nil where the scheme has no default and the address names none.
     package let port: UInt16?

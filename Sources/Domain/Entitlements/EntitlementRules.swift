@@ -36,8 +36,10 @@ package struct EntitlementFold: Sendable, Equatable {
 package enum EntitlementRules {
     package static func fold(_ grants: [Grant], now: Timestamp) -> EntitlementFold {
         let placed = place(grants)
-        let entitlements = placed.map { Entitlement(
-            grant: $0.grant, status: $0.status(at: now), startsAt: $0.start, endsAt: $0.end) }
+        let entitlements = placed.map {
+            Entitlement(
+                grant: $0.grant, status: $0.status(at: now), startsAt: $0.start, endsAt: $0.end)
+        }
         let tiered = placed.filter { !$0.grant.tier.isEmpty && $0.counts }
         let tiers = memberships(tiered, now: now)
         let boundaries = placed.filter(\.counts).flatMap { [$0.start, $0.end].compactMap { $0 } }
@@ -56,7 +58,10 @@ package enum EntitlementRules {
     ///
     /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.
     private static func place(_ grants: [Grant]) -> [Placed] {
-        struct Chain: Hashable { let environment: Environment; let group: String }
+        struct Chain: Hashable {
+            let environment: Environment
+            let group: String
+        }
         var ends: [Chain: Timestamp] = [:]
         return grants.sorted { ($0.purchasedAt, $0.source.id) < ($1.purchasedAt, $1.source.id) }.map { grant in
             switch grant.term {

@@ -42,7 +42,8 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package let sandbox_balances: [String: Int64]
 
     package init(
-        userID: String, version: Int64, fold: EntitlementFold, balances: [String: Int64], sandboxBalances: [String: Int64]
+        userID: String, version: Int64, fold: EntitlementFold, balances: [String: Int64],
+        sandboxBalances: [String: Int64]
     ) {
         user_id = userID
         self.version = version

@@ -19,7 +19,9 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
-    /// That it was taken back. What a refund or a dispute took can come back with it; what an admin took cannot.
+    /// That it was taken back.
+    ///
+    /// What a refund or a dispute took can come back with it; what an admin took cannot.
     package struct Revocation: Hashable, Sendable {
         package enum Reason: String, Sendable {
             case refund, dispute, admin

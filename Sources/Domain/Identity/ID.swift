@@ -50,7 +50,8 @@ private enum Crockford {
     static let length = 26
 
     static func encode(_ bits: UInt128) -> String {
-        String(decoding: (0..<length).map { alphabet[Int((bits >> (UInt128(length - 1 - $0) * 5)) & 31)] }, as: UTF8.self)
+        String(
+            decoding: (0..<length).map { alphabet[Int((bits >> (UInt128(length - 1 - $0) * 5)) & 31)] }, as: UTF8.self)
     }
 }
 

@@ -14,7 +14,8 @@ package struct ExternalUserID: Hashable, Sendable {
     package let rawValue: String
 
     package init?(_ text: String) {
-        guard (1...128).contains(text.count), !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        guard (1...128).contains(text.count),
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
         else { return nil }
         rawValue = text
     }

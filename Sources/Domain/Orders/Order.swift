@@ -50,7 +50,8 @@ public struct Order: Identified, Sendable {
 
     package init(
         id: ID<Order>, user: ID<User>, origin: Origin, sku: SKUCode, quantity: Int64, terms: OrderTerms, days: Int64?,
-        amount: Money?, state: State, platform: Platform, environment: Environment, partner: String?, returnURL: String?,
+        amount: Money?, state: State, platform: Platform, environment: Environment, partner: String?,
+        returnURL: String?,
         metadata: [String: String], charged: Money? = nil, refunding: Int64 = 0, refunded: Int64 = 0, lost: Int64 = 0,
         anomalies: [Anomaly] = [], createdAt: Timestamp, expiresAt: Timestamp, paidAt: Timestamp? = nil,
         closedAt: Timestamp? = nil

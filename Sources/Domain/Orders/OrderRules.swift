@@ -14,7 +14,8 @@ package struct OrderPolicies: Sendable {
     package var expireAfterMinutes: Int64
 
     package init(
-        latePayment: LatePaymentPolicy = .fulfil, duplicatePayment: DuplicatePolicy = .refund, expireAfterMinutes: Int64 = 30
+        latePayment: LatePaymentPolicy = .fulfil, duplicatePayment: DuplicatePolicy = .refund,
+        expireAfterMinutes: Int64 = 30
     ) {
         self.latePayment = latePayment
         self.duplicatePayment = duplicatePayment
@@ -53,7 +54,8 @@ extension Order.State {
         case .open, .closed:
             if alreadyOwned {
                 return OrderEffect(
-                    state: .paid, grants: false, refunds: policies.duplicatePayment == .refund, anomaly: .duplicateOwnership)
+                    state: .paid, grants: false, refunds: policies.duplicatePayment == .refund,
+                    anomaly: .duplicateOwnership)
             }
             return OrderEffect(state: .paid, grants: true, anomaly: self == .closed ? .latePayment : nil)
         }

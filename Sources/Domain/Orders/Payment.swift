@@ -59,9 +59,11 @@ extension Payment.State {
         switch (self, fact) {
         case (.created, .accepted), (.unknown, .accepted): Move(state: .pending, anomaly: nil)
         case (.created, .outcomeUnknown), (.pending, .outcomeUnknown): Move(state: .unknown, anomaly: nil)
-        case (.created, .succeeded), (.pending, .succeeded), (.unknown, .succeeded): Move(state: .succeeded, anomaly: nil)
+        case (.created, .succeeded), (.pending, .succeeded), (.unknown, .succeeded):
+            Move(state: .succeeded, anomaly: nil)
         case (.created, .failed), (.pending, .failed), (.unknown, .failed): Move(state: .failed, anomaly: nil)
-        case (.created, .cancelled), (.pending, .cancelled), (.unknown, .cancelled): Move(state: .cancelled, anomaly: nil)
+        case (.created, .cancelled), (.pending, .cancelled), (.unknown, .cancelled):
+            Move(state: .cancelled, anomaly: nil)
         case (.failed, .succeeded): Move(state: .succeeded, anomaly: .revivedPayment)
         case (.cancelled, .succeeded): Move(state: .succeeded, anomaly: .latePayment)
         case (.succeeded, .failed), (.succeeded, .cancelled): Move(state: self, anomaly: .contradictingFact)

@@ -37,7 +37,8 @@ extension Gateway {
                 let current = before.flatMap { Self.override($0).routing } ?? configured
                 let routing = try change.routing.map { try Self.merge($0, into: current).storedJSON() }
                 let override = StoredOverride(
-                    account: account.id, enabled: change.enabled ?? before?.enabled, routing: routing ?? before?.routing)
+                    account: account.id, enabled: change.enabled ?? before?.enabled, routing: routing ?? before?.routing
+                )
                 try tx.setOverride(override, at: settlement.now)
                 after = override
             }
@@ -57,7 +58,8 @@ extension Gateway {
 
     private static func words(_ override: StoredOverride?) -> String {
         guard let override else { return "as configured" }
-        return "enabled \(override.enabled.map(String.init) ?? "as configured"), routing \(override.routing ?? "as configured")"
+        return
+            "enabled \(override.enabled.map(String.init) ?? "as configured"), routing \(override.routing ?? "as configured")"
     }
 
     /// Changes the members that the patch names (RFC 7396).
@@ -65,7 +67,8 @@ extension Gateway {
         let merged: AccountRouting
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try routing.storedJSON().utf8))
-            merged = try JSONDecoder().decode(AccountRouting.self, from: Data(try current.merging(patch).storedJSON().utf8))
+            merged = try JSONDecoder().decode(
+                AccountRouting.self, from: Data(try current.merging(patch).storedJSON().utf8))
         } catch let error as DecodingError {
             throw .invalidRequest(field: "routing.\(error.fieldName)", reason: "has the wrong type")
         } catch {

@@ -18,7 +18,9 @@ package struct StoredBook: AccountBook {
 
     package func value(_ key: String) async throws(ProviderError) -> Data? {
         let account = account
-        do { return try await store.read { db in try db.bookValue(key, account: account) } } catch { throw .unavailable }
+        do { return try await store.read { db in try db.bookValue(key, account: account) } } catch {
+            throw .unavailable
+        }
     }
 
     package func update(

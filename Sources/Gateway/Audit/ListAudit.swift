@@ -15,7 +15,9 @@ package struct AuditView: Encodable, Sendable {
 
 extension Gateway {
     /// Who did what, newest first.
-    package func listAudit(subject: String?, cursor: String?, limit: Int64) async throws(GatewayError) -> Page<AuditView> {
+    package func listAudit(
+        subject: String?, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<AuditView> {
         var before: AuditCursor?
         if let cursor {
             let parts = cursor.split(separator: "~", maxSplits: 2).map(String.init)
@@ -27,7 +29,8 @@ extension Gateway {
         let found = try await read { [before] db in
             try db.audit(subject: subject, before: before, limit: limit + 1).map { position, entry in
                 AuditView(
-                    subject: entry.subject, position: position, at: entry.at, actor: entry.actor, request_id: entry.requestID,
+                    subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
+                    request_id: entry.requestID,
                     action: entry.action, before: entry.before, after: entry.after)
             }
         }

@@ -57,7 +57,9 @@ extension Gateway {
     }
 
     package func readSKU(_ id: String) async throws(GatewayError) -> SKU {
-        guard let code = SKUCode(id), let sku = try await read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
+        guard let code = SKUCode(id), let sku = try await read({ db in try db.sku(code) }) else {
+            throw .skuNotFound(id)
+        }
         return sku
     }
 
@@ -66,7 +68,9 @@ extension Gateway {
         var before: Int64?
         if let cursor {
             before = Int64(cursor)
-            guard before != nil else { throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list") }
+            guard before != nil else {
+                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+            }
         }
         let skus = try await read { [before] db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
         return Page(skus, limit: limit) { String($0.number) }
@@ -88,7 +92,8 @@ extension Gateway {
                     result.changed += 1
                 } else if let made = try settlement.tx.insertSKU(sku, at: settlement.now) {
                     try settlement.claimProducts(made)
-                    try settlement.audit(subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
+                    try settlement.audit(
+                        subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
                     result.added += 1
                 }
             }
@@ -139,7 +144,9 @@ extension Settlement {
 
     func replace(_ before: SKU, by after: SKU, action: String) throws {
         try tx.updateSKU(after, at: now)
-        if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) { try claimProducts(after) }
+        if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
+            try claimProducts(after)
+        }
         try audit(subject: "sku/\(after.id)", action, before: try before.storedJSON(), after: try after.storedJSON())
     }
 }

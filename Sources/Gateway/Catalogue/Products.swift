@@ -63,9 +63,11 @@ extension Gateway {
         let offer = try await offer(request, user: user)
         guard !offer.quote.amount.isZero else { return [] }
         return offer.candidates.flatMap { account in
-            account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map { type in
+            account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map {
+                type in
                 PaymentMethodView(
-                    account: account.id.rawValue, kind: account.manifest.kind, display_name: account.manifest.displayName,
+                    account: account.id.rawValue, kind: account.manifest.kind,
+                    display_name: account.manifest.displayName,
                     type: type)
             }
         }

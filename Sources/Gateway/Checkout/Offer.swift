@@ -22,7 +22,8 @@ extension Gateway {
         let (quote, appleOnly) = try quote(sku, request)
         let need = SelectionNeed(
             sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-            hasAppleProducts: !sku.appleOffer(days: quote.days).isEmpty, quantity: request.quantity, amount: quote.amount,
+            hasAppleProducts: !sku.appleOffer(days: quote.days).isEmpty, quantity: request.quantity,
+            amount: quote.amount,
             platform: request.platform, accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept,
             provider: request.provider, user: user.rawValue)
         let candidates = Selection.candidates(accounts, for: need)
@@ -36,7 +37,8 @@ extension Gateway {
     private func quote(_ sku: SKU, _ request: CheckoutRequest) throws(GatewayError) -> (Quote, appleOnly: Bool) {
         func price(appleOffersAll: Bool) throws(QuoteFault) -> Quote {
             try sku.quote(
-                quantity: request.quantity, days: request.days, currency: request.currency, appleOffersAll: appleOffersAll)
+                quantity: request.quantity, days: request.days, currency: request.currency,
+                appleOffersAll: appleOffersAll)
         }
         do throws(QuoteFault) {
             return (try price(appleOffersAll: false), false)

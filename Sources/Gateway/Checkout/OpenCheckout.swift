@@ -36,7 +36,8 @@ extension Gateway {
 
     /// Writes the order and, unless it is free, the intent of its first payment; a free order is paid at once.
     private func placeOrder(
-        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID, partner: String?,
+        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
+        partner: String?,
         context: CallContext
     ) async throws(GatewayError) -> (order: ID<Order>, payment: ID<Payment>?) {
         let (ids, now) = (ids, time.now)
@@ -56,7 +57,8 @@ extension Gateway {
             try tx.insertOrder(order)
             try tx.bind(context, to: order.id.rawValue)
             try settlement.note(order, "order.opened", "\(offer.quote.amount)")
-            try settlement.audit(order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)")
+            try settlement.audit(
+                order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)")
             guard let account else {
                 try settlement.emit(.orderOpened, order.id)
                 try settlement.completeFree(order)

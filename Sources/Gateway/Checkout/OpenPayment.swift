@@ -1,8 +1,8 @@
 import Domain
 import FoundationEssentials
+import Logging
 import ProviderKit
 import Store
-import Logging
 
 extension Gateway {
     /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
@@ -32,7 +32,9 @@ extension Gateway {
     /// Gathers what the provider must know; Apple's buyers get their token here, when it is first needed.
     private func prepare(_ payment: ID<Payment>, accepts: Set<ContractType>) async throws(GatewayError) -> Prepared {
         let read = try await read { db throws -> (Payment, Order, SKU?)? in
-            guard let payment = try db.payment(payment)?.payment, let order = try db.order(payment.order) else { return nil }
+            guard let payment = try db.payment(payment)?.payment, let order = try db.order(payment.order) else {
+                return nil
+            }
             return (payment, order, try db.sku(order.sku))
         }
         guard let (payment, order, sku) = read else { throw .notFound }
@@ -48,7 +50,8 @@ extension Gateway {
             account: account,
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
-                platform: order.platform, returnURL: order.returnURL, expiresAt: order.expiresAt, appleProductIDs: products,
+                platform: order.platform, returnURL: order.returnURL, expiresAt: order.expiresAt,
+                appleProductIDs: products,
                 appAccountToken: token, accepts: accepts))
     }
 
@@ -109,6 +112,7 @@ extension Gateway {
         bytes[8] = bytes[8] & 0x3F | 0x80
         let digits = Array("0123456789abcdef")
         let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(separator: "-")
+        return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(
+            separator: "-")
     }
 }

@@ -9,7 +9,9 @@ extension Gateway {
     package func payPage(kind: String, payment: String) async throws(GatewayError) -> PaymentPage {
         let (id, provider) = try await pageProvider(kind: kind, payment: payment)
         let page: PaymentPage?
-        do throws(ProviderError) { page = try await provider.page(id) } catch { throw .temporarilyUnavailable(retryAfter: 1) }
+        do throws(ProviderError) { page = try await provider.page(id) } catch {
+            throw .temporarilyUnavailable(retryAfter: 1)
+        }
         guard let page else { throw .notFound }
         return page
     }
@@ -20,7 +22,9 @@ extension Gateway {
     ) async throws(GatewayError) -> PaymentPage {
         let (id, provider) = try await pageProvider(kind: kind, payment: payment)
         let page = await calls.perform { () async -> Result<PaymentPage?, ProviderError> in
-            do throws(ProviderError) { return .success(try await provider.act(id, form: form)) } catch { return .failure(error) }
+            do throws(ProviderError) { return .success(try await provider.act(id, form: form)) } catch {
+                return .failure(error)
+            }
         }
         switch page {
         case .success(let page?): return page

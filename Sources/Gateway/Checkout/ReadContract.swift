@@ -31,7 +31,8 @@ extension Gateway {
         guard let instruction = try instruction(record) else { throw .notFound }
         let payment = record.payment
         return PaymentContract(
-            order: order, payment: payment.id, provider: payment.account, status: payment.state, recurring: record.recurring,
+            order: order, payment: payment.id, provider: payment.account, status: payment.state,
+            recurring: record.recurring,
             amount: payment.amount, expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval,
             instruction: instruction,
             qrImageURL: instruction.type == .qr ? "\(settings.publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil)

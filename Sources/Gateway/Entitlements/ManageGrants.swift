@@ -38,7 +38,8 @@ extension Gateway {
             _ = try tx.insertGrant(
                 Grant(
                     id: id, user: userID, sku: code, kind: sku.kind, tier: sku.tier, rank: sku.rank,
-                    source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production, purchasedAt: now,
+                    source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production,
+                    purchasedAt: now,
                     term: term, stackGroup: isPass ? terms.stackGroup : nil, attributes: sku.attributes))
             try tx.bind(context, to: id.rawValue)
             try settlement.audit(
@@ -52,7 +53,9 @@ extension Gateway {
     /// Takes a grant back for good.
     ///
     /// - Throws: `notFound`.
-    package func revokeGrant(_ grant: String, context: CallContext) async throws(GatewayError) -> EntitlementSnapshot.Item {
+    package func revokeGrant(
+        _ grant: String, context: CallContext
+    ) async throws(GatewayError) -> EntitlementSnapshot.Item {
         guard let id = ID<Grant>(grant) else { throw .notFound }
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
@@ -95,7 +98,8 @@ extension Gateway {
             return .until(end)
         case (nil, nil):
             guard let term = sku.terms(days: sku.durationDays, quantity: 1).term else {
-                throw .invalidRequest(field: "duration_days", reason: "duration_days or expires_at is needed for this SKU")
+                throw .invalidRequest(
+                    field: "duration_days", reason: "duration_days or expires_at is needed for this SKU")
             }
             return term
         }

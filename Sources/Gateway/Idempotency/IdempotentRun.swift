@@ -42,11 +42,15 @@ extension Gateway {
         let fingerprint = Data(hash.finalize())
         let (ids, now) = (ids, time.now)
         let (caller, claim) = try await write { tx in
-            let name = switch caller {
-            case .user(let user): try tx.ensureUser(user, candidate: ids.make(), at: now).rawValue
-            case .partner(let partner): "partner/\(partner)"
-            }
-            return (name, try tx.claimIdempotencyKey(key, caller: name, fingerprint: fingerprint, at: now, lease: Self.lease))
+            let name =
+                switch caller {
+                case .user(let user): try tx.ensureUser(user, candidate: ids.make(), at: now).rawValue
+                case .partner(let partner): "partner/\(partner)"
+                }
+            return (
+                name,
+                try tx.claimIdempotencyKey(key, caller: name, fingerprint: fingerprint, at: now, lease: Self.lease)
+            )
         }
         switch claim {
         case .run(let resource): return .run(IdempotentRun(caller: caller, key: key, resource: resource))
@@ -60,7 +64,9 @@ extension Gateway {
 
     /// Keeps the answer; a client that comes back with the key sees it again.
     package func finishIdempotent(_ run: IdempotentRun, status: Int, answer: Data) async throws(GatewayError) {
-        guard let sealed = try? keyRing.seal(answer, place: Self.place(run.caller, run.key)) else { throw .internalError }
+        guard let sealed = try? keyRing.seal(answer, place: Self.place(run.caller, run.key)) else {
+            throw .internalError
+        }
         try await write { tx in
             try tx.finishIdempotencyKey(run.key, caller: run.caller, status: Int64(status), answer: sealed)
         }

@@ -1,7 +1,7 @@
 import Crypto
 package import Domain
 import FoundationEssentials
-package import Store
+import Store
 
 /// What an API key may do; `admin` implies every other.
 package enum Scope: String, Sendable, CaseIterable {
@@ -25,20 +25,46 @@ package struct AuthenticatedKey: Sendable {
     package var actor: Actor { .partner(name: partner, key: id) }
 }
 
+/// A key without its secret.
+package struct KeyView: Encodable, Sendable {
+    package let id: ID<APIKey>
+    let name: String
+    let partner: String
+    let scopes: [String]
+    let created_at: Timestamp
+    let revoked_at: Timestamp?
+
+    init(_ record: APIKeyRecord) {
+        id = record.id
+        name = record.name
+        partner = record.partner
+        scopes = record.scopes
+        created_at = record.createdAt
+        revoked_at = record.revokedAt
+    }
+}
+
 /// A key just made, with the secret that is shown once.
-package struct IssuedKey: Sendable {
-    package let record: APIKeyRecord
+package struct IssuedKey: Encodable, Sendable {
+    package let id: ID<APIKey>
+    let name: String
+    let partner: String
+    let scopes: [String]
     package let key: String
 }
 
 extension Gateway {
-    /// Makes an API key: `pdk_`, the id's 26 characters, `_`, 43 characters of secret. Only its hash is stored.
+    /// Makes an API key: `pdk_`, the id's 26 characters, `_`, 43 characters of secret.
+    ///
+    /// Only its hash is stored.
     ///
     /// - Throws: `invalidRequest` for a bad name, partner or scope.
     package func createKey(
         name: String, partner: String?, scopes: [String], context: CallContext
     ) async throws(GatewayError) -> IssuedKey {
-        guard (1...100).contains(name.count) else { throw .invalidRequest(field: "name", reason: "must have 1 to 100 characters") }
+        guard (1...100).contains(name.count) else {
+            throw .invalidRequest(field: "name", reason: "must have 1 to 100 characters")
+        }
         let partner = partner ?? name
         guard (1...100).contains(partner.count) else {
             throw .invalidRequest(field: "partner", reason: "must have 1 to 100 characters")
@@ -48,18 +74,22 @@ extension Gateway {
             let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalidRequest(field: "scopes", reason: "must be some of \(all)")
         }
-        if context.resumed != nil { throw .conflict(reason: "this key was made and shown once", resource: context.resumed) }
+        if context.resumed != nil {
+            throw .conflict(reason: "this key was made and shown once", resource: context.resumed)
+        }
         let id = ids.make(APIKey.self)
         let key = "pdk_\(id.rawValue.dropFirst(4))_\(Self.base64url(random.bytes(32)))"
         let record = APIKeyRecord(
-            id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key), createdAt: time.now)
+            id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key),
+            createdAt: time.now)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.tx.insertAPIKey(record)
             try settlement.tx.bind(context, to: id.rawValue)
             try settlement.audit(
-                subject: id.rawValue, "key.created", before: "", after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
+                subject: id.rawValue, "key.created", before: "",
+                after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
         }
-        return IssuedKey(record: record, key: key)
+        return IssuedKey(id: id, name: name, partner: partner, scopes: record.scopes, key: key)
     }
 
     /// Finds whose key this is, in time that does not depend on how much of it is right.
@@ -74,12 +104,12 @@ extension Gateway {
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 
-    package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<APIKeyRecord> {
+    package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<KeyView> {
         if let cursor, ID<APIKey>(cursor) == nil {
             throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
         }
         let keys = try await read { db in try db.apiKeys(before: cursor, limit: limit + 1) }
-        return Page(keys, limit: limit) { $0.id.rawValue }
+        return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 
     /// - Throws: `notFound` for a key that is not there or no longer good.

@@ -48,7 +48,8 @@ extension Gateway {
                 Data("\(notification.query)\n\(headers)".utf8), place: "notifications.headers/\(id)")
         else { throw .internalError }
         return NotificationRecord(
-            id: id, account: account, eventID: String(received.eventID.prefix(255)), type: String(received.type.prefix(128)),
+            id: id, account: account, eventID: String(received.eventID.prefix(255)),
+            type: String(received.type.prefix(128)),
             facts: facts, body: body, headers: sealedHeaders, digest: Data(SHA256.hash(data: notification.body)),
             receivedAt: time.now)
     }

@@ -55,10 +55,12 @@ struct StoredFact: Codable {
     /// The fact again; nil for words that this release does not know.
     var fact: ProviderFact? {
         switch subject {
-        case .payment: paymentOutcome.map { .payment(PaymentReport(payment: payment, outcome: $0, reference: reference)) }
+        case .payment:
+            paymentOutcome.map { .payment(PaymentReport(payment: payment, outcome: $0, reference: reference)) }
         case .refund:
             refundOutcome.map {
-                .refund(RefundReport(payment: payment, refund: refund, outcome: $0, amount: amount, reference: reference))
+                .refund(
+                    RefundReport(payment: payment, refund: refund, outcome: $0, amount: amount, reference: reference))
             }
         case .dispute:
             disputeOutcome.map {

@@ -126,7 +126,9 @@ package struct InvariantCheck: Sendable {
                 var previous = Data()
                 var expected: Int64 = 1
                 for (position, entry, digest) in try db.auditChain(subject) {
-                    guard position == expected, entry.digest(after: previous, position: position) == digest else { return false }
+                    guard position == expected, entry.digest(after: previous, position: position) == digest else {
+                        return false
+                    }
                     previous = digest
                     expected += 1
                 }
@@ -165,13 +167,18 @@ package struct InvariantCheck: Sendable {
     private static func checkGrants(of id: ID<Order>, in db: any Database) throws -> Violation? {
         guard let order = try db.order(id) else { return nil }
         let disputes = try db.disputes(of: id)
-        let revokes = disputes.contains { $0.state == .lost }
+        let revokes =
+            disputes.contains { $0.state == .lost }
             || (order.isFullyRefunded && order.terms.onRefund == .revoke)
         let suspends = disputes.contains { $0.state == .open }
-        let fits = try db.grants(of: id).filter { $0.source.kind == .order && $0.revocation?.reason != .admin }.allSatisfy {
-            ($0.revocation != nil) == revokes && $0.suspended == suspends
-        }
-        return fits ? nil : Violation(
-            invariant: 13, subject: id.rawValue, detail: "a grant is not what the order's refunds and disputes make it")
+        let fits = try db.grants(of: id).filter { $0.source.kind == .order && $0.revocation?.reason != .admin }
+            .allSatisfy {
+                ($0.revocation != nil) == revokes && $0.suspended == suspends
+            }
+        return fits
+            ? nil
+            : Violation(
+                invariant: 13, subject: id.rawValue,
+                detail: "a grant is not what the order's refunds and disputes make it")
     }
 }

@@ -18,7 +18,8 @@ extension Gateway {
     /// - Throws: `orderNotFound`, `orderNotOpen`.
     package func closeOrder(_ order: String, context: CallContext) async throws(GatewayError) -> OrderSnapshot {
         let found = try await readOrder(order).order
-        try await close(found, reason: "closed by an admin", cause: Cause(actor: context.actor, requestID: context.requestID))
+        try await close(
+            found, reason: "closed by an admin", cause: Cause(actor: context.actor, requestID: context.requestID))
         return try await snapshot(found.id, audience: .partner)
     }
 

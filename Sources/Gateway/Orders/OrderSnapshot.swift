@@ -77,7 +77,8 @@ package struct OrderSnapshot: Sendable {
         }
         disputes = try db.disputes(of: order.id).map {
             DisputeLine(
-                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount, created_at: $0.createdAt)
+                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
+                created_at: $0.createdAt)
         }
         timeline = try db.timeline(order.id).map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         switch audience {
@@ -90,8 +91,10 @@ package struct OrderSnapshot: Sendable {
 
 extension OrderSnapshot: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case id, user_id, status, origin, sku, quantity, days, amount, charged, refunded, provider, platform, environment
-        case subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies, payments, refunds
+        case id, user_id, status, origin, sku, quantity, days, amount, charged, refunded, provider, platform,
+            environment
+        case subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies, payments,
+            refunds
         case disputes, timeline
     }
 

@@ -70,7 +70,8 @@ extension Gateway {
         let cursor = try orderCursor(cursor)
         let snapshots = try await read { db -> [OrderSnapshot] in
             var filter = OrderFilter(
-                status: query.status, provider: query.provider, reference: query.reference, from: query.from, to: query.to)
+                status: query.status, provider: query.provider, reference: query.reference, from: query.from,
+                to: query.to)
             if let user = query.user {
                 guard let id = try db.userID(user) else { return [] }
                 filter.user = id

@@ -74,7 +74,8 @@ extension Gateway {
     ) async throws(GatewayError) {
         let report: RefundReport
         do throws(ProviderError) {
-            report = refund.state == .pending
+            report =
+                refund.state == .pending
                 ? try await account.provider.query(refund: attempt) : try await account.provider.refund(attempt)
         } catch {
             switch error {
@@ -95,7 +96,8 @@ extension Gateway {
     private func fail(
         _ refund: Refund, reason: String, at account: ConfiguredAccount, cause: Cause
     ) async throws(GatewayError) -> Never {
-        let report = RefundReport(payment: refund.payment, refund: refund.id, outcome: .failed(reason: reason), amount: nil)
+        let report = RefundReport(
+            payment: refund.payment, refund: refund.id, outcome: .failed(reason: reason), amount: nil)
         _ = try await settle(cause) { try $0.apply(.refund(report), from: account.id) }
         throw .providerRejected(reason: reason)
     }

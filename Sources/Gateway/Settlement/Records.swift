@@ -22,7 +22,8 @@ extension Settlement {
         guard let snapshot = try OrderSnapshot.load(order, from: tx, audience: .stored) else { return }
         try tx.appendEvent(
             EventRecord(
-                id: ids.make(), subject: order.rawValue, type: type, user: snapshot.user, partner: snapshot.partner, at: now,
+                id: ids.make(), subject: order.rawValue, type: type, user: snapshot.user, partner: snapshot.partner,
+                at: now,
                 data: try snapshot.storedJSON()))
     }
 

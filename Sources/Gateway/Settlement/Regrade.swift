@@ -2,7 +2,9 @@ import Domain
 import Store
 
 extension Settlement {
-    /// Gives what a paid order sells: a grant, units, or both. One order grants once.
+    /// Gives what a paid order sells: a grant, units, or both.
+    ///
+    /// One order grants once.
     func grant(_ order: Order) throws {
         guard let term = order.terms.term else { return }
         _ = try tx.insertGrant(
@@ -49,7 +51,8 @@ extension Settlement {
             let delta = (units[unit] ?? 0) - sum
             guard delta != 0 else { continue }
             let balance = try tx.book(
-                delta, unit: unit, user: order.user, environment: order.environment, source: source, step: steps + 1, at: now)
+                delta, unit: unit, user: order.user, environment: order.environment, source: source, step: steps + 1,
+                at: now)
             if balance < 0 && delta < 0 { try emitOverdrawn(unit, balance, order.user) }
             changed = true
         }

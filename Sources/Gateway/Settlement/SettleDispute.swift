@@ -6,15 +6,18 @@ extension Settlement {
     /// Moves a dispute: opening suspends the order's grant, winning reinstates it, losing revokes it.
     func settle(_ report: DisputeReport, from account: AccountID, _ scene: Scene) throws {
         guard scene.belongs(to: account) else { return }
-        let fact: Dispute.State = switch report.outcome {
-        case .opened: .open
-        case .won: .won
-        case .lost: .lost
-        }
+        let fact: Dispute.State =
+            switch report.outcome {
+            case .opened: .open
+            case .won: .won
+            case .lost: .lost
+            }
         let reference = report.reference ?? scene.payment.id.rawValue
         if let dispute = try tx.disputes(of: scene.payment.id).first(where: { $0.reference == reference }) {
             let move = dispute.state.applying(fact)
-            if let anomaly = move.anomaly { try record(anomaly, scene.order, "\(dispute.id) was reported \(fact.rawValue)") }
+            if let anomaly = move.anomaly {
+                try record(anomaly, scene.order, "\(dispute.id) was reported \(fact.rawValue)")
+            }
             guard move.state != dispute.state else { return }
             try tx.moveDispute(dispute.id, to: move.state)
             try follow(dispute.id, from: dispute.state.rawValue, to: move.state, scene)

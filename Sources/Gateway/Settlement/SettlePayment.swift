@@ -36,15 +36,19 @@ extension Settlement {
         }
         guard move.state != scene.payment.state else { return }
         try tx.movePayment(scene.payment.id, from: scene.payment.state, to: move.state)
-        try note(scene.order, "payment.\(move.state.rawValue)", [scene.payment.id.rawValue, detail].joined(separator: " "))
-        try audit(scene.order, "payment.\(move.state.rawValue)", before: scene.payment.state.rawValue, after: move.state.rawValue)
+        try note(
+            scene.order, "payment.\(move.state.rawValue)", [scene.payment.id.rawValue, detail].joined(separator: " "))
+        try audit(
+            scene.order, "payment.\(move.state.rawValue)", before: scene.payment.state.rawValue,
+            after: move.state.rawValue)
     }
 
     private mutating func succeed(_ money: Money, from account: AccountID, _ scene: Scene) throws {
         let (order, payment) = (scene.order, scene.payment)
         guard scene.belongs(to: account), money == payment.amount else {
             let place = scene.belongs(to: account) ? "" : " through \(account.rawValue)"
-            try record(.amountMismatch, order, "\(payment.id) of \(payment.amount) was reported paid with \(money)\(place)")
+            try record(
+                .amountMismatch, order, "\(payment.id) of \(payment.amount) was reported paid with \(money)\(place)")
             return
         }
         let move = payment.state.applying(.succeeded)
@@ -52,7 +56,9 @@ extension Settlement {
         try tx.movePayment(payment.id, from: payment.state, to: move.state)
         try note(order, "payment.succeeded", "\(payment.id) \(money)")
         try audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
-        if let anomaly = move.anomaly { try record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)") }
+        if let anomaly = move.anomaly {
+            try record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
+        }
         try pay(order, with: payment)
         try recount(payment.id, order)
         try regrade(order.id)

@@ -11,12 +11,13 @@ extension Settlement {
             try record(.amountMismatch, scene.order, "\(refund.id) of \(refund.amount) was reported with \(amount)")
             return
         }
-        let fact: Refund.State.Fact = switch report.outcome {
-        case .pending: .accepted
-        case .succeeded: .succeeded
-        case .failed: .failed
-        case .reversed: .reversed
-        }
+        let fact: Refund.State.Fact =
+            switch report.outcome {
+            case .pending: .accepted
+            case .succeeded: .succeeded
+            case .failed: .failed
+            case .reversed: .reversed
+            }
         try move(refund, fact, reference: report.reference, scene)
     }
 
@@ -46,7 +47,9 @@ extension Settlement {
             return refund
         }
         let known = try tx.refunds(of: scene.payment.id)
-        if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) { return refund }
+        if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) {
+            return refund
+        }
         let taken = known.filter { $0.state.isBinding }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
         let rest = Money(value: scene.payment.amount.value - taken, currency: scene.payment.amount.currency)
         let amount = report.amount ?? rest
@@ -55,7 +58,8 @@ extension Settlement {
             return nil
         }
         let refund = Refund(
-            id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount, reason: "made at the provider",
+            id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
+            reason: "made at the provider",
             reference: report.reference, counted: false, createdAt: now)
         try tx.insertRefund(refund)
         return refund

@@ -10,7 +10,8 @@ package enum DevelopmentToken {
     ) async throws -> String {
         let keys = await JWTKeyCollection().add(hmac: HMACKey(from: Data(secret)), digestAlgorithm: .sha256)
         var claims: [String: JSONValue] = [
-            rules.claim: .string(user), "iat": .integer(now.rawValue), "exp": .integer(now.adding(seconds: lifetime).rawValue),
+            rules.claim: .string(user), "iat": .integer(now.rawValue),
+            "exp": .integer(now.adding(seconds: lifetime).rawValue),
         ]
         if !rules.issuer.isEmpty { claims["iss"] = .string(rules.issuer) }
         if !rules.audience.isEmpty { claims["aud"] = .string(rules.audience) }

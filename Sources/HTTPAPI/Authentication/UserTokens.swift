@@ -23,7 +23,9 @@ package struct UserTokenRules: Sendable {
     package var claim: String
     package var maxLifetimeHours: Int64
 
-    package init(keys: UserKeys, issuer: String = "", audience: String = "", claim: String = "sub", maxLifetimeHours: Int64 = 720) {
+    package init(
+        keys: UserKeys, issuer: String = "", audience: String = "", claim: String = "sub", maxLifetimeHours: Int64 = 720
+    ) {
         self.keys = keys
         self.issuer = issuer
         self.audience = audience
@@ -36,7 +38,9 @@ package struct UserTokenRules: Sendable {
 actor UserTokens {
     private static let refetchInterval: Int64 = 60
     private static let leeway: Int64 = 60
-    private static let asymmetric: Set<String> = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+    private static let asymmetric: Set<String> = [
+        "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+    ]
 
     private let rules: UserTokenRules
     private let time: TimeSource
@@ -71,7 +75,8 @@ actor UserTokens {
     private func currentKeys() async -> JWTKeyCollection? {
         if let keys { return keys }
         switch rules.keys {
-        case .secret(let bytes): keys = await JWTKeyCollection().add(hmac: HMACKey(from: Data(bytes)), digestAlgorithm: .sha256)
+        case .secret(let bytes):
+            keys = await JWTKeyCollection().add(hmac: HMACKey(from: Data(bytes)), digestAlgorithm: .sha256)
         case .set(let json): keys = try? await JWTKeyCollection().add(jwksJSON: json)
         case .remote: _ = await refetch()
         }
@@ -83,7 +88,9 @@ actor UserTokens {
         guard case .remote(let fetch) = rules.keys else { return false }
         guard fetchedAt.map({ time.now >= $0.adding(seconds: Self.refetchInterval) }) ?? true else { return false }
         fetchedAt = time.now
-        guard let json = await fetch(), let fresh = try? await JWTKeyCollection().add(jwksJSON: json) else { return false }
+        guard let json = await fetch(), let fresh = try? await JWTKeyCollection().add(jwksJSON: json) else {
+            return false
+        }
         keys = fresh
         return true
     }
@@ -92,7 +99,8 @@ actor UserTokens {
         let now = time.now.rawValue
         guard let expiry = claims["exp"]?.seconds, now < expiry else { return nil }
         let issuedAt = claims["iat"]?.seconds ?? now
-        guard issuedAt <= now + Self.leeway, expiry - min(issuedAt, now) <= rules.maxLifetimeHours * 3_600 + Self.leeway else {
+        guard issuedAt <= now + Self.leeway, expiry - min(issuedAt, now) <= rules.maxLifetimeHours * 3_600 + Self.leeway
+        else {
             return nil
         }
         if let notBefore = claims["nbf"] {

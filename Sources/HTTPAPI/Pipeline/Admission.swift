@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Bounds how many requests are in work at once; the next one is turned away at once instead of waiting. 0 = off.
+/// Bounds how many requests are in work at once; the next one is turned away at once instead of waiting.
+///
+/// 0 = off.
 final class Admission: Sendable {
     private let limit: Int
     private let count = Atomic<Int>(0)

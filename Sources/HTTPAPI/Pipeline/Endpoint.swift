@@ -90,11 +90,12 @@ struct Call: Sendable {
     }
 
     var context: CallContext {
-        let actor: Actor = switch caller {
-        case .anyone: .system("anyone")
-        case .user: .user
-        case .key(let key): key.actor
-        }
+        let actor: Actor =
+            switch caller {
+            case .anyone: .system("anyone")
+            case .user: .user
+            case .key(let key): key.actor
+            }
         return CallContext(actor: actor, requestID: requestID, idempotency: run)
     }
 
@@ -158,7 +159,9 @@ struct Call: Sendable {
 
     func time(_ name: String) throws(GatewayError) -> Timestamp? {
         guard let text = query[name] else { return nil }
-        guard let seconds = Int64(text) else { throw .invalidRequest(field: name, reason: "must be seconds since 1970") }
+        guard let seconds = Int64(text) else {
+            throw .invalidRequest(field: name, reason: "must be seconds since 1970")
+        }
         return Timestamp(seconds)
     }
 }

@@ -26,7 +26,8 @@ enum Envelope {
             request_id: requestID)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = (try? encoder.encode(body)) ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
+        let json =
+            (try? encoder.encode(body)) ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
         let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
         return response(reply.status, ByteBuffer(bytes: json), requestID: requestID, extra: retry)
     }

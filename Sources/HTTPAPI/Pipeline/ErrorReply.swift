@@ -25,7 +25,8 @@ extension ErrorReply {
         switch error {
         case .invalidRequest(let field, let reason):
             self.init(
-                .badRequest, "invalid_request", field.isEmpty ? "The request is not valid: \(reason)." : "\(field): \(reason).",
+                .badRequest, "invalid_request",
+                field.isEmpty ? "The request is not valid: \(reason)." : "\(field): \(reason).",
                 field.isEmpty ? "请求无效:\(reason)。" : "参数 \(field) 无效:\(reason)。", ["field": field, "reason": reason])
         case .invalidNotification:
             self.init(.badRequest, "invalid_notification", "The notification does not verify.", "通知验证失败。")
@@ -55,10 +56,12 @@ extension ErrorReply {
             self.init(.contentTooLarge, "payload_too_large", "The body is too large.", "请求体过大。")
         case .unsupportedMediaType:
             self.init(
-                .unsupportedMediaType, "unsupported_media_type", "The body must be application/json.", "请求体必须是 application/json。")
+                .unsupportedMediaType, "unsupported_media_type", "The body must be application/json.",
+                "请求体必须是 application/json。")
         case .headersTooLarge:
             self.init(
-                .requestHeaderFieldsTooLarge, "headers_too_large", "The headers are larger than 16 KiB.", "请求头超过 16 KiB。")
+                .requestHeaderFieldsTooLarge, "headers_too_large", "The headers are larger than 16 KiB.",
+                "请求头超过 16 KiB。")
         case .idempotencyKeyReused:
             self.init(
                 .unprocessableContent, "idempotency_key_reused", "This Idempotency-Key was used with another request.",
@@ -68,7 +71,8 @@ extension ErrorReply {
                 .unprocessableContent, "no_provider_available", "No payment method fits this request.", "没有符合要求的支付方式。")
         case .providerRejected(let reason):
             self.init(
-                .unprocessableContent, "provider_rejected", "The payment provider refused.", "支付渠道拒绝了请求。", ["reason": reason])
+                .unprocessableContent, "provider_rejected", "The payment provider refused.", "支付渠道拒绝了请求。",
+                ["reason": reason])
         case .refundExceedsCaptured:
             self.init(
                 .unprocessableContent, "refund_exceeds_captured", "That is more than is left to refund.", "退款金额超过可退余额。")
@@ -84,12 +88,14 @@ extension ErrorReply {
             self.init(.badGateway, "provider_unavailable", "The payment provider did not answer.", "支付渠道暂无响应。")
         case .temporarilyUnavailable(let seconds):
             self.init(
-                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: seconds)
+                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。",
+                retryAfter: seconds)
         }
     }
 
     private init(
-        _ status: HTTPResponse.Status, _ id: String, _ english: String, _ chinese: String, _ details: [String: String] = [:],
+        _ status: HTTPResponse.Status, _ id: String, _ english: String, _ chinese: String,
+        _ details: [String: String] = [:],
         retryAfter: Int64? = nil
     ) {
         self.status = status
@@ -103,5 +109,7 @@ extension ErrorReply {
 
 extension String {
     /// What a caller sent, short and in printable ASCII, so that a message never carries more than it names.
-    fileprivate var shown: String { String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init)) }
+    fileprivate var shown: String {
+        String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init))
+    }
 }

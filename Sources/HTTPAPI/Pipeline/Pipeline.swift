@@ -50,7 +50,8 @@ struct Pipeline: Sendable {
         try checkMediaType(endpoint, request.headers, body)
         func call(_ run: IdempotentRun?) -> Call {
             Call(
-                request: request.head, parameters: parameters, query: Self.query(request), queryText: request.uri.query ?? "",
+                request: request.head, parameters: parameters, query: Self.query(request),
+                queryText: request.uri.query ?? "",
                 body: body, caller: caller, requestID: requestID, languages: languages, run: run)
         }
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
@@ -68,7 +69,9 @@ struct Pipeline: Sendable {
     // MARK: Idempotency
 
     private func idempotencyKey(_ endpoint: Endpoint, _ headers: HTTPFields) throws(GatewayError) -> String? {
-        guard endpoint.method == .post, endpoint.idempotency != .ignored, let key = headers[.idempotencyKey] else { return nil }
+        guard endpoint.method == .post, endpoint.idempotency != .ignored, let key = headers[.idempotencyKey] else {
+            return nil
+        }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidRequest(field: "Idempotency-Key", reason: "must be 1 to 255 visible ASCII characters")
         }
@@ -134,7 +137,9 @@ struct Pipeline: Sendable {
             headers[.eTag] = tag
             headers[.cacheControl] = "private, no-cache"
             headers[.requestID] = requestID
-            if ETag.matches(request.headers[.ifNoneMatch], tag) { return Response(status: .notModified, headers: headers) }
+            if ETag.matches(request.headers[.ifNoneMatch], tag) {
+                return Response(status: .notModified, headers: headers)
+            }
             return Envelope.success(data, requestID: requestID, extra: Array(headers))
         case .raw(let status, let contentType, let body, let extra):
             var headers = HTTPFields()
@@ -186,11 +191,12 @@ struct Pipeline: Sendable {
     }
 
     private func limitRate(_ caller: Caller) throws(GatewayError) {
-        let wait: Int64? = switch caller {
-        case .anyone: nil
-        case .user(let user): userLimiter.take(user.rawValue)
-        case .key(let key): keyLimiter.take(key.id.rawValue)
-        }
+        let wait: Int64? =
+            switch caller {
+            case .anyone: nil
+            case .user(let user): userLimiter.take(user.rawValue)
+            case .key(let key): keyLimiter.take(key.id.rawValue)
+            }
         if let wait { throw .rateLimited(retryAfter: max(1, wait)) }
     }
 
@@ -199,12 +205,18 @@ struct Pipeline: Sendable {
     }
 
     /// Counts the request by its route, never by its path, which may hold a token.
-    private func measure(_ endpoint: Endpoint, _ status: HTTPResponse.Status, _ requestID: String, _ duration: Duration) {
+    private func measure(_ endpoint: Endpoint, _ status: HTTPResponse.Status, _ requestID: String, _ duration: Duration)
+    {
         let labels = [("method", endpoint.method.rawValue), ("route", endpoint.path), ("status", String(status.code))]
         Counter(label: "paydesk_http_requests_total", dimensions: labels).increment()
-        Metrics.Timer(label: "paydesk_http_request_seconds", dimensions: Array(labels.prefix(2))).recordNanoseconds(duration.nanoseconds)
+        Metrics.Timer(label: "paydesk_http_request_seconds", dimensions: Array(labels.prefix(2))).recordNanoseconds(
+            duration.nanoseconds)
         logger.debug(
-            "request", metadata: ["route": "\(endpoint.method) \(endpoint.path)", "status": "\(status.code)", "request_id": "\(requestID)"])
+            "request",
+            metadata: [
+                "route": "\(endpoint.method) \(endpoint.path)", "status": "\(status.code)",
+                "request_id": "\(requestID)",
+            ])
     }
 }
 

@@ -1,8 +1,8 @@
 import Domain
 import Foundation
 import Gateway
-import ProviderKit
 import HTTPTypes
+import ProviderKit
 
 /// Providers and accounts for admins (`api.md` section 11).
 struct AccountRoutes {
@@ -27,7 +27,8 @@ struct AccountRoutes {
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(AccountFields.self)
         let change = AccountChange(enabled: fields.enabled, routing: fields.routing, reset: fields.reset ?? false)
-        return try .json(AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
+        return try .json(
+            AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
     }
 }
 

@@ -21,7 +21,8 @@ struct CheckoutRoutes {
     private func products(_ call: Call) async throws(GatewayError) -> Answer {
         let languages = (call.query["locale"].map { [$0] } ?? []) + call.languages
         let products = try await gateway.listProducts(
-            user: call.user, platform: call.choice("platform"), currency: call.currency("currency"), languages: languages)
+            user: call.user, platform: call.choice("platform"), currency: call.currency("currency"),
+            languages: languages)
         return try .json(Listing(items: products.map(ProductItem.init)))
     }
 
@@ -111,10 +112,13 @@ struct CheckoutFields: Decodable {
         let metadata = metadata ?? [:]
         guard metadata.count <= Self.metadataLimit,
             metadata.allSatisfy({ (1...64).contains($0.key.count) && $0.value.count <= 1_000 })
-        else { throw .invalidRequest(field: "metadata", reason: "at most 50 keys of 64 and values of 1,000 characters") }
+        else {
+            throw .invalidRequest(field: "metadata", reason: "at most 50 keys of 64 and values of 1,000 characters")
+        }
         return CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: try Self.platform(platform),
-            currency: try Self.currency(currency), provider: provider, accept: try Self.accept(accept), returnURL: return_url,
+            currency: try Self.currency(currency), provider: provider, accept: try Self.accept(accept),
+            returnURL: return_url,
             metadata: metadata)
     }
 

@@ -11,10 +11,12 @@ struct NotifyRoutes {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored) { (call) async throws(GatewayError) in
+            Endpoint(.post, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored) {
+                (call) async throws(GatewayError) in
                 try await receive(call, .post)
             },
-            Endpoint(.get, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit) { (call) async throws(GatewayError) in
+            Endpoint(.get, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit) {
+                (call) async throws(GatewayError) in
                 try await receive(call, .get)
             },
         ]

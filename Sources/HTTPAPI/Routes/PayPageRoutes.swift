@@ -15,8 +15,11 @@ struct PayPageRoutes {
                 Endpoint(.get, "/\(kind)/{payment_id}", .anyone) { (call) async throws(GatewayError) in
                     try Self.show(try await gateway.payPage(kind: kind, payment: call.parameter("payment_id")))
                 },
-                Endpoint(.post, "/\(kind)/{payment_id}", .anyone, bodyLimit: Self.formLimit, idempotency: .ignored) { (call) async throws(GatewayError) in
-                    let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in first }
+                Endpoint(.post, "/\(kind)/{payment_id}", .anyone, bodyLimit: Self.formLimit, idempotency: .ignored) {
+                    (call) async throws(GatewayError) in
+                    let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in
+                        first
+                    }
                     let payment = try call.parameter("payment_id")
                     return try Self.show(try await gateway.actOnPayPage(kind: kind, payment: payment, form: form))
                 },
@@ -31,18 +34,23 @@ struct PayPageRoutes {
         case .redirect(let address):
             return .raw(
                 status: .seeOther, contentType: "text/plain; charset=utf-8", body: Data(),
-                headers: [HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store")])
+                headers: [
+                    HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store"),
+                ])
         }
     }
 
-    /// No scripts, no frames, nothing from elsewhere. `form-action` is left out: browsers apply it to the redirect that
+    /// No scripts, no frames, nothing from elsewhere.
+    ///
+    /// `form-action` is left out: browsers apply it to the redirect that
     /// brings the payer back to the app.
     private static func html(_ status: HTTPResponse.Status, _ document: String) -> Answer {
         let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return .raw(
             status: status, contentType: "text/html; charset=utf-8", body: Data(document.utf8),
             headers: [
-                HTTPField(name: .contentSecurityPolicy, value: policy), HTTPField(name: .cacheControl, value: "no-store"),
+                HTTPField(name: .contentSecurityPolicy, value: policy),
+                HTTPField(name: .cacheControl, value: "no-store"),
                 HTTPField(name: .xContentTypeOptions, value: "nosniff"),
                 HTTPField(name: .referrerPolicy, value: "no-referrer"),
             ])

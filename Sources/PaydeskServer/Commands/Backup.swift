@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// `paydesk backup`
+/// `paydesk backup`.
 struct Backup: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Copies the embedded database to a new file, also while serving.")
+    static let configuration = CommandConfiguration(
+        abstract: "Copies the embedded database to a new file, also while serving.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "A file that does not exist yet.") var file: String

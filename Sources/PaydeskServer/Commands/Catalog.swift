@@ -4,7 +4,7 @@ import Foundation
 import Gateway
 import Store
 
-/// `paydesk catalog`
+/// `paydesk catalog`.
 struct Catalog: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Moves the catalogue in and out.", subcommands: [Import.self, Export.self])
@@ -26,7 +26,9 @@ struct Catalog: AsyncParsableCommand {
                 throw CommandError.usage("\(error)")
             }
             let command = AdminCommand.importCatalogue(skus)
-            guard case .imported(let result) = try await command.perform(configuration, providers: CommandLineTool.providers)
+            guard
+                case .imported(let result) = try await command.perform(
+                    configuration, providers: CommandLineTool.providers)
             else { return }
             print("\(result.added) added, \(result.changed) changed.")
         }

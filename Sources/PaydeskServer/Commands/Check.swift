@@ -2,7 +2,7 @@ import ArgumentParser
 import Gateway
 import Store
 
-/// `paydesk check`
+/// `paydesk check`.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Recomputes the invariants from the stored facts; it only reads, also while serving.")
@@ -19,7 +19,9 @@ struct Check: AsyncParsableCommand {
         if json {
             print(try JSONText.make(violations))
         } else {
-            for violation in violations { print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)") }
+            for violation in violations {
+                print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)")
+            }
             if violations.isEmpty { print("Every invariant holds.") }
         }
         guard violations.isEmpty else {

@@ -5,7 +5,7 @@ import Logging
 import ProviderKit
 import Store
 
-/// `paydesk doctor`
+/// `paydesk doctor`.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says what would fail at the first payment, and how to mend it.")
@@ -22,7 +22,9 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         var findings = [
-            Finding(check: "configuration", good: true, detail: "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
+            Finding(
+                check: "configuration", good: true,
+                detail: "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
         ]
         let store: Store
         do throws(CommandError) {
@@ -50,11 +52,14 @@ struct Doctor: AsyncParsableCommand {
         let accounts = try await gateway.listAccounts()
         for view in accounts {
             let state = view.account.enabled ? "enabled" : "disabled"
-            let override = view.isOverridden ? ", changed by an admin (PATCH {\"reset\":true} goes back to the file)" : ""
+            let override =
+                view.isOverridden ? ", changed by an admin (PATCH {\"reset\":true} goes back to the file)" : ""
             findings.append(
                 Finding(
                     check: "account \(view.account.id.rawValue)", good: true,
-                    detail: "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)"))
+                    detail:
+                        "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)")
+            )
         }
         findings += try await sellable(gateway, accounts)
         return findings
@@ -66,13 +71,15 @@ struct Doctor: AsyncParsableCommand {
         let unsold = skus.filter { sku in
             let prices = sku.prices + sku.options.flatMap(\.prices)
             return !prices.contains { price in
-                price.isZero || Platform.allCases.contains { platform in
-                    let need = SelectionNeed(
-                        sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-                        hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price, platform: platform,
-                        accepts: Set(ContractType.allCases), user: "")
-                    return accounts.contains { Selection.isAble($0.account, need) }
-                }
+                price.isZero
+                    || Platform.allCases.contains { platform in
+                        let need = SelectionNeed(
+                            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+                            hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price,
+                            platform: platform,
+                            accepts: Set(ContractType.allCases), user: "")
+                        return accounts.contains { Selection.isAble($0.account, need) }
+                    }
             }
         }
         return [
@@ -80,7 +87,8 @@ struct Doctor: AsyncParsableCommand {
                 check: "catalogue", good: unsold.isEmpty,
                 detail: unsold.isEmpty
                     ? "\(skus.count) SKUs on offer"
-                    : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
+                    : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU"
+            )
         ]
     }
 

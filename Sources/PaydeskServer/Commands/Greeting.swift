@@ -17,7 +17,8 @@ enum Greeting {
             lines.append("Admin key, shown once: \(issued.key)")
         }
         let url = configuration.http.publicURL
-        lines.append("Try: curl -s \(url)/v1/public/products -H \"Authorization: Bearer $(paydesk token --user alice)\"")
+        lines.append(
+            "Try: curl -s \(url)/v1/public/products -H \"Authorization: Bearer $(paydesk token --user alice)\"")
         return lines.joined(separator: "\n")
     }
 }

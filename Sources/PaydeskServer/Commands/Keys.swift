@@ -4,7 +4,7 @@ import Foundation
 import Gateway
 import Store
 
-/// `paydesk keys`
+/// `paydesk keys`.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes, lists and revokes API keys.", subcommands: [Create.self, List.self, Revoke.self])
@@ -22,7 +22,9 @@ struct Keys: AsyncParsableCommand {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
             let command = AdminCommand.createKey(
                 name: name, partner: partner, scopes: scopes.split(separator: ",").map(String.init))
-            guard case .key(let id, let key) = try await command.perform(configuration, providers: CommandLineTool.providers)
+            guard
+                case .key(let id, let key) = try await command.perform(
+                    configuration, providers: CommandLineTool.providers)
             else { return }
             print(json ? try JSONText.make(["id": id, "key": key]) : "\(id)\n\(key)")
         }
@@ -60,7 +62,9 @@ struct Keys: AsyncParsableCommand {
             await store.engine.close()
             if json { return print(try JSONText.make(lines)) }
             for line in lines {
-                print("\(line.id)  \(line.name)  \(line.partner)  \(line.scopes.joined(separator: ","))\(line.revoked ? "  revoked" : "")")
+                print(
+                    "\(line.id)  \(line.name)  \(line.partner)  \(line.scopes.joined(separator: ","))\(line.revoked ? "  revoked" : "")"
+                )
             }
         }
     }

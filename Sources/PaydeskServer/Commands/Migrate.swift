@@ -1,7 +1,7 @@
 import ArgumentParser
 import Store
 
-/// `paydesk migrate`
+/// `paydesk migrate`.
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Brings the database's schema up to date.")
 
@@ -13,7 +13,10 @@ struct Migrate: AsyncParsableCommand {
         do {
             let applied = try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
             await store.engine.close()
-            print(applied.isEmpty ? "The schema is current." : "Applied \(applied.map { "\($0.number) \($0.name)" }.joined(separator: ", ")).")
+            print(
+                applied.isEmpty
+                    ? "The schema is current."
+                    : "Applied \(applied.map { "\($0.number) \($0.name)" }.joined(separator: ", ")).")
         } catch {
             await store.engine.close()
             throw CommandError.store(error)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Domain
 import Foundation
 import Gateway
@@ -13,9 +14,8 @@ import ProviderKit
 import ServiceLifecycle
 import Store
 import UnixSignals
-import AsyncHTTPClient
 
-/// `paydesk serve`
+/// `paydesk serve`.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serves the cashier.")
 
@@ -27,9 +27,12 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         // Whatever this process makes (database, secrets, socket) is its user's alone.
         umask(0o077)
-        guard let level = Logger.Level(rawValue: logLevel) else { throw CommandError.usage("paydesk: unknown log level") }
+        guard let level = Logger.Level(rawValue: logLevel) else {
+            throw CommandError.usage("paydesk: unknown log level")
+        }
         let configuration = try Configuration.load(
-            common.config, providers: CommandLineTool.providers, overrides: ConfigurationOverrides(host: host, port: port))
+            common.config, providers: CommandLineTool.providers,
+            overrides: ConfigurationOverrides(host: host, port: port))
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         LoggingSystem.bootstrap(StreamLogHandler.standardError)
@@ -87,9 +90,12 @@ struct Serve: AsyncParsableCommand {
         let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(60)))
         var server = http
         if let tls = configuration.http.tls {
-            let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map { NIOSSLCertificateSource.certificate($0) }
+            let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map {
+                NIOSSLCertificateSource.certificate($0)
+            }
             let key = try NIOSSLPrivateKey(bytes: Array(tls.privateKeyPEM.utf8), format: .pem)
-            server = try .tls(http, tlsConfiguration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
+            server = try .tls(
+                http, tlsConfiguration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
         }
         return Application(
             router: api.router(), server: server,

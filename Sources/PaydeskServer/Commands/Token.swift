@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import HTTPAPI
 
-/// `paydesk token`
+/// `paydesk token`.
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Makes a user's token, in development only.")
 
@@ -18,7 +18,9 @@ struct Token: AsyncParsableCommand {
         guard case .hs256(let secret) = configuration.auth.keys else {
             throw CommandError.usage("paydesk: tokens are signed by the issuer of your JWKS, not by Paydesk")
         }
-        guard ExternalUserID(user) != nil else { throw CommandError.usage("paydesk: --user must have 1 to 128 characters") }
+        guard ExternalUserID(user) != nil else {
+            throw CommandError.usage("paydesk: --user must have 1 to 128 characters")
+        }
         guard ttl > 0, ttl <= configuration.auth.maxLifetimeHours * 3_600 else {
             throw CommandError.usage(
                 "paydesk: --ttl must be 1 to \(configuration.auth.maxLifetimeHours * 3_600) (auth.max_lifetime_hours)")

@@ -14,7 +14,8 @@ struct Composition {
 
     /// - Throws: one line per account setting that a provider refuses (exit 2).
     init(
-        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type], transport: any HTTPTransport,
+        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
+        transport: any HTTPTransport,
         logger: Logger
     ) throws(CommandError) {
         self.configuration = configuration
@@ -25,14 +26,17 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random, calls: ProviderCalls(),
+            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random,
+            calls: ProviderCalls(),
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
                 policies: configuration.orders, meters: configuration.meters),
             logger: logger)
     }
 
-    func api(fetchJWKS: @escaping @Sendable (String) async -> String?, metricsText: @escaping @Sendable () -> String) throws(CommandError) -> API {
+    func api(
+        fetchJWKS: @escaping @Sendable (String) async -> String?, metricsText: @escaping @Sendable () -> String
+    ) throws(CommandError) -> API {
         let limits = configuration.limits
         return API(
             gateway: gateway,
@@ -47,7 +51,8 @@ struct Composition {
     }
 
     private static func registry(
-        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type], transport: any HTTPTransport
+        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
+        transport: any HTTPTransport
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
         var accounts: [ConfiguredAccount] = []
@@ -55,7 +60,8 @@ struct Composition {
         for account in configuration.accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: Live.time, random: Live.random, book: StoredBook(store: store, account: account.id),
+                http: transport, time: Live.time, random: Live.random,
+                book: StoredBook(store: store, account: account.id),
                 notifyURL: "\(configuration.http.publicURL)/v1/notify/\(account.notifyToken ?? "")",
                 publicURL: configuration.http.publicURL)
             let settings = ProviderAccount(
@@ -87,6 +93,7 @@ extension Configuration.Auth {
         case .jwksURL(let address): userKeys = .remote { await fetchJWKS(address) }
         }
         return UserTokenRules(
-            keys: userKeys, issuer: issuer ?? "", audience: audience ?? "", claim: userClaim, maxLifetimeHours: maxLifetimeHours)
+            keys: userKeys, issuer: issuer ?? "", audience: audience ?? "", claim: userClaim,
+            maxLifetimeHours: maxLifetimeHours)
     }
 }

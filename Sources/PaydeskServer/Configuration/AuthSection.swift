@@ -11,7 +11,8 @@ enum AuthSection {
     /// An empty secret among the keys stands for "to be made", which only development allows.
     static func read(_ root: MappingReader) -> Configuration.Auth {
         let auth = root.section("auth", keys: keys)
-        let issuer = auth.text("issuer"), audience = auth.text("audience")
+        let issuer = auth.text("issuer")
+        let audience = auth.text("audience")
         let keys = self.keys(auth, isBound: !issuer.isEmpty && !audience.isEmpty)
         let claim = auth["user_claim"] == nil ? "sub" : auth.requiredText("user_claim", "write the claim's name, sub")
         return Configuration.Auth(

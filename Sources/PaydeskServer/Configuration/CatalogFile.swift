@@ -1,7 +1,9 @@
 package import Domain
 import Foundation
 
-/// The catalogue as YAML: `catalog.yaml`, `catalog import` and `catalog export`. Never substituted.
+/// The catalogue as YAML: `catalog.yaml`, `catalog import` and `catalog export`.
+///
+/// Never substituted.
 package enum CatalogFile {
     package static let name = "catalog.yaml"
 

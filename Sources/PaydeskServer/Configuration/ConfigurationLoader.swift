@@ -30,7 +30,8 @@ package enum ConfigurationLoader {
         let reading = ConfigurationReading(folder: root, environment: environment)
         guard let main = reading.document(PaydeskFile.name) else { throw ConfigurationError(reading.faults) }
         let read = PaydeskFile.read(main, reading, overrides)
-        let accounts = accounts(manifests, reading), catalogue = catalogue(reading)
+        let accounts = accounts(manifests, reading)
+        let catalogue = catalogue(reading)
         guard var configuration = read, reading.faults.isEmpty else { throw ConfigurationError(reading.faults) }
         configuration.accounts = accounts
         configuration.catalogue = catalogue

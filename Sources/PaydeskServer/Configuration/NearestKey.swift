@@ -11,7 +11,8 @@ enum NearestKey {
 
     /// Levenshtein's distance: how many letters must be inserted, removed or changed.
     private static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.prefix(64)), right = Array(right.prefix(64))
+        let left = Array(left.prefix(64))
+        let right = Array(right.prefix(64))
         var row = Array(0...right.count)
         for (index, letter) in left.enumerated() {
             var diagonal = row[0]

@@ -18,9 +18,14 @@ enum PaydeskFile {
         reading.isDevelopment = mode != .production
         let http = HTTPSection.read(root, overrides)
         let auth = AuthSection.read(root)
-        let url = databaseURL(root), secretKeys = secretKeys(root)
-        let orders = orders(root), purchases = purchases(root), webhooks = webhooks(root)
-        let limits = limits(root), retention = retention(root), meters = MeterSection.read(root)
+        let url = databaseURL(root)
+        let secretKeys = secretKeys(root)
+        let orders = orders(root)
+        let purchases = purchases(root)
+        let webhooks = webhooks(root)
+        let limits = limits(root)
+        let retention = retention(root)
+        let meters = MeterSection.read(root)
         guard let currency = currency(root), let mode else { return nil }
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,

@@ -28,7 +28,7 @@ extension AdminCommand {
             switch self {
             case .createKey(let name, let partner, let scopes):
                 let issued = try await gateway.createKey(name: name, partner: partner, scopes: scopes, context: context)
-                return .key(id: issued.record.id.rawValue, key: issued.key)
+                return .key(id: issued.id.rawValue, key: issued.key)
             case .revokeKey(let id):
                 try await gateway.revokeKey(id, context: context)
                 return .revoked(id: id)

@@ -7,8 +7,8 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOFoundationCompat
-import Store
 import NIOHTTP1
+import Store
 
 /// The socket beside an embedded database over which commands reach the process that owns it; only its user may open it.
 struct ControlSocket {
@@ -42,7 +42,8 @@ struct ControlSocket {
             return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(data: result)))
         }
         return Application(
-            router: router, configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path)), logger: logger)
+            router: router, configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path)),
+            logger: logger)
     }
 
     /// Sends a command to the owner.

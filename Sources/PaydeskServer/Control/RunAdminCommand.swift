@@ -7,7 +7,9 @@ extension AdminCommand {
     /// Runs the command here where the database is free, else in the process that owns it.
     ///
     /// - Throws: what the command refused, with its exit code.
-    func perform(_ configuration: Configuration, providers: [any PaymentProvider.Type]) async throws(CommandError) -> AdminResult {
+    func perform(
+        _ configuration: Configuration, providers: [any PaymentProvider.Type]
+    ) async throws(CommandError) -> AdminResult {
         let result = try await direct(configuration, providers: providers)
         if case .refused(let message, let exitCode) = result {
             throw CommandError(message: message, exitCode: exitCode)

@@ -38,7 +38,8 @@ extension Database {
     }
 
     package func hasAdminKey() throws(StoreError) -> Bool {
-        try row("SELECT id FROM api_keys WHERE revoked_at IS NULL AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1") != nil
+        try row("SELECT id FROM api_keys WHERE revoked_at IS NULL AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1")
+            != nil
     }
 
     private static func apiKey(_ row: Row) throws(StoreError) -> APIKeyRecord {

@@ -60,7 +60,8 @@ extension Transaction {
         let counter = try rows("UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value", [name])
         guard let position = try counter.first?.int("value") else { throw .corrupt("an account's counter is gone") }
         try run(
-            "INSERT INTO account_book (account, key, value, position) VALUES (?, ?, ?, ?)", account, key, value, position)
+            "INSERT INTO account_book (account, key, value, position) VALUES (?, ?, ?, ?)", account, key, value,
+            position)
         try run("DELETE FROM account_book WHERE account = ? AND position <= ?", account, position - capacity)
     }
 }

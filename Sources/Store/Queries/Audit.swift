@@ -47,7 +47,8 @@ extension Transaction {
             INSERT INTO audit (subject, position, at, actor, request_id, action, before, after, digest)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after, digest)
+            entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after,
+            digest)
     }
 }
 
@@ -74,7 +75,9 @@ extension Database {
     }
 
     /// One subject's chain from its beginning, with the digests.
-    package func auditChain(_ subject: String) throws(StoreError) -> [(position: Int64, entry: AuditEntry, digest: Data)] {
+    package func auditChain(
+        _ subject: String
+    ) throws(StoreError) -> [(position: Int64, entry: AuditEntry, digest: Data)] {
         try rows("SELECT * FROM audit WHERE subject = ? ORDER BY position", [subject]).map { row throws(StoreError) in
             (try row.int("position"), try Self.auditEntry(row), try row.blob("digest"))
         }

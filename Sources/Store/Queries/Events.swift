@@ -32,7 +32,8 @@ extension Transaction {
             INSERT INTO events (id, subject, sequence, type, user_id, partner, at, data)
             SELECT ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ? FROM events WHERE subject = ?
             """,
-            event.id, event.subject, event.type.rawValue, event.user, event.partner, event.at, event.data, event.subject)
+            event.id, event.subject, event.type.rawValue, event.user, event.partner, event.at, event.data, event.subject
+        )
     }
 }
 

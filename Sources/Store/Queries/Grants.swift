@@ -58,8 +58,10 @@ extension Transaction {
             ON CONFLICT DO NOTHING RETURNING id
             """,
             [
-                grant.id, grant.user, grant.sku, grant.kind.rawValue, grant.tier, grant.rank, grant.source.kind.rawValue,
-                grant.source.id, grant.order, grant.environment.rawValue, grant.purchasedAt, grant.term == .perpetual, days,
+                grant.id, grant.user, grant.sku, grant.kind.rawValue, grant.tier, grant.rank,
+                grant.source.kind.rawValue,
+                grant.source.id, grant.order, grant.environment.rawValue, grant.purchasedAt, grant.term == .perpetual,
+                days,
                 endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
                 grant.revocation?.reason.rawValue, grant.suspended,
             ]

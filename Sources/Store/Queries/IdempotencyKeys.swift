@@ -43,7 +43,8 @@ extension Transaction {
     /// Binds what this run makes to its key, in the transaction that makes it.
     package func bindIdempotencyKey(_ key: String, caller: String, resource: String) throws(StoreError) {
         try run(
-            "UPDATE idempotency_keys SET resource = ? WHERE caller = ? AND key = ? AND resource IS NULL", resource, caller, key)
+            "UPDATE idempotency_keys SET resource = ? WHERE caller = ? AND key = ? AND resource IS NULL", resource,
+            caller, key)
     }
 
     /// Keeps the answer for every later call with this key.

@@ -66,7 +66,8 @@ extension Database {
         return Order(
             id: id, user: try row.id("user_id"), origin: try row.choice("origin"), sku: try row.code("sku"),
             quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
-            amount: amount, state: state, platform: try row.choice("platform"), environment: try row.choice("environment"),
+            amount: amount, state: state, platform: try row.choice("platform"),
+            environment: try row.choice("environment"),
             partner: try row.optionalText("partner"), returnURL: try row.optionalText("return_url"),
             metadata: try row.json("metadata"), charged: try row.optionalMoney("paid_value", "paid_currency") ?? free,
             refunding: try row.optionalInt("refunding") ?? 0, refunded: try row.optionalInt("refunded") ?? 0,
@@ -84,9 +85,11 @@ extension Transaction {
                 environment, partner, return_url, metadata, created_at, expires_at, paid_at, closed_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            order.id, order.user, order.origin.rawValue, order.sku, order.quantity, try order.terms.storedJSON(), order.days,
+            order.id, order.user, order.origin.rawValue, order.sku, order.quantity, try order.terms.storedJSON(),
+            order.days,
             order.amount?.value, order.amount?.currency.code, order.state.rawValue, order.platform.rawValue,
-            order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(), order.createdAt,
+            order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(),
+            order.createdAt,
             order.expiresAt, order.paidAt, order.closedAt)
     }
 
@@ -120,8 +123,11 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Appends to the order's history; the caller holds the order's lock. At most 200 entries are kept.
-    package func appendTimeline(_ order: ID<Order>, type: String, detail: String, at now: Timestamp) throws(StoreError) {
+    /// Appends to the order's history; the caller holds the order's lock.
+    ///
+    /// At most 200 entries are kept.
+    package func appendTimeline(_ order: ID<Order>, type: String, detail: String, at now: Timestamp) throws(StoreError)
+    {
         try run(
             """
             INSERT INTO order_timeline (order_id, position, at, type, detail)

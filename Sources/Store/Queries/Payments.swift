@@ -31,7 +31,8 @@ extension Database {
         PaymentRecord(
             payment: Payment(
                 id: try row.id("id"), order: try row.id("order_id"), account: try row.account("account"),
-                processor: try row.optionalText("processor").flatMap(AccountID.init), amount: try row.money("amount", "currency"),
+                processor: try row.optionalText("processor").flatMap(AccountID.init),
+                amount: try row.money("amount", "currency"),
                 state: try row.choice("state"), reference: try row.optionalText("reference"),
                 unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
             instruction: try row.optionalBlob("instruction"), recurring: try row.bool("recurring"),
@@ -88,7 +89,8 @@ extension Transaction {
         _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64
     ) throws(StoreError) {
         try run(
-            "UPDATE payments SET refunding = ?, refunded = ?, lost = ? WHERE id = ?", refunding, refunded, lost, payment)
+            "UPDATE payments SET refunding = ?, refunded = ?, lost = ? WHERE id = ?", refunding, refunded, lost, payment
+        )
     }
 
     /// Binds an amount for a refund in one guarded statement.

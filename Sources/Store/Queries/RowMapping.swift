@@ -8,7 +8,9 @@ extension Row {
         return id
     }
 
-    package func optionalID<Subject>(_ column: String, _: Subject.Type = Subject.self) throws(StoreError) -> ID<Subject>? {
+    package func optionalID<Subject>(
+        _ column: String, _: Subject.Type = Subject.self
+    ) throws(StoreError) -> ID<Subject>? {
         self[column] == .null ? nil : try id(column)
     }
 

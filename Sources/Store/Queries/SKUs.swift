@@ -57,7 +57,8 @@ extension Transaction {
 
     package func updateSKU(_ sku: SKU, at now: Timestamp) throws(StoreError) {
         try run(
-            "UPDATE skus SET active = ?, body = ?, updated_at = ? WHERE id = ?", sku.active, try sku.storedJSON(), now, sku.id)
+            "UPDATE skus SET active = ?, body = ?, updated_at = ? WHERE id = ?", sku.active, try sku.storedJSON(), now,
+            sku.id)
     }
 
     /// Maps the SKU's Apple product ids to it; an id that only archived SKUs have is taken over.

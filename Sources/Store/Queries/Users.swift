@@ -51,7 +51,8 @@ extension Transaction {
     /// The UUID that Apple's transactions carry for this user; the candidate is kept when there is none yet.
     package func appAccountToken(_ user: ID<User>, candidate: String) throws(StoreError) -> String {
         try run(
-            "UPDATE user_states SET app_account_token = ? WHERE user_id = ? AND app_account_token IS NULL", candidate, user)
+            "UPDATE user_states SET app_account_token = ? WHERE user_id = ? AND app_account_token IS NULL", candidate,
+            user)
         guard let row = try row("SELECT app_account_token FROM user_states WHERE user_id = ?", user) else {
             throw .corrupt("a user has no state")
         }

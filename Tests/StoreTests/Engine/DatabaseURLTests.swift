@@ -1,5 +1,6 @@
-@testable import Store
 import Testing
+
+@testable import Store
 
 /// Where the database is, without saying how to get in.
 @Suite struct DatabaseURLTests {
@@ -20,8 +21,9 @@ import Testing
     }
 
     @Test func `an address keeps what it says and gets defaults for the rest`() throws {
-        guard case .postgres(let address) = try DatabaseURL(
-            "postgres://pay:x@db/paydesk?sslmode=verify-full&tcp_user_timeout=5")
+        guard
+            case .postgres(let address) = try DatabaseURL(
+                "postgres://pay:x@db/paydesk?sslmode=verify-full&tcp_user_timeout=5")
         else { throw DatabaseURLError.scheme }
         let parameters = address.connectionParameters
         #expect(parameters["sslmode"] == "verify-full")

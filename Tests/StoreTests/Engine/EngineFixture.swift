@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
 import GRDB
-@testable import Store
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// The small schema of the engine tests.
 enum EngineFixture {

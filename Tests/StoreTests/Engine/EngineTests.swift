@@ -1,8 +1,9 @@
 import Foundation
 import ServiceLifecycle
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// What both engines promise.
 @Suite struct EngineTests {

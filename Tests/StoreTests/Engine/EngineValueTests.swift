@@ -1,7 +1,8 @@
 import Foundation
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// Values mean the same on both engines.
 @Suite struct EngineValueTests {

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
-@testable import Store
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// Many callers, one commit.
 @Suite struct GroupCommitTests {
@@ -106,7 +107,12 @@ import TestSupport
     @Test func `the cancellation of a caller takes nothing out of the batch`() async throws {
         try await EngineFixture.withSQLite { engine in
             let gate = Gate()
-            let holder = Task { try await engine.write { tx in try tx.addNote(1); gate.pass() } }
+            let holder = Task {
+                try await engine.write { tx in
+                    try tx.addNote(1)
+                    gate.pass()
+                }
+            }
             await gate.reached()
             let neighbour = Task { try await engine.write { tx in try tx.addNote(2) } }
             while engine.waiting < 1 { await Task.yield() }

@@ -1,6 +1,7 @@
 import Foundation
-@testable import Store
 import Testing
+
+@testable import Store
 
 /// Secrets at rest.
 @Suite struct KeyRingTests {

@@ -1,6 +1,7 @@
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// A schema that only moves forward, once.
 @Suite struct MigratorTests {

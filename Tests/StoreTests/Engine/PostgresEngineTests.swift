@@ -1,6 +1,7 @@
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// What only PostgreSQL does: races, limits, sessions.
 @Suite(.timeLimit(.minutes(2))) struct PostgresEngineTests {
@@ -188,7 +189,12 @@ import TestSupport
         settings.waiting = 1
         try await PostgresFixture.withEngine(settings) { engine, database in
             let gate = Gate()
-            let holder = Task { try await engine.write { tx in try tx.addNote(1); gate.pass() } }
+            let holder = Task {
+                try await engine.write { tx in
+                    try tx.addNote(1)
+                    gate.pass()
+                }
+            }
             await gate.reached()
             let accepted = Task { try await engine.write { tx in try tx.addNote(2) } }
             while engine.waiting < 1 { await Task.yield() }

@@ -1,6 +1,7 @@
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// Engines of one or few connections on a fresh PostgreSQL database.
 enum PostgresFixture {

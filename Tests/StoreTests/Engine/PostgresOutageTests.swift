@@ -1,7 +1,8 @@
-@testable import Store
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// When the connection or the server goes away.
 @Suite(.timeLimit(.minutes(2))) struct PostgresOutageTests {
@@ -134,7 +135,12 @@ import TestSupport
         settings.connections = 2
         try await PostgresFixture.withProxy(settings) { engine, proxy, _ in
             let gate = Gate()
-            let holder = Task { try await engine.write { tx in try tx.addNote(1); gate.pass() } }
+            let holder = Task {
+                try await engine.write { tx in
+                    try tx.addNote(1)
+                    gate.pass()
+                }
+            }
             await gate.reached()
             // The other thread cannot connect now; its calls wait for the connection that is there.
             proxy.cut(.before("\0\u{03}\0\0"), times: .max)

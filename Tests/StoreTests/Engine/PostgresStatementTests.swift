@@ -1,5 +1,6 @@
-@testable import Store
 import Testing
+
+@testable import Store
 
 /// From the portable SQL to PostgreSQL's.
 @Suite struct PostgresStatementTests {

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
-@testable import Store
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// When SQLite can no longer keep a promise.
 @Suite struct SQLiteFailureTests {

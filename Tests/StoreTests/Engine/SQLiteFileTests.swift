@@ -1,7 +1,8 @@
 import Foundation
-@testable import Store
-import Testing
 import TestSupport
+import Testing
+
+@testable import Store
 
 /// One file, one owner.
 @Suite struct SQLiteFileTests {

@@ -8,7 +8,9 @@ package final class PostgresConnection {
     private let pointer: OpaquePointer
     private let settings: PostgresSettings
     private var statements: PostgresStatementCache
-    /// How long to wait for a reply; nil waits as long as the connection stands. The server's own limit ends a
+    /// How long to wait for a reply; nil waits as long as the connection stands.
+    ///
+    /// The server's own limit ends a
     /// statement earlier, so this one strikes only when the server no longer answers at all.
     var replyLimit: Duration?
 

@@ -1,0 +1,36 @@
+# make run    installs what is missing, builds a release and serves with SQLite and the sandbox provider
+# make test   installs what is missing and runs every test, on SQLite and on a throwaway PostgreSQL
+# make lint   checks style; make format mends what it can
+# make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
+
+SWIFT ?= swift
+RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev
+TEST_PACKAGES = $(RUN_PACKAGES) postgresql
+SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
+
+.PHONY: run test lint format smoke packages-run packages-test
+
+run: packages-run
+	$(SWIFT) build -c release --product paydesk
+	.build/release/paydesk serve
+
+test: packages-test
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+lint:
+	$(SWIFT) format lint --strict $(SOURCES)
+	@sh Tests/Scripts/tidy.sh $(SWIFT)
+
+format:
+	$(SWIFT) format --in-place $(SOURCES)
+
+smoke:
+	$(SWIFT) build --product paydesk
+	sh Tests/Scripts/smoke.sh .build/debug/paydesk
+
+packages-run:
+	@sh Tests/Scripts/install.sh $(RUN_PACKAGES)
+
+packages-test:
+	@sh Tests/Scripts/install.sh $(TEST_PACKAGES)

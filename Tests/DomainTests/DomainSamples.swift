@@ -1,0 +1,58 @@
+import Domain
+import Foundation
+import Testing
+
+/// The JSON of a value with sorted keys, so that it can be compared with a literal.
+func json(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+func decoded<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(text.utf8))
+}
+
+/// Reads "39.90 CNY".
+func money(_ text: String) throws -> Money {
+    let parts = text.split(separator: " ").map(String.init)
+    let currency = try #require(Currency(try #require(parts.last)))
+    return try #require(Money(decimal: try #require(parts.first), currency: currency))
+}
+
+/// An id that ends in the number, `ord_00000000000000000000000007`.
+func sampleID<Subject: Identified>(_ number: Int, of subject: Subject.Type = Subject.self) throws -> ID<Subject> {
+    let digits = String(number)
+    return try #require(ID("\(Subject.idPrefix)_\(String(repeating: "0", count: 26 - digits.count))\(digits)"))
+}
+
+/// Midnight of a day counted from 1970-01-01 UTC.
+func day(_ number: Int64) -> Timestamp { Timestamp(0).adding(days: number) }
+
+/// A SKU of the least JSON, changed by a merge patch.
+func sku(_ patch: String = "{}") throws -> SKU {
+    let base = #"{"id":"vip","name":"VIP","kind":"consumable","prices":[{"value":1000,"currency":"CNY"}]}"#
+    let merged = try decoded(base, as: JSONValue.self).merging(try decoded(patch))
+    return try decoded(try json(merged))
+}
+
+/// One value that every permutation of a few elements is tried with.
+func permutations<Element>(_ elements: [Element]) -> [[Element]] {
+    guard !elements.isEmpty else { return [[]] }
+    return elements.indices.flatMap { index -> [[Element]] in
+        var rest = elements
+        let first = rest.remove(at: index)
+        return permutations(rest).map { [first] + $0 }
+    }
+}
+
+/// Every sequence of one to so many elements, repetitions included.
+func sequences<Element>(_ elements: [Element], upTo length: Int) -> [[Element]] {
+    var all: [[Element]] = []
+    var longest: [[Element]] = [[]]
+    for _ in 0..<length {
+        longest = longest.flatMap { head in elements.map { head + [$0] } }
+        all += longest
+    }
+    return all
+}
