@@ -18,6 +18,9 @@ public struct Payment: Identified, Sendable {
     /// The account that moves the money where it is another one (Apple Pay).
     package let processor: AccountID?
     package let amount: Money
+    /// Where the payer is, and where they go afterwards; another attempt may be made elsewhere.
+    package let platform: Platform
+    package let returnURL: String?
     package var state: State
     /// The provider's own id of the payment, once known.
     package var reference: String?
@@ -27,13 +30,16 @@ public struct Payment: Identified, Sendable {
 
     package init(
         id: ID<Payment>, order: ID<Order>, account: AccountID, processor: AccountID? = nil, amount: Money,
-        state: State = .created, reference: String? = nil, unfenced: Bool = false, createdAt: Timestamp
+        platform: Platform, returnURL: String?, state: State = .created, reference: String? = nil,
+        unfenced: Bool = false, createdAt: Timestamp
     ) {
         self.id = id
         self.order = order
         self.account = account
         self.processor = processor
         self.amount = amount
+        self.platform = platform
+        self.returnURL = returnURL
         self.state = state
         self.reference = reference
         self.unfenced = unfenced

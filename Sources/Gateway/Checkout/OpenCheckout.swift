@@ -64,7 +64,8 @@ extension Gateway {
                 try settlement.completeFree(order)
                 return (order.id, nil)
             }
-            let payment = try settlement.intend(order, on: account)
+            let payment = try settlement.intend(
+                order, on: account, platform: order.platform, returnURL: order.returnURL)
             try settlement.emit(.orderOpened, order.id)
             return (order.id, payment)
         }
@@ -84,9 +85,14 @@ extension Gateway {
 
 extension Settlement {
     /// The durable intent of a payment, before its provider hears of it.
-    func intend(_ order: Order, on account: ConfiguredAccount) throws -> ID<Payment> {
+    func intend(
+        _ order: Order, on account: ConfiguredAccount, platform: Platform, returnURL: String?
+    ) throws -> ID<Payment> {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
-        let payment = Payment(id: ids.make(), order: order.id, account: account.id, amount: amount, createdAt: now)
+        let payment = Payment(
+            id: ids.make(), order: order.id, account: account.id, amount: amount, platform: platform,
+            returnURL: returnURL,
+            createdAt: now)
         try tx.insertPayment(payment, recurring: order.terms.kind == .subscription && account.manifest.recurring)
         try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return payment.id

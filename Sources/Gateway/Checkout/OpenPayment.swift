@@ -50,7 +50,7 @@ extension Gateway {
             account: account,
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
-                platform: order.platform, returnURL: order.returnURL, expiresAt: order.expiresAt,
+                platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
                 appleProductIDs: products,
                 appAccountToken: token, accepts: accepts))
     }

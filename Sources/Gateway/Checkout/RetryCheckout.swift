@@ -50,7 +50,8 @@ extension Gateway {
                 try settlement.tx.markUnfenced(record.payment.id)
                 try settlement.note(current, "payment.unfenced", record.payment.id.rawValue)
             }
-            let payment = try settlement.intend(current, on: account)
+            let payment = try settlement.intend(
+                current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL)
             try settlement.tx.bind(context, to: payment.rawValue)
             return payment
         }
@@ -73,10 +74,17 @@ extension Gateway {
     }
 
     /// Cancels, or where that cannot be definite queries, every attempt of an order that may still be paid.
-    func fence(_ order: ID<Order>, cause: Cause) async throws(GatewayError) {
+    ///
+    /// - Returns: false when a provider did not answer.
+    @discardableResult
+    func fence(_ order: ID<Order>, cause: Cause) async throws(GatewayError) -> Bool {
+        var allAnswered = true
         let open = try await read { db in try db.payments(of: order).map(\.payment).filter { !$0.state.isFinal } }
         for payment in open {
-            guard let account = registry[payment.processor ?? payment.account] else { continue }
+            guard let account = registry[payment.processor ?? payment.account] else {
+                allAnswered = false
+                continue
+            }
             let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
             let report = await calls.perform { () async -> PaymentReport? in
                 if account.manifest.cancel != .none, let report = try? await account.provider.cancel(reference) {
@@ -84,8 +92,12 @@ extension Gateway {
                 }
                 return try? await account.provider.query(reference)
             }
-            guard let report, report.payment == payment.id else { continue }
+            guard let report, report.payment == payment.id else {
+                allAnswered = false
+                continue
+            }
             _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
         }
+        return allAnswered
     }
 }

@@ -19,12 +19,20 @@ extension Gateway {
         }
     }
 
-    /// Settles what was stored but not processed before the last stop.
+    /// Settles what was stored but not processed before the last stop; one that cannot be settled blocks no other.
     package func processStoredNotifications() async throws(GatewayError) {
+        var last: ID<Domain.Notification>?
         while true {
-            let waiting = try await read { db in try db.unprocessedNotifications(limit: 100) }
+            let waiting = try await read { [last] db in try db.unprocessedNotifications(after: last, limit: 100) }
             guard !waiting.isEmpty else { return }
-            for id in waiting { try await processNotification(id) }
+            for id in waiting {
+                do throws(GatewayError) {
+                    try await processNotification(id)
+                } catch {
+                    logger.error("a stored notification cannot be settled", metadata: ["notification": "\(id)"])
+                }
+            }
+            last = waiting.last
         }
     }
 }

@@ -26,8 +26,11 @@ extension Gateway {
         guard (1...1_000_000).contains(amount) else {
             throw .invalidRequest(field: "amount", reason: "must be 1 to 1,000,000")
         }
+        // A run that was cut short has consumed already.
+        if context.resumed != nil { return try await readUsage(meter.id, user: user) }
         let (ids, now, window) = (ids, time.now, meter.window(at: time.now))
         return try await write { tx in
+            try tx.bind(context, to: "usage/\(meter.id)")
             let id = try tx.ensureUser(user, candidate: ids.make(), at: now)
             let limit = meter.limit(tier: try Self.tier(of: id, in: tx, now: now))
             let used = try tx.consume(amount, of: meter.id, user: id, period: window.start, limit: limit)

@@ -93,7 +93,7 @@ struct Pipeline: Sendable {
         do throws(GatewayError) {
             let answer = try await endpoint.handle(call)
             guard case .data(let data) = answer else { throw .internalError }
-            let kept = endpoint.idempotency == .stored ? data : StoredAnswer.secretMark
+            let kept = endpoint.idempotency == .stored ? data : try SecretOutcome.of(data)
             try await gateway.finishIdempotent(run, status: 200, answer: kept)
             return Envelope.success(data, requestID: requestID)
         } catch {
@@ -112,8 +112,9 @@ struct Pipeline: Sendable {
     ) throws(GatewayError) -> Response {
         let replayed = HTTPField(name: .idempotencyReplayed, value: "true")
         if status == 200 {
-            guard stored != StoredAnswer.secretMark else {
-                throw .conflict(reason: "this call was made before, and its answer showed a secret once")
+            if let outcome = SecretOutcome(stored) {
+                throw .conflict(
+                    reason: "this call was made before and showed a secret once", resource: outcome.resource)
             }
             return Envelope.success(stored, requestID: requestID, extra: [replayed])
         }

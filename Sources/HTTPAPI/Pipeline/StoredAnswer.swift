@@ -21,7 +21,26 @@ struct StoredAnswer: Codable {
         ErrorReply(
             status: HTTPResponse.Status(code: status), id: error, english: english, chinese: chinese, details: details)
     }
+}
 
-    /// Stands for an answer that showed a secret and is therefore not kept.
-    static let secretMark = Data("secret".utf8)
+/// What is kept of an answer that showed a secret: only which object it was about.
+struct SecretOutcome: Codable {
+    /// The object's id.
+    let resource: String
+
+    private enum CodingKeys: String, CodingKey { case resource = "resource_of_secret" }
+
+    /// Reads a stored answer; nil for one that is kept whole.
+    init?(_ stored: Data) {
+        guard let outcome = try? JSONDecoder().decode(SecretOutcome.self, from: stored) else { return nil }
+        self = outcome
+    }
+
+    private init(resource: String) { self.resource = resource }
+
+    static func of(_ data: Data) throws(GatewayError) -> Data {
+        struct Identified: Decodable { let id: String }
+        guard let shown = try? JSONDecoder().decode(Identified.self, from: data) else { throw .internalError }
+        return try Answer.encode(SecretOutcome(resource: shown.id))
+    }
 }

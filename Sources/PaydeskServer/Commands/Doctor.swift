@@ -42,7 +42,7 @@ struct Doctor: AsyncParsableCommand {
 
     private func examine(_ configuration: Configuration, _ store: Store) async throws -> [Finding] {
         let gateway = try Composition(
-            configuration, store: store, providers: CommandLineTool.providers, transport: AsyncTransport(),
+            configuration, store: store, providers: CommandLineTool.providers, transport: NoTransport(),
             logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
         ).gateway
         let readiness = await gateway.readiness()

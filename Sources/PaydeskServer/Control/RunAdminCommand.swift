@@ -45,8 +45,3 @@ extension AdminCommand {
         }
     }
 }
-
-/// Commands call no provider.
-private struct NoTransport: HTTPTransport {
-    func send(_: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply { throw .notSent }
-}

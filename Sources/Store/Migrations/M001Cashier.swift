@@ -106,6 +106,8 @@ extension Migrations {
             reference {text},
             instruction {blob},
             recurring {int} NOT NULL CHECK (recurring IN (0, 1)),
+            platform {text} NOT NULL,
+            return_url {text},
             unfenced {int} NOT NULL DEFAULT 0 CHECK (unfenced IN (0, 1)),
             captured {int} NOT NULL DEFAULT 0,
             refunding {int} NOT NULL DEFAULT 0,

@@ -81,8 +81,13 @@ extension Transaction {
 
 extension Database {
     /// Stored and not yet processed, oldest first.
-    package func unprocessedNotifications(limit: Int64) throws(StoreError) -> [ID<Domain.Notification>] {
-        try rows("SELECT id FROM notifications WHERE status = 'stored' ORDER BY id LIMIT ?", [limit])
-            .map { row throws(StoreError) in try row.id("id") }
+    package func unprocessedNotifications(
+        after last: ID<Domain.Notification>?, limit: Int64
+    ) throws(StoreError) -> [ID<Domain.Notification>] {
+        try rows(
+            "SELECT id FROM notifications WHERE status = 'stored' AND id > ? ORDER BY id LIMIT ?",
+            [last?.rawValue ?? "", limit]
+        )
+        .map { row throws(StoreError) in try row.id("id") }
     }
 }

@@ -33,6 +33,7 @@ extension Database {
                 id: try row.id("id"), order: try row.id("order_id"), account: try row.account("account"),
                 processor: try row.optionalText("processor").flatMap(AccountID.init),
                 amount: try row.money("amount", "currency"),
+                platform: try row.choice("platform"), returnURL: try row.optionalText("return_url"),
                 state: try row.choice("state"), reference: try row.optionalText("reference"),
                 unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
             instruction: try row.optionalBlob("instruction"), recurring: try row.bool("recurring"),
@@ -45,11 +46,13 @@ extension Transaction {
     package func insertPayment(_ payment: Payment, recurring: Bool) throws(StoreError) {
         try run(
             """
-            INSERT INTO payments (id, order_id, account, processor, amount, currency, state, recurring, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO payments (id, order_id, account, processor, amount, currency, state, recurring, platform,
+                return_url, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.account, payment.processor, payment.amount.value,
-            payment.amount.currency.code, payment.state.rawValue, recurring, payment.createdAt)
+            payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
+            payment.returnURL, payment.createdAt)
     }
 
     /// Locks a payment until the commit: after its user and its order.

@@ -1,0 +1,73 @@
+/// Strict base64 (RFC 4648): no whitespace, no other alphabet, and only the canonical spelling of every byte string.
+enum Base64 {
+    /// RFC 4648 section 5 without padding, as a JWS is written (RFC 7515 section 2).
+    ///
+    /// - Returns: nil for padding, foreign characters, an impossible length, and trailing bits that are not zero.
+    static func decodeURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, urlTable) }
+
+    /// RFC 4648 section 4 with its padding, as certificates stand in `x5c` (RFC 7515 section 4.1.6).
+    ///
+    /// - Returns: nil as above, and for missing padding.
+    static func decodeStandard(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard text.count.isMultiple(of: 4) else { return nil }
+        var body = text
+        for _ in 0..<2 where body.last == UInt8(ascii: "=") { body.removeLast() }
+        return decode(body, standardTable)
+    }
+
+    private static func decode(_ text: ArraySlice<UInt8>, _ table: [UInt8]) -> [UInt8]? {
+        let remainder = text.count % 4
+        guard remainder != 1 else { return nil }
+        let size = text.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
+        var sound = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
+            sound = text.withUnsafeBufferPointer { input in
+                table.withUnsafeBufferPointer { decodeBlocks(input, $0, output) }
+            }
+            count = sound ? size : 0
+        }
+        return sound ? bytes : nil
+    }
+
+    /// Decodes all of `input`; `table` has 256 entries, `output` has room for exactly the bytes that `input` means.
+    private static func decodeBlocks(
+        _ input: UnsafeBufferPointer<UInt8>, _ table: UnsafeBufferPointer<UInt8>,
+        _ output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Bool {
+        let whole = input.count & ~3
+        var seen: UInt8 = 0
+        var target = 0
+        for source in stride(from: 0, to: whole, by: 4) {
+            let first = table[Int(input[source])]
+            let second = table[Int(input[source + 1])]
+            let third = table[Int(input[source + 2])]
+            let fourth = table[Int(input[source + 3])]
+            seen |= first | second | third | fourth
+            output.initializeElement(at: target, to: first << 2 | second >> 4)
+            output.initializeElement(at: target + 1, to: second << 4 | third >> 2)
+            output.initializeElement(at: target + 2, to: third << 6 | fourth)
+            target += 3
+        }
+        guard whole < input.count else { return seen & invalid == 0 }
+        let first = table[Int(input[whole])]
+        let second = table[Int(input[whole + 1])]
+        seen |= first | second
+        output.initializeElement(at: target, to: first << 2 | second >> 4)
+        guard whole + 2 < input.count else { return seen & invalid == 0 && second & 0x0F == 0 }
+        let third = table[Int(input[whole + 2])]
+        output.initializeElement(at: target + 1, to: second << 4 | third >> 2)
+        return (seen | third) & invalid == 0 && third & 0x03 == 0
+    }
+
+    /// The mark of a byte outside the alphabet; values use the lower six bits only.
+    private static let invalid: UInt8 = 0x80
+    private static let standardTable = table("+/")
+    private static let urlTable = table("-_")
+
+    private static func table(_ last: String) -> [UInt8] {
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last
+        var table = [UInt8](repeating: invalid, count: 256)
+        for (value, character) in alphabet.utf8.enumerated() { table[Int(character)] = UInt8(value) }
+        return table
+    }
+}

@@ -1,0 +1,162 @@
+/// A strict reader of bounded JSON texts (RFC 8259): names may not repeat, nothing may follow the root, no U+0000.
+struct JSONParser {
+    private let bytes: [UInt8]
+    private var position = 0
+    private var depth = 0
+    private var values = 0
+
+    init(_ bytes: [UInt8]) throws(JSONSyntaxError) {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw JSONSyntaxError(problem: "not UTF-8", offset: 0)
+        }
+        self.bytes = bytes
+    }
+
+    /// The members of the object that the whole text is.
+    mutating func document() throws(JSONSyntaxError) -> [JSONMember] {
+        skipSpace()
+        guard take("{") else { throw error("not an object") }
+        let members = try object()
+        skipSpace()
+        guard position == bytes.count else { throw error("text after the object") }
+        return members
+    }
+
+    private mutating func value() throws(JSONSyntaxError) -> JSONNode {
+        values += 1
+        guard values <= JSONLimits.values else { throw error("too many values") }
+        guard position < bytes.count else { throw error("the text ends early") }
+        switch bytes[position] {
+        case UInt8(ascii: "\""):
+            position += 1
+            let (range, escaped) = try string()
+            return .string(range, escaped: escaped)
+        case UInt8(ascii: "{"):
+            position += 1
+            return .object(try object())
+        case UInt8(ascii: "["):
+            position += 1
+            return .array(try array())
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        default: return .number(try number())
+        }
+    }
+
+    /// An object's members; its opening brace is behind us.
+    private mutating func object() throws(JSONSyntaxError) -> [JSONMember] {
+        try enter()
+        defer { depth -= 1 }
+        var members: [JSONMember] = []
+        skipSpace()
+        if take("}") { return members }
+        repeat {
+            skipSpace()
+            guard take("\"") else { throw error("a name is missing") }
+            let name = try name()
+            guard members[name] == nil else { throw error("a name stands twice") }
+            guard members.count < JSONLimits.members else { throw error("too many members") }
+            skipSpace()
+            guard take(":") else { throw error("a colon is missing") }
+            skipSpace()
+            members.append(JSONMember(name: name, value: try value()))
+            skipSpace()
+        } while take(",")
+        guard take("}") else { throw error("an object does not end") }
+        return members
+    }
+
+    /// An array's elements; its opening bracket is behind us.
+    private mutating func array() throws(JSONSyntaxError) -> [JSONNode] {
+        try enter()
+        defer { depth -= 1 }
+        var elements: [JSONNode] = []
+        skipSpace()
+        if take("]") { return elements }
+        repeat {
+            skipSpace()
+            elements.append(try value())
+            skipSpace()
+        } while take(",")
+        guard take("]") else { throw error("an array does not end") }
+        return elements
+    }
+
+    private mutating func name() throws(JSONSyntaxError) -> String {
+        let (range, escaped) = try string()
+        let name = escaped ? JSONEscape.decode(bytes[range]) : String(validating: bytes[range], as: UTF8.self)
+        guard let name else { throw error("a name is no text") }
+        return name
+    }
+
+    /// A string's extent; its opening quote is behind us.
+    private mutating func string() throws(JSONSyntaxError) -> (Range<Int>, escaped: Bool) {
+        let start = position
+        var escaped = false
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                let range = start..<position
+                position += 1
+                if escaped, JSONEscape.decode(bytes[range]) == nil { throw error("a wrong escape") }
+                return (range, escaped)
+            case UInt8(ascii: "\\"):
+                escaped = true
+                position += 2
+            case 0..<0x20: throw error("a control character in a string")
+            default: position += 1
+            }
+        }
+        throw error("a string does not end")
+    }
+
+    /// A number's extent, exactly as RFC 8259 section 6 spells it.
+    private mutating func number() throws(JSONSyntaxError) -> Range<Int> {
+        let start = position
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+        return start..<position
+    }
+
+    private mutating func digits() throws(JSONSyntaxError) {
+        let start = position
+        while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
+        guard position > start else { throw error("no JSON value") }
+    }
+
+    private mutating func literal(_ text: StaticString, _ node: JSONNode) throws(JSONSyntaxError) -> JSONNode {
+        let end = position + text.utf8CodeUnitCount
+        let expected = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        guard end <= bytes.count, bytes[position..<end].elementsEqual(expected) else { throw error("no JSON value") }
+        position = end
+        return node
+    }
+
+    private mutating func enter() throws(JSONSyntaxError) {
+        depth += 1
+        guard depth <= JSONLimits.depth else { throw error("too deep") }
+    }
+
+    private mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private func error(_ problem: String) -> JSONSyntaxError { JSONSyntaxError(problem: problem, offset: position) }
+}

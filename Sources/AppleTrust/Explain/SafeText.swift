@@ -1,0 +1,18 @@
+/// Text of a peer made fit for one line of a log or a terminal.
+enum SafeText {
+    static let limit = 200
+
+    /// The text cut to `limit` scalars, whatever is not printable replaced by U+FFFD.
+    static func line(_ text: String) -> String {
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(limit) { line.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }
+        return text.unicodeScalars.dropFirst(limit).isEmpty ? String(line) : String(line) + "…"
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+}
