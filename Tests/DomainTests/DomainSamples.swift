@@ -16,8 +16,9 @@ func decoded<Value: Decodable>(_ text: String, as type: Value.Type = Value.self)
 /// Reads "39.90 CNY".
 func money(_ text: String) throws -> Money {
     let parts = text.split(separator: " ").map(String.init)
-    let currency = try #require(Currency(try #require(parts.last)))
-    return try #require(Money(decimal: try #require(parts.first), currency: currency))
+    let decimal = try #require(parts.first)
+    let currency = try #require(Currency(parts.last ?? ""))
+    return try #require(Money(decimal: decimal, currency: currency))
 }
 
 /// An id that ends in the number, `ord_00000000000000000000000007`.
@@ -36,7 +37,7 @@ func sku(_ patch: String = "{}") throws -> SKU {
     return try decoded(try json(merged))
 }
 
-/// One value that every permutation of a few elements is tried with.
+/// Every order of a few elements.
 func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     guard !elements.isEmpty else { return [[]] }
     return elements.indices.flatMap { index -> [[Element]] in

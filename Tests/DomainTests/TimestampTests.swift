@@ -15,7 +15,7 @@ struct TimestampTests {
         arguments: [
             (0, 0, 0), (0, 1, 86_400), (0, -1, -86_400), (1_736_860_000, 30, 1_739_452_000), (5, 3_660, 316_224_005),
             (0, .max, .max), (0, .min, .min), (-10, .max, .max), (10, .min, .min), (.max, 1, .max), (.min, -1, .min),
-            (.min, .max, .max), (.max, .min, .min), (.min, 106_751_991_167_301, 25_192),
+            (.min, .max, .max), (.max, .min, .min), (.min, 106_751_991_167_301, 30_592),
         ] as [(Int64, Int64, Int64)])
     func `days have 86,400 seconds and stop at the ends of the range`(_ start: Int64, _ days: Int64, _ end: Int64) {
         #expect(Timestamp(start).adding(days: days) == Timestamp(end))

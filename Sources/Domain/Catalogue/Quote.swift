@@ -41,10 +41,17 @@ extension SKU {
         } else if days != nil {
             throw .days
         }
+        // A pass without a length would be paid and grant nothing; only Apple's product can still decide it.
+        guard kind != .nonRenewing || soldDays != nil || appleOffersAll else { throw .days }
         guard let price = priceList.first(where: { $0.currency == currency }) else { throw .currency }
         guard let amount = try? price.multiplied(by: quantity) else { throw .quantity }
-        let length = (kind == .nonRenewing || kind == .subscription) ? soldDays.map { $0 * quantity } : nil
-        guard (length ?? 1) <= AppleProduct.dayRange.upperBound * Self.quantityRange.upperBound else { throw .quantity }
+        var length: Int64?
+        if let soldDays, kind == .nonRenewing || kind == .subscription {
+            let (days, overflow) = soldDays.multipliedReportingOverflow(by: quantity)
+            let longest = AppleProduct.dayRange.upperBound * Self.quantityRange.upperBound
+            guard !overflow, days <= longest else { throw .quantity }
+            length = days
+        }
         return Quote(amount: amount, terms: terms(days: length, quantity: quantity), days: options.isEmpty ? nil : days)
     }
 

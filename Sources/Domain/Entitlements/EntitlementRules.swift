@@ -63,7 +63,10 @@ package enum EntitlementRules {
             let group: String
         }
         var ends: [Chain: Timestamp] = [:]
-        return grants.sorted { ($0.purchasedAt, $0.source.id) < ($1.purchasedAt, $1.source.id) }.map { grant in
+        let inOrder = grants.sorted {
+            ($0.purchasedAt, $0.source.id, $0.id) < ($1.purchasedAt, $1.source.id, $1.id)
+        }
+        return inOrder.map { grant in
             switch grant.term {
             case .perpetual: return Placed(grant: grant, start: grant.purchasedAt, end: nil)
             case .until(let end): return Placed(grant: grant, start: grant.purchasedAt, end: end)

@@ -52,7 +52,7 @@ extension Money {
     ///
     /// - Returns: nil for anything but `-?[0-9]+(\.[0-9]+)?`, for digits beyond the currency's that are not zero, and on overflow.
     public init?(decimal text: String, currency: Currency) {
-        let negative = text.utf8.first == UInt8(ascii: "-")
+        let negative = text.first == "-"
         let parts = (negative ? text.dropFirst() : text[...]).split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count <= 2, let whole = parts.first, !whole.isEmpty else { return nil }
         let fraction = parts.count == 2 ? parts[1] : "0"

@@ -13,10 +13,9 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         return Timestamp(overflow ? (seconds > 0 ? .max : .min) : sum)
     }
 
-    /// The time so many days of 86,400 seconds later.
+    /// The time so many days of 86,400 seconds later; it stops at the ends of the range as well.
     public func adding(days: Int64) -> Timestamp {
-        let (seconds, overflow) = days.multipliedReportingOverflow(by: 86_400)
-        return adding(seconds: overflow ? (days > 0 ? .max : .min) : seconds)
+        Timestamp(Int64(clamping: Int128(rawValue) + Int128(days) * 86_400))
     }
 
     /// 9999-12-31 23:59:59 UTC, what clients without a word for "perpetual" are told.

@@ -68,6 +68,7 @@ extension Settlement {
     private mutating func pay(_ order: Order, with payment: Payment) throws {
         let owned = try order.terms.kind == .nonConsumable && owns(order.sku, order.user, besides: order.id)
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
+        if order.state == .closed { try record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try record(anomaly, order, "\(payment.id) of \(payment.amount)") }
         if effect.state != order.state {
             try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)

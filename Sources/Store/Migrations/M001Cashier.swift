@@ -99,8 +99,8 @@ extension Migrations {
             order_id {text} NOT NULL REFERENCES orders (id),
             account {text} NOT NULL,
             processor {text},
-            amount {int} NOT NULL CHECK (amount > 0),
-            currency {text} NOT NULL,
+            amount {int} CHECK (amount >= 0),
+            currency {text},
             state {text} NOT NULL
                 CHECK (state IN ('created', 'pending', 'unknown', 'succeeded', 'failed', 'cancelled')),
             reference {text},
@@ -114,7 +114,8 @@ extension Migrations {
             refunded {int} NOT NULL DEFAULT 0,
             lost {int} NOT NULL DEFAULT 0,
             created_at {int} NOT NULL,
-            CHECK (captured = CASE WHEN state = 'succeeded' THEN amount ELSE 0 END),
+            CHECK ((amount IS NULL) = (currency IS NULL)),
+            CHECK (captured = CASE WHEN state = 'succeeded' THEN COALESCE(amount, 0) ELSE 0 END),
             CHECK (refunded >= 0 AND refunded <= refunding AND lost >= 0 AND refunding + lost <= captured)
         ) {strict};
         CREATE INDEX payments_by_order ON payments (order_id, id);

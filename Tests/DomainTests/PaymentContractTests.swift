@@ -1,0 +1,112 @@
+import Domain
+import Testing
+
+struct PaymentContractTests {
+    private static let head =
+        #""order_id":"ord_00000000000000000000000001","payment_id":"pay_00000000000000000000000002""#
+
+    private static let iap = PaymentInstruction.appleIAP(
+        productIDs: ["vip.day7", "vip.day30"], appAccountToken: "3f2b0c1e-5a4d-4e6f-8a9b-0c1d2e3f4a5b", hint: "StoreKit"
+    )
+    private static let stripe = PaymentInstruction.stripe(publishableKey: "pk_1", clientSecret: "pi_1_secret_2")
+    private static let url = PaymentInstruction.url(checkoutURL: "https://pay.example/c?a=1&b=2")
+    private static let qr = PaymentInstruction.qr(text: "weixin://wxpay/x")
+
+    private func contract(
+        _ instruction: PaymentInstruction, provider: String, status: Payment.State = .pending, recurring: Bool = false,
+        qrImageURL: String? = nil
+    ) throws -> PaymentContract {
+        let account: AccountID = try #require(AccountID(provider))
+        return PaymentContract(
+            order: try sampleID(1), payment: try sampleID(2), provider: account, status: status, recurring: recurring,
+            amount: try money("39.90 CNY"), expiresAt: Timestamp(1_736_860_000), pollAfterMilliseconds: 2_000,
+            instruction: instruction, qrImageURL: qrImageURL)
+    }
+
+    @Test func `a contract for Apple IAP has the products, the token and a hint`() throws {
+        #expect(
+            try json(contract(Self.iap, provider: "apple", recurring: true)) == """
+                {"amount":{"currency":"CNY","value":3990},"app_account_token":"3f2b0c1e-5a4d-4e6f-8a9b-0c1d2e3f4a5b",\
+                "expires_at":1736860000,"hint":"StoreKit",\(Self.head),"poll_after_ms":2000,\
+                "product_ids":["vip.day7","vip.day30"],"provider":"apple","recurring":true,"status":"pending",\
+                "type":"apple_iap"}
+                """)
+    }
+
+    @Test func `a contract for Stripe has the key and the secret`() throws {
+        #expect(
+            try json(contract(Self.stripe, provider: "stripe-main")) == """
+                {"amount":{"currency":"CNY","value":3990},"expires_at":1736860000,\(Self.head),"poll_after_ms":2000,\
+                "provider":"stripe-main","recurring":false,"status":"pending",\
+                "stripe":{"client_secret":"pi_1_secret_2","publishable_key":"pk_1"},"type":"stripe"}
+                """)
+    }
+
+    @Test func `a contract for an address has it`() throws {
+        #expect(
+            try json(contract(Self.url, provider: "alipay", status: .created)) == """
+                {"amount":{"currency":"CNY","value":3990},"checkout_url":"https://pay.example/c?a=1&b=2",\
+                "expires_at":1736860000,\(Self.head),"poll_after_ms":2000,"provider":"alipay","recurring":false,\
+                "status":"created","type":"url"}
+                """)
+    }
+
+    @Test func `a contract for a QR code has its text and its image`() throws {
+        #expect(
+            try json(contract(Self.qr, provider: "wechat", qrImageURL: "https://pay.example/qr/1.svg")) == """
+                {"amount":{"currency":"CNY","value":3990},"checkout_url":"weixin://wxpay/x","expires_at":1736860000,\
+                \(Self.head),"poll_after_ms":2000,"provider":"wechat","qr_image_url":"https://pay.example/qr/1.svg",\
+                "recurring":false,"status":"pending","type":"qr"}
+                """)
+    }
+
+    @Test func `a contract for nothing to pay names neither payment nor provider`() throws {
+        let contract = PaymentContract(
+            order: try sampleID(1), payment: nil, provider: nil, status: .succeeded, recurring: false,
+            amount: try money("0.00 CNY"), expiresAt: Timestamp(1_736_860_000), pollAfterMilliseconds: 0,
+            instruction: .none)
+        #expect(
+            try json(contract) == """
+                {"amount":{"currency":"CNY","value":0},"expires_at":1736860000,\
+                "order_id":"ord_00000000000000000000000001",\
+                "payment_id":null,"poll_after_ms":0,"provider":null,"recurring":false,\
+                "status":"succeeded","type":"none"}
+                """)
+    }
+
+    @Test(
+        arguments: [
+            (
+                iap, .appleIAP,
+                #"{"app_account_token":"3f2b0c1e-5a4d-4e6f-8a9b-0c1d2e3f4a5b","hint":"StoreKit","#
+                    + #""product_ids":["vip.day7","vip.day30"],"type":"apple_iap"}"#
+            ),
+            (
+                stripe, .stripe,
+                #"{"stripe":{"client_secret":"pi_1_secret_2","publishable_key":"pk_1"},"type":"stripe"}"#
+            ),
+            (url, .url, #"{"checkout_url":"https://pay.example/c?a=1&b=2","type":"url"}"#),
+            (qr, .qr, #"{"checkout_url":"weixin://wxpay/x","type":"qr"}"#),
+            (.none, .none, #"{"type":"none"}"#),
+        ] as [(PaymentInstruction, ContractType, String)])
+    func `an instruction is stored and read back as itself`(
+        _ instruction: PaymentInstruction, _ type: ContractType, _ text: String
+    ) throws {
+        #expect(instruction.type == type)
+        #expect(try json(instruction) == text)
+        #expect(try decoded(text, as: PaymentInstruction.self) == instruction)
+    }
+
+    @Test(
+        arguments: [
+            "{}", #"{"type":"apple_pay"}"#, #"{"type":"card"}"#, #"{"type":null}"#, #"{"type":"url"}"#,
+            #"{"type":"qr"}"#,
+            #"{"type":"stripe"}"#, #"{"type":"stripe","stripe":{"publishable_key":"pk"}}"#,
+            #"{"type":"apple_iap","product_ids":["a"],"hint":"h"}"#,
+            #"{"type":"apple_iap","app_account_token":"t","hint":"h"}"#,
+            #"{"type":"apple_iap","product_ids":"a","app_account_token":"t","hint":"h"}"#,
+        ])
+    func `a stored instruction that lacks something is refused`(_ text: String) {
+        #expect(throws: DecodingError.self) { try decoded(text, as: PaymentInstruction.self) }
+    }
+}
