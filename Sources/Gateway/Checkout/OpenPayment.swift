@@ -64,7 +64,7 @@ extension Gateway {
             let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
             do throws(GatewayError) {
                 try await settle(cause) { settlement in
-                    try settlement.tx.setInstruction(sealed, of: payment)
+                    try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
                     _ = try settlement.apply(.payment(report), from: account)
                 }
             } catch {
@@ -114,5 +114,13 @@ extension Gateway {
         let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(
             separator: "-")
+    }
+}
+
+extension PaymentInstruction {
+    /// The product ids of a store's contract.
+    fileprivate var offers: [String]? {
+        guard case .appleIAP(let productIDs, _, _) = self else { return nil }
+        return productIDs
     }
 }

@@ -2,6 +2,8 @@ extension Migrations {
     /// Users, catalogue, orders, payments, refunds, disputes, grants, balances, usage, events, audit, inbox, keys.
     ///
     /// `users` is the only table that knows the app's own user ids; `user_states` is the row that is locked first.
+    /// A payment with `offers` (the product ids of a store's contract) captures nothing itself: what the store charged
+    /// and gave back is on the order.
     static let cashier = """
         CREATE TABLE users (
             id {text} NOT NULL PRIMARY KEY,
@@ -62,6 +64,9 @@ extension Migrations {
             currency {text},
             state {text} NOT NULL CHECK (state IN ('open', 'paid', 'closed')),
             paid_by {text},
+            charged {int} CHECK (charged >= 0),
+            charged_currency {text},
+            returned {int} NOT NULL DEFAULT 0 CHECK (returned >= 0),
             platform {text} NOT NULL,
             environment {text} NOT NULL CHECK (environment IN ('Production', 'Sandbox', 'Xcode')),
             partner {text},
@@ -73,6 +78,8 @@ extension Migrations {
             closed_at {int},
             refreshed_at {int},
             CHECK ((amount IS NULL) = (currency IS NULL)),
+            CHECK ((charged IS NULL) = (charged_currency IS NULL)),
+            CHECK (returned <= COALESCE(charged, 0)),
             CHECK ((state = 'paid') = (paid_at IS NOT NULL))
         ) {strict};
         CREATE INDEX orders_by_user ON orders (user_id, id);
@@ -99,12 +106,13 @@ extension Migrations {
             order_id {text} NOT NULL REFERENCES orders (id),
             account {text} NOT NULL,
             processor {text},
-            amount {int} CHECK (amount >= 0),
-            currency {text},
+            amount {int} NOT NULL CHECK (amount > 0),
+            currency {text} NOT NULL,
             state {text} NOT NULL
                 CHECK (state IN ('created', 'pending', 'unknown', 'succeeded', 'failed', 'cancelled')),
             reference {text},
             instruction {blob},
+            offers {text},
             recurring {int} NOT NULL CHECK (recurring IN (0, 1)),
             platform {text} NOT NULL,
             return_url {text},
@@ -114,8 +122,7 @@ extension Migrations {
             refunded {int} NOT NULL DEFAULT 0,
             lost {int} NOT NULL DEFAULT 0,
             created_at {int} NOT NULL,
-            CHECK ((amount IS NULL) = (currency IS NULL)),
-            CHECK (captured = CASE WHEN state = 'succeeded' THEN COALESCE(amount, 0) ELSE 0 END),
+            CHECK (captured = CASE WHEN state = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END),
             CHECK (refunded >= 0 AND refunded <= refunding AND lost >= 0 AND refunding + lost <= captured)
         ) {strict};
         CREATE INDEX payments_by_order ON payments (order_id, id);

@@ -67,7 +67,8 @@ extension Transaction {
     ) throws(StoreError) {
         let touched = try run(
             """
-            UPDATE payments SET state = ?, captured = CASE WHEN ? = 'succeeded' THEN amount ELSE 0 END
+            UPDATE payments
+            SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END
             WHERE id = ? AND state = ?
             """, new.rawValue, new.rawValue, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
@@ -79,8 +80,14 @@ extension Transaction {
     }
 
     /// Keeps the contract; it is made once for each payment.
-    package func setInstruction(_ sealed: Data, of payment: ID<Payment>) throws(StoreError) {
-        try run("UPDATE payments SET instruction = ? WHERE id = ? AND instruction IS NULL", sealed, payment)
+    ///
+    /// - Parameter offers: the product ids of a store's contract; what the store charges is not captured by us.
+    package func setInstruction(
+        _ sealed: Data, offers: [String]?, of payment: ID<Payment>
+    ) throws(StoreError) {
+        try run(
+            "UPDATE payments SET instruction = ?, offers = ? WHERE id = ? AND instruction IS NULL", sealed,
+            offers?.joined(separator: " "), payment)
     }
 
     package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {
