@@ -4,7 +4,7 @@ public import FoundationEssentials
 /// What a provider says about a payment's money.
 ///
 /// A foreign status that is not known is ``pending(status:)`` with its raw text, never a success.
-public enum PaymentOutcome: Sendable, Equatable {
+public enum PaymentOutcome: Sendable, Equatable, Codable {
     /// The provider knows the payment and waits for the payer.
     case accepted
     /// Not final, and not one of the provider's words that this adapter knows.
@@ -19,7 +19,7 @@ public enum PaymentOutcome: Sendable, Equatable {
     case cancelled
 }
 
-public struct PaymentReport: Sendable, Equatable {
+public struct PaymentReport: Sendable, Equatable, Codable {
     public let payment: ID<Payment>
     public let outcome: PaymentOutcome
     /// The provider's own id where it is known.
@@ -33,7 +33,7 @@ public struct PaymentReport: Sendable, Equatable {
 }
 
 /// What a provider says about a refund.
-public enum RefundOutcome: Sendable, Equatable {
+public enum RefundOutcome: Sendable, Equatable, Codable {
     case pending
     case succeeded
     /// The money stayed, or came back after a success.
@@ -42,7 +42,7 @@ public enum RefundOutcome: Sendable, Equatable {
     case reversed
 }
 
-public struct RefundReport: Sendable, Equatable {
+public struct RefundReport: Sendable, Equatable, Codable {
     public let payment: ID<Payment>
     /// Our refund; nil for one that was made at the provider, which then has a ``reference``.
     public let refund: ID<Refund>?
@@ -62,11 +62,11 @@ public struct RefundReport: Sendable, Equatable {
     }
 }
 
-public enum DisputeOutcome: Sendable, Equatable {
+public enum DisputeOutcome: Sendable, Equatable, Codable {
     case opened, won, lost
 }
 
-public struct DisputeReport: Sendable, Equatable {
+public struct DisputeReport: Sendable, Equatable, Codable {
     public let payment: ID<Payment>
     /// The provider's id of the dispute; nil where a payment has at most one.
     public let reference: String?
@@ -83,7 +83,7 @@ public struct DisputeReport: Sendable, Equatable {
 }
 
 /// Something that a provider stated and that was proven to come from it.
-public enum ProviderFact: Sendable, Equatable {
+public enum ProviderFact: Sendable, Equatable, Codable {
     case payment(PaymentReport)
     case refund(RefundReport)
     case dispute(DisputeReport)

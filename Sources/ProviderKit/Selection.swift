@@ -33,6 +33,20 @@ package struct SelectionNeed: Sendable {
     }
 }
 
+extension SelectionNeed {
+    /// What selling a SKU needs.
+    package init(
+        _ sku: SKU, days: Int64? = nil, quantity: Int64 = 1, amount: Money, platform: Platform,
+        accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
+    ) {
+        self.init(
+            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
+            hasAppleProducts: !sku.appleOffer(days: days).isEmpty, quantity: quantity, amount: amount,
+            platform: platform,
+            accepts: accepts, provider: provider, user: user)
+    }
+}
+
 /// Which accounts can take a payment, best first: a pure function of configuration, overrides and need.
 package enum Selection {
     /// The most that Apple sells of a consumable at once.

@@ -22,6 +22,12 @@ package struct AppleProduct: Hashable, Sendable {
     }
 
     package var text: String { bundle.map { "\($0):\(product)" } ?? product }
+
+    /// One text for each meaning: both placeholders are written `${days}`.
+    package var canonical: String {
+        let pattern = Self.pieces(of: product).joined(separator: "${days}")
+        return bundle.map { "\($0):\(pattern)" } ?? pattern
+    }
     package var isPattern: Bool { Self.pieces(of: product).count == 2 }
 
     /// The product id that this entry means for so many days; a literal is itself.

@@ -45,6 +45,8 @@ extension SKU {
         guard kind != .nonRenewing || soldDays != nil || appleOffersAll else { throw .days }
         guard let price = priceList.first(where: { $0.currency == currency }) else { throw .currency }
         guard let amount = try? price.multiplied(by: quantity) else { throw .quantity }
+        // What costs nothing is given one at a time.
+        guard !amount.isZero || quantity == 1 else { throw .quantity }
         var length: Int64?
         if let soldDays, kind == .nonRenewing || kind == .subscription {
             let (days, overflow) = soldDays.multipliedReportingOverflow(by: quantity)

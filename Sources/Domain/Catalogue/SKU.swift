@@ -108,6 +108,8 @@ extension SKU: Codable {
 extension SKU {
     package var code: SKUCode? { SKUCode(id) }
     package var appleProducts: [AppleProduct] { appleProductIDs.compactMap(AppleProduct.init) }
+    /// Every price that a checkout may ask: the options', or else the SKU's own.
+    package var offeredPrices: [Money] { options.isEmpty ? prices : options.flatMap(\.prices) }
     package var pattern: AppleProduct? { appleProducts.first(where: \.isPattern) }
 
     /// The name in the first of the caller's languages that is there: exact tag, then its primary language.

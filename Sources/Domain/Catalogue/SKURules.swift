@@ -13,11 +13,12 @@ extension SKU {
         try require(code != nil, "id", "must match [a-z0-9][a-z0-9_.-]{0,63}")
         try require((1...200).contains(name.count), "name", "must have 1 to 200 characters")
         try require(description.count <= 4_000, "description", "must have at most 4,000 characters")
-        try require(tier.count <= 64, "tier", "must have at most 64 characters")
+        try require(tier.count <= 64 && tier.isPlain, "tier", "must have at most 64 characters, none of them a control")
         try require((0...1_000_000).contains(rank), "rank", "must be 0 to 1,000,000")
         try require((planCode ?? "").count <= 64, "plan_code", "must have at most 64 characters")
         try require((subscribeID ?? 1) > 0, "subscribe_id", "must be positive")
-        try require(stackGroup.count <= 64, "stack_group", "must have at most 64 characters")
+        let groupIsGood = stackGroup.count <= 64 && stackGroup.isPlain
+        try require(groupIsGood, "stack_group", "must have at most 64 characters, none of them a control")
         try require(durationDays.map(AppleProduct.dayRange.contains) ?? true, "duration_days", "must be 1 to 3,660")
         try require(!prices.isEmpty || !options.isEmpty, "prices", "a SKU needs prices or options")
         try Self.check(prices, "prices")
@@ -85,4 +86,9 @@ extension SKU {
             throw SKUFault(field: "localizations", reason: "at most 50, each with a name of 1 to 200 characters")
         }
     }
+}
+
+extension String {
+    /// No control characters: SQL text cannot hold U+0000, and nobody can read the others.
+    fileprivate var isPlain: Bool { !unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
 }

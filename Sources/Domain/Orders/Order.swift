@@ -28,6 +28,8 @@ public struct Order: Identified, Sendable {
     /// The price asked; null where a store set it and signed none.
     package let amount: Money?
     package var state: State
+    /// The payment that paid it.
+    package var paidBy: ID<Payment>?
     package let platform: Platform
     package let environment: Environment
     /// The partner whose key made it.
@@ -50,7 +52,8 @@ public struct Order: Identified, Sendable {
 
     package init(
         id: ID<Order>, user: ID<User>, origin: Origin, sku: SKUCode, quantity: Int64, terms: OrderTerms, days: Int64?,
-        amount: Money?, state: State, platform: Platform, environment: Environment, partner: String?,
+        amount: Money?, state: State, paidBy: ID<Payment>? = nil, platform: Platform, environment: Environment,
+        partner: String?,
         returnURL: String?,
         metadata: [String: String], charged: Money? = nil, refunding: Int64 = 0, refunded: Int64 = 0, lost: Int64 = 0,
         anomalies: [Anomaly] = [], createdAt: Timestamp, expiresAt: Timestamp, paidAt: Timestamp? = nil,
@@ -65,6 +68,7 @@ public struct Order: Identified, Sendable {
         self.days = days
         self.amount = amount
         self.state = state
+        self.paidBy = paidBy
         self.platform = platform
         self.environment = environment
         self.partner = partner
@@ -97,6 +101,32 @@ extension Order {
 
     /// Everything that was paid has gone back by refunds.
     package var isFullyRefunded: Bool { state == .paid && refunded > 0 && refunded + lost >= (charged?.value ?? 0) }
+
+    /// What the refunds and disputes of an order make of what it granted.
+    package struct Standing: Sendable, Equatable {
+        /// Why it is taken back; nil leaves it.
+        package let revocation: Grant.Revocation.Reason?
+        package let isSuspended: Bool
+    }
+
+    /// Only disputes of the payment that paid the order touch what it granted; one of a duplicate does not.
+    package func standing(_ disputes: [Dispute]) -> Standing {
+        let own = disputes.filter { $0.payment == paidBy }
+        let reason: Grant.Revocation.Reason? =
+            if own.contains(where: { $0.state == .lost }) {
+                .dispute
+            } else if isFullyRefunded && terms.onRefund == .revoke {
+                .refund
+            } else {
+                nil
+            }
+        return Standing(revocation: reason, isSuspended: own.contains { $0.state == .open })
+    }
+
+    /// Whether the order's grant and units are the user's, as far as its standing goes.
+    package func gives(_ standing: Standing) -> Bool {
+        state == .paid && standing.revocation == nil && !anomalies.contains(.duplicateOwnership)
+    }
 }
 
 /// Where the buyer is.

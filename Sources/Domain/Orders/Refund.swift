@@ -41,22 +41,33 @@ extension Refund.State {
         case outcomeUnknown = "outcome_unknown"
     }
 
-    /// Moves a refund; a fact that does not fit leaves it as it is.
+    package struct Move: Sendable, Equatable {
+        package let state: Refund.State
+        package let anomaly: Anomaly?
+    }
+
+    /// Moves a refund (`domain.md` section 4).
     ///
-    /// A success may bounce later (`failed`) or be taken back by Apple (`reversed`). A refund that failed stays so:
-    /// providers make a new one.
-    package func applying(_ fact: Fact) -> Refund.State {
+    /// A success may bounce later (`failed`) or be taken back by Apple (`reversed`), in whatever order that is told. A
+    /// success after a failure is an anomaly: the amount was free again in between.
+    package func applying(_ fact: Fact) -> Move {
         switch (self, fact) {
-        case (.created, .accepted), (.unknown, .accepted): .pending
-        case (.created, .outcomeUnknown), (.pending, .outcomeUnknown): .unknown
-        case (.created, .succeeded), (.pending, .succeeded), (.unknown, .succeeded): .succeeded
-        case (.created, .failed), (.pending, .failed), (.unknown, .failed), (.succeeded, .failed): .failed
-        case (.succeeded, .reversed): .reversed
-        case (.created, .reversed), (.pending, .reversed), (.unknown, .reversed), (.pending, .accepted),
-            (.unknown, .outcomeUnknown), (.succeeded, _), (.failed, _), (.reversed, _):
-            self
+        case (.created, .accepted), (.unknown, .accepted): Move(state: .pending, anomaly: nil)
+        case (.created, .outcomeUnknown), (.pending, .outcomeUnknown): Move(state: .unknown, anomaly: nil)
+        case (.created, .succeeded), (.pending, .succeeded), (.unknown, .succeeded):
+            Move(state: .succeeded, anomaly: nil)
+        case (.created, .failed), (.pending, .failed), (.unknown, .failed), (.succeeded, .failed):
+            Move(state: .failed, anomaly: nil)
+        case (.created, .reversed), (.pending, .reversed), (.unknown, .reversed), (.succeeded, .reversed):
+            Move(state: .reversed, anomaly: nil)
+        case (.failed, .succeeded): Move(state: self, anomaly: .contradictingFact)
+        case (.pending, .accepted), (.unknown, .outcomeUnknown), (.succeeded, _), (.failed, _), (.reversed, _):
+            Move(state: self, anomaly: nil)
         }
     }
+
+    /// No provider call is owed.
+    package var isFinal: Bool { self == .succeeded || self == .failed || self == .reversed }
 
     /// The amount is bound: it may have left or is about to.
     package var isBinding: Bool { self != .failed && self != .reversed }

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Store
 
 /// One audited act.
@@ -14,9 +14,9 @@ package struct AuditView: Encodable, Sendable {
 }
 
 extension Gateway {
-    /// Who did what, newest first.
+    /// Who did what, newest first: everything, or what was done about one subject or one user.
     package func listAudit(
-        subject: String?, cursor: String?, limit: Int64
+        subject: String?, user: ExternalUserID?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<AuditView> {
         var before: AuditCursor?
         if let cursor {
@@ -26,8 +26,13 @@ extension Gateway {
             }
             before = AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
         }
-        let found = try await read { [before] db in
-            try db.audit(subject: subject, before: before, limit: limit + 1).map { position, entry in
+        let found = try await read { [before] db -> [AuditView] in
+            var subject = subject
+            if let user {
+                guard let id = try db.userID(user) else { return [] }
+                subject = id.rawValue
+            }
+            return try db.audit(subject: subject, before: before, limit: limit + 1).map { position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,

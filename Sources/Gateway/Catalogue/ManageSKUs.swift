@@ -79,16 +79,24 @@ extension Gateway {
     /// Merges a catalogue file: SKUs that are not there are added, others are replaced; none is removed.
     ///
     /// - Returns: how many were added and changed.
-    package func importCatalogue(_ skus: [SKU], context: CallContext) async throws(GatewayError) -> CatalogueImport {
-        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+    package func importCatalogue(_ drafts: [SKU], context: CallContext) async throws(GatewayError) -> CatalogueImport {
+        var skus: [SKU] = []
+        for draft in drafts { skus.append(try validate(draft)) }
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { [skus] settlement in
             var result = CatalogueImport(added: 0, changed: 0)
+            // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
+            for sku in skus { try settlement.tx.releaseAppleProducts(sku) }
             for sku in skus {
                 guard let code = sku.code else { throw GatewayError.invalidRequest(field: "id", reason: sku.id) }
                 if let before = try settlement.tx.lockSKU(code) {
                     var after = sku
                     after.number = before.number
-                    guard after != before else { continue }
+                    guard after != before else {
+                        try settlement.claimProducts(after)
+                        continue
+                    }
                     try settlement.replace(before, by: after, action: "sku.imported")
+                    try settlement.claimProducts(after)
                     result.changed += 1
                 } else if let made = try settlement.tx.insertSKU(sku, at: settlement.now) {
                     try settlement.claimProducts(made)

@@ -32,25 +32,30 @@ extension Gateway {
         let accounts = accounts(with: overrides)
         let owned = Set(grants.filter { $0.term == .perpetual && $0.revocation == nil }.map(\.sku.rawValue))
         return skus.filter { sku in
-            let prices = (sku.options.first?.prices ?? []) + sku.prices
-            let wanted = prices.filter { currency == nil || $0.currency == currency }
+            let wanted = sku.offeredPrices.filter { currency == nil || $0.currency == currency }
             guard !wanted.isEmpty else { return false }
             guard let platform else { return true }
             return wanted.contains { price in
-                price.isZero || isSold(sku, at: price, on: platform, by: accounts, user: user)
+                price.isZero || isSold(sku, at: price, on: platform, by: accounts)
             }
         }.map { sku in
             ProductView(sku: sku, localization: sku.localized(for: languages), owned: owned.contains(sku.id))
         }
     }
 
-    private func isSold(
-        _ sku: SKU, at price: Money, on platform: Platform, by accounts: [ConfiguredAccount], user: ExternalUserID
-    ) -> Bool {
-        let need = SelectionNeed(
-            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-            hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price, platform: platform,
-            accepts: Set(ContractType.allCases), user: user.rawValue)
+    /// The active SKUs that no enabled account could sell on any platform.
+    package func unsoldSKUs() async throws(GatewayError) -> [SKU] {
+        let (skus, overrides) = try await read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let accounts = accounts(with: overrides)
+        return skus.filter { sku in
+            !sku.offeredPrices.contains { price in
+                price.isZero || Platform.allCases.contains { isSold(sku, at: price, on: $0, by: accounts) }
+            }
+        }
+    }
+
+    private func isSold(_ sku: SKU, at price: Money, on platform: Platform, by accounts: [ConfiguredAccount]) -> Bool {
+        let need = SelectionNeed(sku, amount: price, platform: platform, user: "")
         return accounts.contains { Selection.isAble($0, need) }
     }
 

@@ -21,11 +21,9 @@ extension Gateway {
         let accounts = accounts(with: overrides)
         let (quote, appleOnly) = try quote(sku, request)
         let need = SelectionNeed(
-            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-            hasAppleProducts: !sku.appleOffer(days: quote.days).isEmpty, quantity: request.quantity,
-            amount: quote.amount,
-            platform: request.platform, accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept,
-            provider: request.provider, user: user.rawValue)
+            sku, days: quote.days, quantity: request.quantity, amount: quote.amount, platform: request.platform,
+            accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
+            user: user.rawValue)
         let candidates = Selection.candidates(accounts, for: need)
         if appleOnly && candidates.isEmpty {
             throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")

@@ -46,9 +46,7 @@ extension Gateway {
             let tx = settlement.tx
             let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
             try tx.lockUser(userID)
-            if offer.sku.kind == .nonConsumable, try settlement.owns(offer.code, userID, besides: nil) {
-                throw GatewayError.alreadyOwned
-            }
+            try settlement.refuseOwned(offer.code, offer.sku.kind, offer.quote.amount, userID)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.quote.terms, days: offer.quote.days, amount: offer.quote.amount, state: .open,
@@ -71,15 +69,14 @@ extension Gateway {
         }
     }
 
-    /// Goes on with an order that an earlier run made: the same payment is opened again, under the same provider key.
+    /// Goes on with an order that an earlier run made, by the payment that was made with it.
     private func continueCheckout(
         _ order: ID<Order>, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
-        let latest = try await read { db in try db.payments(of: order).last }
-        guard let latest, latest.instruction == nil, !latest.payment.state.isFinal else {
+        guard let first = try await read({ db in try db.payments(of: order).first }) else {
             return try await contract(of: order)
         }
-        return try await openPayment(latest.payment.id, accepts: accepts, cause: cause)
+        return try await continuePayment(first.payment.id, accepts: accepts, cause: cause)
     }
 }
 
@@ -96,6 +93,16 @@ extension Settlement {
         try tx.insertPayment(payment, recurring: order.terms.kind == .subscription && account.manifest.recurring)
         try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return payment.id
+    }
+
+    /// Refuses what the user has already: a non-consumable, and a free pass that still runs.
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ amount: Money, _ user: ID<User>) throws {
+        if kind == .nonConsumable, try owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+        guard amount.isZero else { return }
+        let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
+            $0.grant.sku == sku && ($0.status == .active || $0.status == .scheduled)
+        }
+        if runs { throw GatewayError.alreadyOwned }
     }
 
     /// Pays an order that costs nothing.

@@ -5,6 +5,18 @@ import ProviderKit
 import Store
 
 extension Gateway {
+    /// Goes on with a payment that an earlier run made: unless it was answered, it is opened again under the same key.
+    func continuePayment(
+        _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
+    ) async throws(GatewayError) -> PaymentContract {
+        guard let record = try await read({ db in try db.payment(payment) }) else { throw .notFound }
+        if record.instruction != nil { return try await contract(of: payment) }
+        guard !record.payment.state.isFinal else {
+            throw .providerRejected(reason: "the payment has \(record.payment.state)")
+        }
+        return try await openPayment(payment, accepts: accepts, cause: cause)
+    }
+
     /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
     ///
     /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: the same key, or another
@@ -21,7 +33,7 @@ extension Gateway {
             }
         }
         try outcome.get()
-        return try await contract(of: prepared.attempt.order)
+        return try await contract(of: payment)
     }
 
     private struct Prepared: Sendable {

@@ -19,22 +19,36 @@ extension Gateway {
         return text
     }
 
+    /// The contract of an order's latest payment; of a free order, the one that asks for nothing.
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
         let (found, payments) = try await read { db in (try db.order(order), try db.payments(of: order)) }
-        guard let found, let amount = found.amount else { throw .notFound }
-        guard let record = payments.last else {
-            guard found.state == .paid else { throw .notFound }
-            return PaymentContract(
-                order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,
-                expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval, instruction: .none)
+        guard let found else { throw .notFound }
+        if let latest = payments.last { return try contract(found, latest) }
+        guard found.state == .paid, let amount = found.amount else { throw .notFound }
+        return PaymentContract(
+            order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,
+            expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval, instruction: .none)
+    }
+
+    /// The contract of one payment.
+    func contract(of payment: ID<Payment>) async throws(GatewayError) -> PaymentContract {
+        let found = try await read { db -> (Order, PaymentRecord)? in
+            guard let record = try db.payment(payment), let order = try db.order(record.payment.order) else {
+                return nil
+            }
+            return (order, record)
         }
+        guard let (order, record) = found else { throw .notFound }
+        return try contract(order, record)
+    }
+
+    private func contract(_ order: Order, _ record: PaymentRecord) throws(GatewayError) -> PaymentContract {
         guard let instruction = try instruction(record) else { throw .notFound }
         let payment = record.payment
         return PaymentContract(
-            order: order, payment: payment.id, provider: payment.account, status: payment.state,
-            recurring: record.recurring,
-            amount: payment.amount, expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval,
-            instruction: instruction,
+            order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
+            recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,
+            pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
             qrImageURL: instruction.type == .qr ? "\(settings.publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil)
     }
 

@@ -22,16 +22,19 @@ package struct RetryRequest: Sendable {
 }
 
 extension Gateway {
+    private static let attemptLimit = 20
+    private static let fenceRounds = 3
+
     /// Opens another attempt for an open order, the attempts before it being fenced first.
     ///
-    /// - Throws: `orderNotFound`, `orderNotOpen` (also when fencing finds that it was paid), `invalidRequest`,
-    ///   `noProviderAvailable`, and those of opening a payment.
+    /// - Throws: `orderNotFound`, `orderNotOpen` (also when fencing finds that it was paid, or its time is over),
+    ///   `invalidRequest`, `alreadyOwned`, `noProviderAvailable`, `conflict` after 20 attempts, and those of opening a payment.
     package func retryCheckout(
         _ order: String, _ request: RetryRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         let cause = Cause(actor: context.actor, requestID: context.requestID)
         if let payment = context.resumed.flatMap(ID<Payment>.init) {
-            return try await openPayment(payment, accepts: request.accept, cause: cause)
+            return try await continuePayment(payment, accepts: request.accept, cause: cause)
         }
         try check(returnURL: request.returnURL)
         let found = try await ownOrder(order, user: user)
@@ -40,22 +43,16 @@ extension Gateway {
             throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
         }
         let account = try await choose(found, amount, request, user: user)
-        try await fence(found.id, cause: cause)
-        let payment = try await settle(cause) { settlement in
-            try settlement.tx.lockUser(found.user)
-            guard let current = try settlement.tx.lockOrder(found.id), current.state == .open else {
-                throw GatewayError.orderNotOpen
+        var fenced = Fence()
+        for _ in 0..<Self.fenceRounds {
+            fenced = try await fence(found.id, cause: cause, after: fenced)
+            let fence = fenced
+            let payment = try await settle(cause) { settlement in
+                try settlement.attempt(found, on: account, request, fence, context: context)
             }
-            for record in try settlement.tx.payments(of: found.id) where !record.payment.state.isFinal {
-                try settlement.tx.markUnfenced(record.payment.id)
-                try settlement.note(current, "payment.unfenced", record.payment.id.rawValue)
-            }
-            let payment = try settlement.intend(
-                current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL)
-            try settlement.tx.bind(context, to: payment.rawValue)
-            return payment
+            if let payment { return try await openPayment(payment, accepts: request.accept, cause: cause) }
         }
-        return try await openPayment(payment, accepts: request.accept, cause: cause)
+        throw .requestInProgress
     }
 
     private func choose(
@@ -63,41 +60,99 @@ extension Gateway {
     ) async throws(GatewayError) -> ConfiguredAccount {
         let (sku, overrides) = try await read { db in (try db.sku(order.sku), try db.accountOverrides()) }
         guard let sku else { throw .skuNotFound(order.sku.rawValue) }
+        // An order that named no option can only be completed by what Apple sells.
+        let needsApple = order.days == nil && !sku.options.isEmpty
         let need = SelectionNeed(
-            sku: sku.id, kind: order.terms.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-            hasAppleProducts: !sku.appleOffer(days: order.days).isEmpty, quantity: order.quantity, amount: amount,
-            platform: request.platform, accepts: request.accept, provider: request.provider, user: user.rawValue)
+            sku, days: order.days, quantity: order.quantity, amount: amount, platform: request.platform,
+            accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
+            user: user.rawValue)
         guard let account = Selection.candidates(accounts(with: overrides), for: need).first else {
             throw .noProviderAvailable
         }
         return account
     }
 
-    /// Cancels, or where that cannot be definite queries, every attempt of an order that may still be paid.
-    ///
-    /// - Returns: false when a provider did not answer.
-    @discardableResult
-    func fence(_ order: ID<Order>, cause: Cause) async throws(GatewayError) -> Bool {
+    /// What became of an order's attempts when they were to be closed.
+    struct Fence: Sendable {
+        /// Every attempt that was cancelled or asked about.
+        var asked: Set<ID<Payment>> = []
+        /// Those that may still be paid all the same.
+        var uncertain: Set<ID<Payment>> = []
         var allAnswered = true
+    }
+
+    /// Cancels, or where that cannot be definite queries, every attempt of an order that may still be paid.
+    @discardableResult
+    func fence(_ order: ID<Order>, cause: Cause, after earlier: Fence = Fence()) async throws(GatewayError) -> Fence {
+        var fence = earlier
         let open = try await read { db in try db.payments(of: order).map(\.payment).filter { !$0.state.isFinal } }
-        for payment in open {
-            guard let account = registry[payment.processor ?? payment.account] else {
-                allAnswered = false
-                continue
-            }
-            let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
-            let report = await calls.perform { () async -> PaymentReport? in
-                if account.manifest.cancel != .none, let report = try? await account.provider.cancel(reference) {
+        for payment in open where !fence.asked.contains(payment.id) {
+            fence.asked.insert(payment.id)
+            let manifest = registry[payment.processor ?? payment.account]?.manifest
+            let report = try await ask(payment, cause: cause) { provider, reference in
+                if manifest?.cancel != ProviderManifest.Cancellation.none,
+                    let report = try? await provider.cancel(reference)
+                {
                     return report
                 }
-                return try? await account.provider.query(reference)
+                return try? await provider.query(reference)
             }
-            guard let report, report.payment == payment.id else {
-                allAnswered = false
-                continue
-            }
-            _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
+            if report == nil { fence.allAnswered = false }
+            if report?.outcome != .cancelled || manifest?.cancel != .definite { fence.uncertain.insert(payment.id) }
         }
-        return allAnswered
+        return fence
+    }
+
+    /// Asks a payment's provider something and settles the answer.
+    ///
+    /// - Returns: nil when the provider did not answer, or spoke of another payment.
+    @discardableResult
+    func ask(
+        _ payment: Payment, cause: Cause,
+        _ question: @escaping @Sendable (any PaymentProvider, ProviderReference) async -> PaymentReport?
+    ) async throws(GatewayError) -> PaymentReport? {
+        guard let account = registry[payment.processor ?? payment.account] else { return nil }
+        let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
+        let report = await calls.perform { await question(account.provider, reference) }
+        guard let report, report.payment == payment.id else { return nil }
+        _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
+        return report
+    }
+
+    /// The intent of one more attempt.
+    fileprivate static func mayAttempt(_ payments: [PaymentRecord]) throws(GatewayError) {
+        guard payments.count < attemptLimit else {
+            throw .conflict(reason: "the order has had \(attemptLimit) attempts; make a new one")
+        }
+    }
+}
+
+extension Settlement {
+    /// Writes the intent of another attempt under the order's lock.
+    ///
+    /// - Returns: nil when an attempt was made since the fence, so that it must be fenced too.
+    fileprivate func attempt(
+        _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ fence: Gateway.Fence,
+        context: CallContext
+    ) throws -> ID<Payment>? {
+        try tx.lockUser(order.user)
+        guard let current = try tx.lockOrder(order.id), current.state == .open, let amount = current.amount,
+            try !tx.hasExpired(order.id, at: now)
+        else { throw GatewayError.orderNotOpen }
+        try refuseOwned(current.sku, current.terms.kind, amount, current.user)
+        let payments = try tx.payments(of: order.id)
+        try Gateway.mayAttempt(payments)
+        let open = payments.map(\.payment).filter { !$0.state.isFinal || fence.uncertain.contains($0.id) }
+        guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
+        for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
+            try tx.markUnfenced(payment.id)
+            try note(current, "payment.unfenced", payment.id.rawValue)
+            try audit(
+                current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
+        }
+        let payment = try intend(
+            current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL)
+        try tx.bind(context, to: payment.rawValue)
+        return payment
     }
 }

@@ -8,14 +8,20 @@ extension Gateway {
         return try await read { db in
             guard let id = try db.userID(user) else {
                 return EntitlementSnapshot(
-                    userID: user.rawValue, version: 0, fold: EntitlementRules.fold([], now: now), balances: [:],
-                    sandboxBalances: [:])
+                    name: user.rawValue, version: 0, fold: EntitlementRules.fold([], now: now), balances: [:])
             }
-            let balances = try db.balances(of: id)
             return EntitlementSnapshot(
-                userID: user.rawValue, version: try db.userVersion(id),
-                fold: EntitlementRules.fold(try db.grants(of: id), now: now), balances: balances[.production] ?? [:],
-                sandboxBalances: (balances[.sandbox] ?? [:]).merging(balances[.xcode] ?? [:], uniquingKeysWith: +))
+                name: user.rawValue, version: try db.userVersion(id),
+                fold: EntitlementRules.fold(try db.grants(of: id), now: now), balances: try db.balances(of: id))
         }
+    }
+}
+
+extension EntitlementSnapshot {
+    /// Balances of Sandbox and Xcode are shown together, apart from real ones.
+    init(name: String, version: Int64, fold: EntitlementFold, balances: [Environment: [String: Int64]]) {
+        self.init(
+            userID: name, version: version, fold: fold, balances: balances[.production] ?? [:],
+            sandboxBalances: (balances[.sandbox] ?? [:]).merging(balances[.xcode] ?? [:], uniquingKeysWith: +))
     }
 }

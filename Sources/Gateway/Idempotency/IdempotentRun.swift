@@ -7,6 +7,8 @@ import Store
 package struct IdempotentRun: Sendable {
     package let caller: String
     package let key: String
+    /// The lease that this run holds; what it writes counts only while it does.
+    let epoch: Int64
     /// What an earlier, unfinished run under this key made; the run goes on with it.
     package let resource: String?
 }
@@ -53,7 +55,8 @@ extension Gateway {
             )
         }
         switch claim {
-        case .run(let resource): return .run(IdempotentRun(caller: caller, key: key, resource: resource))
+        case .run(let epoch, let resource):
+            return .run(IdempotentRun(caller: caller, key: key, epoch: epoch, resource: resource))
         case .running: throw .requestInProgress
         case .reused: throw .idempotencyKeyReused
         case .replay(let status, let sealed):
@@ -68,13 +71,14 @@ extension Gateway {
             throw .internalError
         }
         try await write { tx in
-            try tx.finishIdempotencyKey(run.key, caller: run.caller, status: Int64(status), answer: sealed)
+            try tx.finishIdempotencyKey(
+                run.key, caller: run.caller, epoch: run.epoch, status: Int64(status), answer: sealed)
         }
     }
 
     /// Ends a run whose answer is not kept.
     package func releaseIdempotent(_ run: IdempotentRun) async throws(GatewayError) {
-        try await write { tx in try tx.releaseIdempotencyKey(run.key, caller: run.caller) }
+        try await write { tx in try tx.releaseIdempotencyKey(run.key, caller: run.caller, epoch: run.epoch) }
     }
 
     private static func place(_ caller: String, _ key: String) -> String { "idempotency_keys/\(caller)/\(key)" }
@@ -82,8 +86,12 @@ extension Gateway {
 
 extension Transaction {
     /// Binds what a run makes to its key, in the transaction that makes it.
+    ///
+    /// - Throws: `requestInProgress` when another run has taken the key over; nothing of this transaction is kept then.
     func bind(_ context: CallContext, to resource: String) throws {
         guard let run = context.idempotency else { return }
-        try bindIdempotencyKey(run.key, caller: run.caller, resource: resource)
+        guard try bindIdempotencyKey(run.key, caller: run.caller, epoch: run.epoch, resource: resource) else {
+            throw GatewayError.requestInProgress
+        }
     }
 }

@@ -19,7 +19,7 @@ extension Gateway {
         let received = try await verify(notification, at: account)
         let record = try seal(notification, received, at: account.id)
         let stored = try await write { tx in try tx.storeNotification(record) }
-        if !stored.isProcessed { try await processNotification(stored.id) }
+        if stored.isWaiting { try await processNotification(stored.id) }
         return received.acknowledgement
     }
 
@@ -42,7 +42,7 @@ extension Gateway {
     ) throws(GatewayError) -> NotificationRecord {
         let id = ids.make(Domain.Notification.self)
         let headers = notification.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
-        guard let facts = try? received.facts.map(StoredFact.init).storedJSON(),
+        guard let facts = try? received.facts.storedJSON(),
             let body = try? keyRing.seal(notification.body, place: "notifications.body/\(id)"),
             let sealedHeaders = try? keyRing.seal(
                 Data("\(notification.query)\n\(headers)".utf8), place: "notifications.headers/\(id)")

@@ -20,13 +20,14 @@ extension Gateway {
         let found = try await readOrder(order).order
         try await close(
             found, reason: "closed by an admin", cause: Cause(actor: context.actor, requestID: context.requestID))
-        return try await snapshot(found.id, audience: .partner)
+        return try await snapshot(found.id, audience: .stored)
     }
 
     private func close(_ order: Order, reason: String, cause: Cause) async throws(GatewayError) {
         guard order.state != .closed else { return }
         guard order.state == .open else { throw .orderNotOpen }
-        try await fence(order.id, cause: cause)
+        // What nobody could ask may be paid a moment later; closing it would take the payer's money for nothing.
+        guard try await fence(order.id, cause: cause).allAnswered else { throw .providerUnavailable }
         try await settle(cause) { settlement in
             try settlement.tx.lockUser(order.user)
             guard let current = try settlement.tx.lockOrder(order.id), current.state != .paid else {

@@ -57,6 +57,11 @@ package struct OrderSnapshot: Sendable {
     package var partner: String? { order.partner }
     package var status: Order.Status { order.status }
 
+    /// The account of the payment that paid it, else of the latest attempt.
+    private var provider: String? {
+        (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
+    }
+
     static func load(_ id: ID<Order>, from db: any Database, audience: Audience) throws -> OrderSnapshot? {
         try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
     }
@@ -110,7 +115,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(order.amount, forKey: .amount)
         try fields.encode(order.charged, forKey: .charged)
         try fields.encode(order.returned, forKey: .refunded)
-        try fields.encode(payments.last?.provider, forKey: .provider)
+        try fields.encode(provider, forKey: .provider)
         try fields.encode(order.platform, forKey: .platform)
         try fields.encode(order.environment, forKey: .environment)
         try fields.encodeNil(forKey: .subscription_id)

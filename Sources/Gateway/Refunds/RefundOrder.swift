@@ -24,7 +24,9 @@ extension Gateway {
             guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
             try tx.lockUser(unlocked.user)
             _ = try tx.lockOrder(id)
-            guard let target = try settlement.refundable(id) else { throw GatewayError.refundExceedsCaptured }
+            guard let target = try tx.order(id).flatMap(settlement.refundable) else {
+                throw GatewayError.refundExceedsCaptured
+            }
             guard let record = try tx.lockPayment(target), record.refundable > 0 else {
                 throw GatewayError.refundExceedsCaptured
             }
@@ -50,8 +52,13 @@ extension Gateway {
             return (refund, try refund.flatMap { try db.payment($0.payment)?.payment })
         }
         guard let refund, let payment else { throw .notFound }
-        guard refund.state == .created || refund.state == .pending || refund.state == .unknown else {
-            return try await refundView(id)
+        guard !refund.state.isFinal else { return try await refundView(id) }
+        if refund.state == .created && !refund.counted {
+            // A lost dispute took what this refund had bound, before it was sent.
+            let report = RefundReport(
+                payment: payment.id, refund: id, outcome: .failed(reason: "nothing is left"), amount: nil)
+            _ = try await settle(cause) { try $0.apply(.refund(report), from: payment.account) }
+            throw .refundExceedsCaptured
         }
         guard let account = registry[payment.processor ?? payment.account] else { throw .providerUnavailable }
         let attempt = RefundAttempt(
@@ -75,8 +82,8 @@ extension Gateway {
         let report: RefundReport
         do throws(ProviderError) {
             report =
-                refund.state == .pending
-                ? try await account.provider.query(refund: attempt) : try await account.provider.refund(attempt)
+                refund.state == .created
+                ? try await account.provider.refund(attempt) : try await account.provider.query(refund: attempt)
         } catch {
             switch error {
             case .rejected(let reason):
@@ -110,10 +117,9 @@ extension Gateway {
 
 extension Settlement {
     /// The payment of an order that a refund takes from: the one that paid it, else one whose money was held.
-    func refundable(_ order: ID<Order>) throws -> ID<Payment>? {
-        let records = try tx.payments(of: order).filter { $0.refundable > 0 }
-        let paying = try tx.rows("SELECT paid_by FROM orders WHERE id = ?", [order]).first?.optionalText("paid_by")
-        return (records.first { $0.payment.id.rawValue == paying } ?? records.first)?.payment.id
+    func refundable(_ order: Order) throws -> ID<Payment>? {
+        let records = try tx.payments(of: order.id).filter { $0.refundable > 0 }
+        return (records.first { $0.payment.id == order.paidBy } ?? records.first)?.payment.id
     }
 }
 

@@ -3,15 +3,19 @@ import Store
 
 // What every change leaves behind, in its own transaction: history, event, anomaly, audit.
 extension Settlement {
+    /// What attempts may add to an order's history; places are kept for what became of it.
+    private static let attemptNotes: Int64 = 150
+    private static let notes: Int64 = 400
+
     /// Appends to the order's history, as its owner sees it.
     func note(_ order: Order, _ type: String, _ detail: String) throws {
-        let text = detail.trimmingSpaces
-        try tx.appendTimeline(order.id, type: type, detail: String(text.prefix(500)), at: now)
+        let limit = type.hasPrefix("payment.") ? Self.attemptNotes : Self.notes
+        try tx.appendTimeline(order.id, type: type, detail: detail.stored(500), limit: limit, at: now)
     }
 
     /// Records an anomaly once and tells the outbox.
     func record(_ anomaly: Anomaly, _ order: Order, _ detail: String) throws {
-        guard try tx.insertAnomaly(anomaly, order.id, detail: detail, at: now) else { return }
+        guard try tx.insertAnomaly(anomaly, order.id, detail: detail.stored(500), at: now) else { return }
         try note(order, "anomaly.\(anomaly.rawValue)", detail)
         try audit(order, "anomaly.\(anomaly.rawValue)", before: "", after: detail)
         try emit(.orderAnomaly, order.id)
@@ -34,17 +38,21 @@ extension Settlement {
     func audit(subject: String, _ action: String, before: String, after: String) throws {
         try tx.appendAudit(
             AuditEntry(
-                subject: subject, actor: cause.actor.label, requestID: cause.requestID, action: action, before: before,
-                after: after, at: now))
+                subject: subject, actor: cause.actor.label, requestID: cause.requestID, action: action,
+                before: before.withoutNUL,
+                after: after.withoutNUL, at: now))
     }
 }
 
 extension String {
-    /// This text without spaces at its ends.
-    fileprivate var trimmingSpaces: String {
-        var text = self[...]
-        while text.first == " " { text = text.dropFirst() }
-        while text.last == " " { text = text.dropLast() }
-        return String(text)
+    /// SQL text cannot hold U+0000.
+    fileprivate var withoutNUL: String { replacing("\u{0}", with: "") }
+
+    /// This text as the database takes it from outside: without control characters (SQL text cannot hold U+0000), without
+    /// spaces at its ends, and at most so long.
+    func stored(_ length: Int) -> String {
+        let plain = unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        let words = String(String.UnicodeScalarView(plain)).split(separator: " ", omittingEmptySubsequences: true)
+        return String(words.joined(separator: " ").prefix(length))
     }
 }

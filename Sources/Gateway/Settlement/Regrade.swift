@@ -19,25 +19,15 @@ extension Settlement {
     /// Brings an order's grant and units in line with its refunds and disputes, in either direction.
     func regrade(_ id: ID<Order>) throws {
         guard let order = try tx.order(id) else { return }
-        let disputes = try tx.disputes(of: id)
-        let reason: Grant.Revocation.Reason? =
-            if disputes.contains(where: { $0.state == .lost }) {
-                .dispute
-            } else if order.isFullyRefunded && order.terms.onRefund == .revoke {
-                .refund
-            } else {
-                nil
-            }
-        let suspended = disputes.contains { $0.state == .open }
+        let standing = order.standing(try tx.disputes(of: id))
         var changed = false
         for grant in try tx.grants(of: id) where grant.source.kind == .order && grant.revocation?.reason != .admin {
-            let revocation = reason.map { grant.revocation ?? Grant.Revocation(at: now, reason: $0) }
-            guard revocation != grant.revocation || suspended != grant.suspended else { continue }
-            try tx.setGrant(grant.id, revocation: revocation, suspended: suspended)
+            let revocation = standing.revocation.map { grant.revocation ?? Grant.Revocation(at: now, reason: $0) }
+            guard revocation != grant.revocation || standing.isSuspended != grant.suspended else { continue }
+            try tx.setGrant(grant.id, revocation: revocation, suspended: standing.isSuspended)
             changed = true
         }
-        let entitled = order.state == .paid && reason == nil && !order.anomalies.contains(.duplicateOwnership)
-        let credited = try credit(entitled ? order.terms.units : [:], order)
+        let credited = try credit(order.gives(standing) ? order.terms.units : [:], order)
         if changed || credited { try touch(order.user) }
     }
 
@@ -63,10 +53,8 @@ extension Settlement {
     func touch(_ user: ID<User>) throws {
         let fold = EntitlementRules.fold(try tx.grants(of: user), now: now)
         let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
-        let balances = try tx.balances(of: user)
         let snapshot = EntitlementSnapshot(
-            userID: user.rawValue, version: version, fold: fold, balances: balances[.production] ?? [:],
-            sandboxBalances: (balances[.sandbox] ?? [:]).merging(balances[.xcode] ?? [:], uniquingKeysWith: +))
+            name: user.rawValue, version: version, fold: fold, balances: try tx.balances(of: user))
         try tx.appendEvent(
             EventRecord(
                 id: ids.make(), subject: user.rawValue, type: .entitlementsChanged, user: user, partner: nil, at: now,

@@ -12,24 +12,26 @@ extension Settlement {
             case .won: .won
             case .lost: .lost
             }
-        let reference = report.reference ?? scene.payment.id.rawValue
+        let whole = scene.payment.amount
+        guard report.amount.map({ $0.currency == whole.currency && (1...whole.value).contains($0.value) }) ?? true
+        else {
+            let amount = report.amount ?? whole
+            try record(.amountMismatch, scene.order, "a dispute of \(amount) was reported for \(scene.payment.id)")
+            return
+        }
+        let reference = report.reference?.stored(255) ?? scene.payment.id.rawValue
         if let dispute = try tx.disputes(of: scene.payment.id).first(where: { $0.reference == reference }) {
             let move = dispute.state.applying(fact)
             if let anomaly = move.anomaly {
                 try record(anomaly, scene.order, "\(dispute.id) was reported \(fact.rawValue)")
             }
             guard move.state != dispute.state else { return }
-            try tx.moveDispute(dispute.id, to: move.state)
+            try tx.moveDispute(dispute.id, to: move.state, amount: report.amount ?? dispute.amount)
             try follow(dispute.id, from: dispute.state.rawValue, to: move.state, scene)
         } else {
-            let amount = report.amount ?? scene.payment.amount
-            guard amount.currency == scene.payment.amount.currency, amount.value > 0 else {
-                try record(.amountMismatch, scene.order, "a dispute of \(amount) was reported for \(scene.payment.id)")
-                return
-            }
             let dispute = Dispute(
-                id: ids.make(), order: scene.order.id, payment: scene.payment.id, reference: reference, amount: amount,
-                state: fact, createdAt: now)
+                id: ids.make(), order: scene.order.id, payment: scene.payment.id, reference: reference,
+                amount: report.amount ?? whole, state: fact, createdAt: now)
             try tx.insertDispute(dispute)
             try follow(dispute.id, from: "", to: fact, scene)
         }

@@ -5,8 +5,11 @@ import Store
 extension Settlement {
     /// Moves a payment, and with its success the order.
     mutating func settle(_ report: PaymentReport, from account: AccountID, _ scene: Scene) throws {
-        if let reference = report.reference, scene.belongs(to: account) {
-            try tx.setReference(reference, of: scene.payment.id)
+        if let reference = report.reference?.stored(255), scene.belongs(to: account),
+            try !tx.setReference(reference, of: scene.payment)
+        {
+            try record(
+                .contradictingFact, scene.order, "\(scene.payment.id) was reported with another payment's reference")
         }
         switch report.outcome {
         case .succeeded(let money): try succeed(money, from: account, scene)
@@ -15,6 +18,7 @@ extension Settlement {
         case .failed(let reason): try move(.failed, scene, from: account, detail: reason)
         case .cancelled: try move(.cancelled, scene, from: account, detail: "")
         case .tryFailed(let reason):
+            guard scene.belongs(to: account) else { return }
             try note(scene.order, "payment.try_failed", "\(scene.payment.id) \(reason)")
         }
     }

@@ -50,25 +50,38 @@ extension Settlement {
         if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) {
             return refund
         }
+        return try adopt(report, known, scene)
+    }
+
+    /// Takes in a refund that was made at the provider: it is never sent there, only followed.
+    private func adopt(_ report: RefundReport, _ known: [Refund], _ scene: Scene) throws -> Refund? {
+        let whole = scene.payment.amount
         let taken = known.filter { $0.state.isBinding }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
-        let rest = Money(value: scene.payment.amount.value - taken, currency: scene.payment.amount.currency)
-        let amount = report.amount ?? rest
-        guard amount.value > 0, amount.currency == scene.payment.amount.currency else {
+        let amount = report.amount ?? Money(value: whole.value - taken, currency: whole.currency)
+        guard amount.currency == whole.currency, (1...whole.value).contains(amount.value) else {
             try record(.contradictingFact, scene.order, "a refund of \(amount) was reported for \(scene.payment.id)")
             return nil
         }
         let refund = Refund(
             id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
-            reason: "made at the provider",
-            reference: report.reference, counted: false, createdAt: now)
+            reason: "made at the provider", state: .pending, reference: report.reference?.stored(255), counted: false,
+            createdAt: now)
         try tx.insertRefund(refund)
+        try note(scene.order, "refund.adopted", "\(refund.id) \(refund.amount)")
+        try audit(scene.order, "refund.adopted", before: "", after: "\(refund.id) \(refund.amount)")
+        try recount(scene.payment.id, scene.order)
         return refund
     }
 
     private func move(_ refund: Refund, _ fact: Refund.State.Fact, reference: String?, _ scene: Scene) throws {
-        let state = refund.state.applying(fact)
+        let move = refund.state.applying(fact)
+        if let anomaly = move.anomaly {
+            try record(
+                anomaly, scene.order, "\(refund.id) of \(refund.amount) was reported \(fact.rawValue) after it failed")
+        }
+        let state = move.state
         guard state != refund.state else { return }
-        try tx.moveRefund(refund.id, from: refund.state, to: state, reference: reference)
+        try tx.moveRefund(refund.id, from: refund.state, to: state, reference: reference?.stored(255))
         try note(scene.order, "refund.\(state.rawValue)", "\(refund.id) \(refund.amount)")
         try audit(
             scene.order, "refund.\(state.rawValue)", before: "\(refund.id) \(refund.state.rawValue)",

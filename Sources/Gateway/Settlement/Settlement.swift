@@ -23,7 +23,7 @@ struct Settlement {
     let ids: IDSource
     let now: Timestamp
     let policies: OrderPolicies
-    let cause: Cause
+    var cause: Cause
     var followUps: [FollowUp] = []
 
     /// Applies what an account's provider stated.
@@ -37,6 +37,14 @@ struct Settlement {
         case .dispute(let report): try settle(report, from: account, scene)
         }
         return true
+    }
+
+    /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
+    func lockUsers(of facts: [ProviderFact]) throws {
+        let payments = Set(facts.map(\.payment))
+        guard payments.count > 1 else { return }
+        let users = try payments.compactMap { try tx.payment($0) }.compactMap { try tx.order($0.payment.order)?.user }
+        for user in Set(users).sorted() { try tx.lockUser(user) }
     }
 
     /// A payment and its order, both locked.

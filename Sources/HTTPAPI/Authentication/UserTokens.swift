@@ -99,8 +99,8 @@ actor UserTokens {
         let now = time.now.rawValue
         guard let expiry = claims["exp"]?.seconds, now < expiry else { return nil }
         let issuedAt = claims["iat"]?.seconds ?? now
-        guard issuedAt <= now + Self.leeway, expiry - min(issuedAt, now) <= rules.maxLifetimeHours * 3_600 + Self.leeway
-        else {
+        let (lifetime, overflow) = expiry.subtractingReportingOverflow(min(issuedAt, now))
+        guard !overflow, issuedAt <= now + Self.leeway, lifetime <= rules.maxLifetimeHours * 3_600 + Self.leeway else {
             return nil
         }
         if let notBefore = claims["nbf"] {

@@ -28,17 +28,25 @@ struct Endpoint: Sendable {
     let access: Access
     let bodyLimit: Int
     let idempotency: Idempotency
+    /// Refuses a request before its body is read; nil lets every one through.
+    let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
+    /// Answers even when the node is full.
+    let isAlwaysServed: Bool
     let handle: @Sendable (Call) async throws(GatewayError) -> Answer
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = 256 << 10,
-        idempotency: Idempotency = .stored, handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
+        idempotency: Idempotency = .stored, isAlwaysServed: Bool = false,
+        admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)? = nil,
+        handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
     ) {
         self.method = method
         self.path = path
         self.access = access
         self.bodyLimit = bodyLimit
         self.idempotency = idempotency
+        self.isAlwaysServed = isAlwaysServed
+        self.admit = admit
         self.handle = handle
     }
 }
@@ -109,8 +117,11 @@ struct Call: Sendable {
     /// - Throws: `invalidRequest` naming the member that has the wrong type or is missing.
     func decode<Value: Decodable>(_: Value.Type = Value.self) throws(GatewayError) -> Value {
         let body = body.isEmpty ? Data("{}".utf8) : body
-        guard JSONDepth.isAtMost(32, body) else {
+        guard JSONText.isNested(atMost: 32, body) else {
             throw .invalidRequest(field: "", reason: "JSON is nested more than 32 levels deep")
+        }
+        guard !JSONText.holdsNUL(body) else {
+            throw .invalidRequest(field: "", reason: "text must not contain U+0000")
         }
         do {
             return try JSONDecoder().decode(Value.self, from: body)

@@ -25,16 +25,10 @@ struct Pipeline: Sendable {
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
-        if admission.enter() {
-            do throws(GatewayError) {
-                response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
-            } catch {
-                response = Envelope.failure(ErrorReply(error), languages: languages, requestID: requestID)
-            }
-            admission.leave()
-        } else {
-            let busy = ErrorReply(.temporarilyUnavailable(retryAfter: 1))
-            response = Envelope.failure(busy, languages: languages, requestID: requestID)
+        do throws(GatewayError) {
+            response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
+        } catch {
+            response = Envelope.failure(ErrorReply(error), languages: languages, requestID: requestID)
         }
         measure(endpoint, response.status, requestID, ContinuousClock.now - started)
         return response
@@ -44,10 +38,18 @@ struct Pipeline: Sendable {
         _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], requestID: String, languages: [String]
     ) async throws(GatewayError) -> Response {
         try checkHeaders(request.headers)
+        try endpoint.admit?(parameters)
         let caller = try await authenticate(request.headers, endpoint.access)
         try limitRate(caller)
         let body = try await BodyReader.read(request.body, upTo: endpoint.bodyLimit)
         try checkMediaType(endpoint, request.headers, body)
+        // A place is taken only now, so that slow clients cannot hold it.
+        guard endpoint.isAlwaysServed || admission.enter() else { throw .temporarilyUnavailable(retryAfter: 1) }
+        defer { if !endpoint.isAlwaysServed { admission.leave() } }
+        let query = Self.query(request)
+        guard !query.values.contains(where: { $0.contains("\0") }) else {
+            throw .invalidRequest(field: "", reason: "a query parameter must not contain U+0000")
+        }
         func call(_ run: IdempotentRun?) -> Call {
             Call(
                 request: request.head, parameters: parameters, query: Self.query(request),
@@ -55,12 +57,12 @@ struct Pipeline: Sendable {
                 body: body, caller: caller, requestID: requestID, languages: languages, run: run)
         }
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
-            return try await answer(endpoint.handle(call(nil)), request, requestID)
+            return try await answer(try await endpoint.handle(call(nil)), request, requestID)
         }
         let parts = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8), body]
         switch try await gateway.beginIdempotent(key: key, caller: owner, request: parts) {
         case .replay(let status, let stored):
-            return try replay(status: status, stored, languages: languages, requestID: requestID)
+            return try await replay(status: status, stored, languages: languages, requestID: requestID)
         case .run(let run):
             return try await runOnce(endpoint, call(run), run, requestID: requestID)
         }
@@ -95,7 +97,7 @@ struct Pipeline: Sendable {
             guard case .data(let data) = answer else { throw .internalError }
             let kept = endpoint.idempotency == .stored ? data : try SecretOutcome.of(data)
             try await gateway.finishIdempotent(run, status: 200, answer: kept)
-            return Envelope.success(data, requestID: requestID)
+            return Envelope.success(try await gateway.fillNames(data), requestID: requestID)
         } catch {
             let reply = ErrorReply(error)
             if reply.isFinal, let kept = try? Answer.encode(StoredAnswer(error)) {
@@ -109,14 +111,14 @@ struct Pipeline: Sendable {
 
     private func replay(
         status: Int, _ stored: Data, languages: [String], requestID: String
-    ) throws(GatewayError) -> Response {
+    ) async throws(GatewayError) -> Response {
         let replayed = HTTPField(name: .idempotencyReplayed, value: "true")
         if status == 200 {
             if let outcome = SecretOutcome(stored) {
                 throw .conflict(
                     reason: "this call was made before and showed a secret once", resource: outcome.resource)
             }
-            return Envelope.success(stored, requestID: requestID, extra: [replayed])
+            return Envelope.success(try await gateway.fillNames(stored), requestID: requestID, extra: [replayed])
         }
         guard let answer = try? JSONDecoder().decode(StoredAnswer.self, from: stored) else { throw .internalError }
         var response = Envelope.failure(answer.reply(status: status), languages: languages, requestID: requestID)
@@ -128,10 +130,10 @@ struct Pipeline: Sendable {
 
     private func answer(
         _ answer: Answer, _ request: Request, _ requestID: String
-    ) throws(GatewayError) -> Response {
+    ) async throws(GatewayError) -> Response {
         switch answer {
         case .data(let data):
-            return Envelope.success(data, requestID: requestID)
+            return Envelope.success(try await gateway.fillNames(data), requestID: requestID)
         case .tagged(let data):
             let tag = ETag.of(data)
             var headers = HTTPFields()

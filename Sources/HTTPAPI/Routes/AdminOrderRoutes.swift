@@ -38,7 +38,8 @@ struct AdminOrderRoutes {
     }
 
     private func close(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.closeOrder(call.parameter("id"), context: call.context))
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.closeOrder(call.parameter("id"), context: call.context))
     }
 }
 

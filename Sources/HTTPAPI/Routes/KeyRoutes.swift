@@ -34,7 +34,10 @@ struct KeyRoutes {
     }
 
     private func audit(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listAudit(subject: call.query["subject"], cursor: call.cursor, limit: call.limit)
+        var user: ExternalUserID?
+        if let name = call.query["user_id"] { user = try UserName.parse(name) }
+        let page = try await gateway.listAudit(
+            subject: call.query["subject"], user: user, cursor: call.cursor, limit: call.limit)
         return try .json(Listing(items: page.items, next: page.nextCursor))
     }
 }

@@ -11,15 +11,24 @@ struct NotifyRoutes {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored) {
+            Endpoint(
+                .post, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored, admit: knows
+            ) {
                 (call) async throws(GatewayError) in
                 try await receive(call, .post)
             },
-            Endpoint(.get, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit) {
+            Endpoint(.get, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, admit: knows) {
                 (call) async throws(GatewayError) in
                 try await receive(call, .get)
             },
         ]
+    }
+
+    /// An unknown token is refused before anything of the body is read.
+    private func knows(_ parameters: [String: String]) throws(GatewayError) {
+        guard let token = parameters["token"], gateway.registry.account(notifyToken: token) != nil else {
+            throw .notFound
+        }
     }
 
     private func receive(

@@ -11,14 +11,14 @@ struct OperationsRoutes {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/healthz", .anyone) { (_) async throws(GatewayError) in
+            Endpoint(.get, "/healthz", .anyone, isAlwaysServed: true) { (_) async throws(GatewayError) in
                 try Self.json(.ok, Health(status: "ok"))
             },
-            Endpoint(.get, "/readyz", .anyone, handle: ready),
+            Endpoint(.get, "/readyz", .anyone, isAlwaysServed: true, handle: ready),
             Endpoint(.get, "/version", .anyone) { (_) async throws(GatewayError) in
                 try Self.json(.ok, Version(name: "paydesk", version: version))
             },
-            Endpoint(.get, "/metrics", .anyone) { _ in
+            Endpoint(.get, "/metrics", .anyone, isAlwaysServed: true) { _ in
                 .raw(
                     status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8",
                     body: Data(metricsText().utf8), headers: [])

@@ -25,10 +25,19 @@ struct OrderRoutes {
     }
 
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.cancelOrder(call.parameter("id"), user: call.user, context: call.context))
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.cancelOrder(call.parameter("id"), user: call.user, context: call.context))
     }
 
     private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.refreshOrder(call.parameter("id"), user: call.user, context: call.context))
+        _ = try call.decode(NoFields.self)
+        return try .json(try await gateway.refreshOrder(call.parameter("id"), user: call.user, context: call.context))
     }
+}
+
+/// The body of a call that takes none: an empty one, or any JSON object.
+struct NoFields: Decodable {
+    private enum CodingKeys: CodingKey {}
+
+    init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self) }
 }

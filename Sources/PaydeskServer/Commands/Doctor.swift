@@ -61,35 +61,18 @@ struct Doctor: AsyncParsableCommand {
                         "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)")
             )
         }
-        findings += try await sellable(gateway, accounts)
+        findings.append(try await sellable(gateway))
         return findings
     }
 
     /// SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
-    private func sellable(_ gateway: Gateway, _ accounts: [AccountView]) async throws -> [Finding] {
-        let skus = try await gateway.exportCatalogue().filter(\.active)
-        let unsold = skus.filter { sku in
-            let prices = sku.prices + sku.options.flatMap(\.prices)
-            return !prices.contains { price in
-                price.isZero
-                    || Platform.allCases.contains { platform in
-                        let need = SelectionNeed(
-                            sku: sku.id, kind: sku.kind, onePeriodElsewhere: sku.onePeriodElsewhere,
-                            hasAppleProducts: !sku.appleOffer(days: nil).isEmpty, quantity: 1, amount: price,
-                            platform: platform,
-                            accepts: Set(ContractType.allCases), user: "")
-                        return accounts.contains { Selection.isAble($0.account, need) }
-                    }
-            }
-        }
-        return [
-            Finding(
-                check: "catalogue", good: unsold.isEmpty,
-                detail: unsold.isEmpty
-                    ? "\(skus.count) SKUs on offer"
-                    : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU"
-            )
-        ]
+    private func sellable(_ gateway: Gateway) async throws -> Finding {
+        let unsold = try await gateway.unsoldSKUs()
+        return Finding(
+            check: "catalogue", good: unsold.isEmpty,
+            detail: unsold.isEmpty
+                ? "every SKU on offer has an account that sells it"
+                : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
     }
 
     private func show(_ findings: [Finding]) throws {

@@ -5,20 +5,23 @@ import HTTPAPI
 
 /// What `serve` says on standard output once it listens: the address and, in development, how to begin.
 enum Greeting {
-    static func make(_ composition: Composition) async throws -> String {
+    static func make(_ composition: Composition) async -> String {
         let configuration = composition.configuration
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
-        if try await !composition.gateway.hasAdminKey() {
-            let context = CallContext(
-                actor: .system("serve"), requestID: composition.gateway.ids.make(Domain.Request.self).rawValue)
-            let issued = try await composition.gateway.createKey(
-                name: "development", partner: nil, scopes: [Scope.admin.rawValue], context: context)
-            lines.append("Admin key, shown once: \(issued.key)")
-        }
-        let url = configuration.http.publicURL
-        lines.append(
-            "Try: curl -s \(url)/v1/public/products -H \"Authorization: Bearer $(paydesk token --user alice)\"")
+        if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
+        let token = "$(\(CommandLine.arguments.first ?? "paydesk") token --user alice)"
+        let url = "\(configuration.http.publicURL)/v1/public/products?platform=web"
+        lines.append("Try: curl -s \"\(url)\" -H \"Authorization: Bearer \(token)\"")
         return lines.joined(separator: "\n")
+    }
+
+    /// Makes an admin key where there is none.
+    private static func firstAdminKey(_ gateway: Gateway) async throws -> String? {
+        guard try await !gateway.hasAdminKey() else { return nil }
+        let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
+        return try await gateway.createKey(
+            name: "development", partner: nil, scopes: [Scope.admin.rawValue], context: context
+        ).key
     }
 }

@@ -55,8 +55,7 @@ struct Serve: AsyncParsableCommand {
             try await prepare(composition.gateway, configuration)
             let api = try composition.api(
                 fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text })
-            let greeting = try await Greeting.make(composition)
-            let application = try application(api, configuration, greeting: greeting, logger: logger)
+            let application = try application(api, composition, logger: logger)
             var services: [any Service] = [store.engine, composition.gateway.calls]
             if let control = ControlSocket(try configuration.database()) {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
@@ -85,9 +84,10 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static func application(
-        _ api: API, _ configuration: Configuration, greeting: String, logger: Logger
+        _ api: API, _ composition: Composition, logger: Logger
     ) throws -> some ApplicationProtocol {
-        let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(60)))
+        let configuration = composition.configuration
+        let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(30)))
         var server = http
         if let tls = configuration.http.tls {
             let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map {
@@ -102,7 +102,8 @@ struct Serve: AsyncParsableCommand {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil),
             onServerRunning: { _ in
-                // Unbuffered, so that a pipe or a log file has it at once.
+                // A key is made only once its owner can use it. Unbuffered, so that a pipe or a log file has it at once.
+                let greeting = await Greeting.make(composition)
                 FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
             }, logger: quiet(logger))
     }

@@ -23,14 +23,33 @@ struct AsyncTransport: HTTPTransport {
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(data: request.body)) }
+        let call = outgoing
         do {
-            let response = try await client.execute(outgoing, timeout: .milliseconds(request.timeoutMilliseconds))
-            let body = try await response.body.collect(upTo: request.maxReplyBytes)
-            return IncomingReply(
-                status: Int(response.status.code), headers: response.headers.map { ($0.name.lowercased(), $0.value) },
-                body: Data(buffer: body))
+            return try await Self.within(.milliseconds(request.timeoutMilliseconds)) { [client] in
+                let response = try await client.execute(call, timeout: .milliseconds(request.timeoutMilliseconds))
+                let body = try await response.body.collect(upTo: request.maxReplyBytes)
+                return IncomingReply(
+                    status: Int(response.status.code),
+                    headers: response.headers.map { ($0.name.lowercased(), $0.value) }, body: Data(buffer: body))
+            }
         } catch {
             throw Self.wasNeverSent(error) ? .notSent : .outcomeUnknown
+        }
+    }
+
+    /// Bounds the whole call, its answer's body too, which the client's own deadline does not.
+    private static func within(
+        _ limit: Duration, _ call: @escaping @Sendable () async throws -> IncomingReply
+    ) async throws -> IncomingReply {
+        try await withThrowingTaskGroup(of: IncomingReply.self) { group in
+            group.addTask(operation: call)
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw HTTPTransportError.outcomeUnknown
+            }
+            defer { group.cancelAll() }
+            guard let reply = try await group.next() else { throw HTTPTransportError.outcomeUnknown }
+            return reply
         }
     }
 

@@ -30,6 +30,8 @@ extension Store {
         case .postgres(let address):
             var settings = PostgresSettings()
             settings.connections = 1
+            // A check reads whole tables, and nobody waits behind it.
+            settings.statementTimeout = .seconds(600)
             return Store(engine: PostgresEngine(address, settings: settings, readOnly: true))
         }
     }

@@ -104,6 +104,7 @@ extension Migrations {
         CREATE TABLE payments (
             id {text} NOT NULL PRIMARY KEY,
             order_id {text} NOT NULL REFERENCES orders (id),
+            attempt {int} NOT NULL CHECK (attempt > 0),
             account {text} NOT NULL,
             processor {text},
             amount {int} NOT NULL CHECK (amount > 0),
@@ -123,9 +124,9 @@ extension Migrations {
             lost {int} NOT NULL DEFAULT 0,
             created_at {int} NOT NULL,
             CHECK (captured = CASE WHEN state = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END),
+            UNIQUE (order_id, attempt),
             CHECK (refunded >= 0 AND refunded <= refunding AND lost >= 0 AND refunding + lost <= captured)
         ) {strict};
-        CREATE INDEX payments_by_order ON payments (order_id, id);
         CREATE UNIQUE INDEX payments_by_reference ON payments (account, reference) WHERE reference IS NOT NULL;
         CREATE INDEX payments_in_flight ON payments (state, id) WHERE state IN ('created', 'pending', 'unknown');
 
@@ -273,6 +274,7 @@ extension Migrations {
             key {text} NOT NULL,
             fingerprint {blob} NOT NULL,
             lease_until {int} NOT NULL,
+            lease_epoch {int} NOT NULL,
             resource {text},
             status {int},
             answer {blob},

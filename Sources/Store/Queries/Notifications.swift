@@ -37,7 +37,8 @@ package struct StoredNotification: Sendable {
     package let id: ID<Domain.Notification>
     package let account: AccountID
     package let facts: String
-    package let isProcessed: Bool
+    /// Stored and not yet settled.
+    package let isWaiting: Bool
 }
 
 extension Transaction {
@@ -68,6 +69,11 @@ extension Transaction {
             .map { row throws(StoreError) in try Self.storedNotification(row) }
     }
 
+    /// Parks a notification that cannot be settled, so that it blocks nothing and an admin sees it.
+    package func markQuarantined(_ id: ID<Domain.Notification>) throws(StoreError) {
+        try run("UPDATE notifications SET status = 'quarantined' WHERE id = ? AND status = 'stored'", id)
+    }
+
     package func markProcessed(_ id: ID<Domain.Notification>, at now: Timestamp) throws(StoreError) {
         try run("UPDATE notifications SET status = 'processed', processed_at = ? WHERE id = ?", now, id)
     }
@@ -75,7 +81,7 @@ extension Transaction {
     private static func storedNotification(_ row: Row) throws(StoreError) -> StoredNotification {
         StoredNotification(
             id: try row.id("id"), account: try row.account("account"), facts: try row.text("facts"),
-            isProcessed: try row.text("status") == "processed")
+            isWaiting: try row.text("status") == "stored")
     }
 }
 

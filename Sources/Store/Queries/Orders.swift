@@ -49,6 +49,11 @@ extension Database {
         }
     }
 
+    /// Whether an order's time is over, by the clock that leases count by.
+    package func hasExpired(_ order: ID<Order>, at now: Timestamp) throws(StoreError) -> Bool {
+        try !rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(dialect.clock)", [order, now]).isEmpty
+    }
+
     package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] {
         try rows("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", [order]).map {
             row throws(StoreError) in
@@ -66,7 +71,8 @@ extension Database {
         return Order(
             id: id, user: try row.id("user_id"), origin: try row.choice("origin"), sku: try row.code("sku"),
             quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
-            amount: amount, state: state, platform: try row.choice("platform"),
+            amount: amount, state: state,
+            paidBy: try row.optionalID("paid_by"), platform: try row.choice("platform"),
             environment: try row.choice("environment"),
             partner: try row.optionalText("partner"), returnURL: try row.optionalText("return_url"),
             metadata: try row.json("metadata"), charged: try row.optionalMoney("paid_value", "paid_currency") ?? free,
@@ -123,16 +129,15 @@ extension Transaction {
         ).isEmpty
     }
 
-    /// Appends to the order's history; the caller holds the order's lock.
-    ///
-    /// At most 200 entries are kept.
-    package func appendTimeline(_ order: ID<Order>, type: String, detail: String, at now: Timestamp) throws(StoreError)
-    {
+    /// Appends to the order's history, unless it has `limit` entries; the caller holds the order's lock.
+    package func appendTimeline(
+        _ order: ID<Order>, type: String, detail: String, limit: Int64, at now: Timestamp
+    ) throws(StoreError) {
         try run(
             """
             INSERT INTO order_timeline (order_id, position, at, type, detail)
-            SELECT ?, COUNT(*) + 1, ?, ?, ? FROM order_timeline WHERE order_id = ? HAVING COUNT(*) < 200
-            """, order, now, type, detail, order)
+            SELECT ?, COUNT(*) + 1, ?, ?, ? FROM order_timeline WHERE order_id = ? HAVING COUNT(*) < ?
+            """, order, now, type, detail, order, limit)
     }
 
     /// Takes the right to ask the provider about an order now.
@@ -140,8 +145,10 @@ extension Transaction {
     /// - Returns: false within `interval` seconds of the last time.
     package func claimRefresh(_ order: ID<Order>, at now: Timestamp, interval: Int64) throws(StoreError) -> Bool {
         try run(
-            "UPDATE orders SET refreshed_at = ? WHERE id = ? AND (refreshed_at IS NULL OR refreshed_at <= ?)",
-            now, order, now.adding(seconds: -interval)) == 1
+            """
+            UPDATE orders SET refreshed_at = \(dialect.clock)
+            WHERE id = ? AND (refreshed_at IS NULL OR refreshed_at <= \(dialect.clock) - ?)
+            """, now, order, now, interval) == 1
     }
 }
 

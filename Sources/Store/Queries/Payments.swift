@@ -23,7 +23,7 @@ extension Database {
 
     /// The attempts of an order, oldest first.
     package func payments(of order: ID<Order>) throws(StoreError) -> [PaymentRecord] {
-        try rows("SELECT * FROM payments WHERE order_id = ? ORDER BY id", [order])
+        try rows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", [order])
             .map { row throws(StoreError) in try Self.payment(row) }
     }
 
@@ -46,11 +46,11 @@ extension Transaction {
     package func insertPayment(_ payment: Payment, recurring: Bool) throws(StoreError) {
         try run(
             """
-            INSERT INTO payments (id, order_id, account, processor, amount, currency, state, recurring, platform,
+            INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
                 return_url, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            payment.id, payment.order, payment.account, payment.processor, payment.amount.value,
+            payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
             payment.returnURL, payment.createdAt)
     }
@@ -75,8 +75,15 @@ extension Transaction {
     }
 
     /// Keeps the provider's own id of a payment; the first one stays.
-    package func setReference(_ reference: String, of payment: ID<Payment>) throws(StoreError) {
-        try run("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment)
+    ///
+    /// - Returns: false when another payment of the account has it.
+    package func setReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
+        let taken = try row(
+            "SELECT id FROM payments WHERE account = ? AND reference = ? AND id <> ?", payment.account, reference,
+            payment.id)
+        guard taken == nil else { return false }
+        try run("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment.id)
+        return true
     }
 
     /// Keeps the contract; it is made once for each payment.

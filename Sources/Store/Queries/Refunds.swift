@@ -78,7 +78,9 @@ extension Transaction {
             dispute.amount.currency.code, dispute.state.rawValue, dispute.createdAt)
     }
 
-    package func moveDispute(_ id: ID<Dispute>, to new: Dispute.State) throws(StoreError) {
-        try run("UPDATE disputes SET state = ? WHERE id = ? AND state = 'open'", new.rawValue, id)
+    /// Ends a dispute that is open, with the amount that it ended with.
+    package func moveDispute(_ id: ID<Dispute>, to new: Dispute.State, amount: Money) throws(StoreError) {
+        try run(
+            "UPDATE disputes SET state = ?, amount = ? WHERE id = ? AND state = 'open'", new.rawValue, amount.value, id)
     }
 }

@@ -61,22 +61,27 @@ extension Transaction {
             sku.id)
     }
 
-    /// Maps the SKU's Apple product ids to it; an id that only archived SKUs have is taken over.
+    /// Maps the SKU's Apple product ids to it; an active SKU takes over what only archived ones have.
     ///
     /// - Returns: the ids that another active SKU has; when there are any, the caller throws and nothing is kept.
     package func claimAppleProducts(_ sku: SKU) throws(StoreError) -> [String] {
-        try run("DELETE FROM apple_products WHERE sku = ?", sku.id)
+        try releaseAppleProducts(sku)
         var taken: [String] = []
-        for entry in sku.appleProductIDs {
+        for entry in sku.appleProducts.map(\.canonical) {
             let claimed = try rows(
                 """
                 INSERT INTO apple_products (entry, sku) VALUES (?, ?)
                 ON CONFLICT (entry) DO UPDATE SET sku = excluded.sku
-                WHERE (SELECT active FROM skus WHERE skus.id = apple_products.sku) = 0
+                WHERE apple_products.sku = excluded.sku
+                   OR (? = 1 AND (SELECT active FROM skus WHERE skus.id = apple_products.sku) = 0)
                 RETURNING entry
-                """, [entry, sku.id])
+                """, [entry, sku.id, sku.active])
             if claimed.isEmpty { taken.append(entry) }
         }
         return taken
+    }
+
+    package func releaseAppleProducts(_ sku: SKU) throws(StoreError) {
+        try run("DELETE FROM apple_products WHERE sku = ?", sku.id)
     }
 }

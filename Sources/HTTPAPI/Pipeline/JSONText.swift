@@ -1,8 +1,14 @@
+import Foundation
 import FoundationEssentials
 
-/// How deep JSON text is nested, told without parsing it, so that a hostile body never reaches the parser.
-enum JSONDepth {
-    static func isAtMost(_ limit: Int, _ json: Data) -> Bool {
+/// What can be told of JSON text without parsing it, so that a hostile body never reaches the parser.
+enum JSONText {
+    /// Whether a string may hold U+0000, which SQL text cannot: an escape of it, or the byte itself.
+    static func holdsNUL(_ json: Data) -> Bool {
+        json.contains(0) || json.range(of: Data("\\u0000".utf8)) != nil
+    }
+
+    static func isNested(atMost limit: Int, _ json: Data) -> Bool {
         var depth = 0
         var inString = false
         var escaped = false

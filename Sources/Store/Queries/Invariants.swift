@@ -1,0 +1,101 @@
+package import Domain
+
+/// One invariant of `domain.md` section 10 as a query for what breaks it.
+package struct InvariantRule: Sendable {
+    /// Its number there.
+    package let invariant: Int
+    package let detail: String
+    /// Selects the `subject` of each violation.
+    let sql: String
+}
+
+extension Database {
+    /// The subjects that break a rule.
+    package func violations(of rule: InvariantRule, limit: Int64) throws(StoreError) -> [String] {
+        try rows(rule.sql + " LIMIT ?", [limit]).map { row throws(StoreError) in try row.text("subject") }
+    }
+
+    /// Paid orders in the order of their ids.
+    package func paidOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
+        try rows("SELECT id FROM orders WHERE state = 'paid' AND id > ? ORDER BY id LIMIT ?", [last, limit])
+            .map { row throws(StoreError) in try row.id("id") }
+    }
+}
+
+extension InvariantRule {
+    package static let all = [
+        InvariantRule(
+            invariant: 3, detail: "a payment's sums are not those of its refunds and disputes",
+            sql: """
+                SELECT p.id AS subject FROM payments p
+                WHERE p.refunding <> (SELECT COALESCE(SUM(r.amount), 0) FROM refunds r
+                        WHERE r.payment_id = p.id AND r.counted = 1 AND r.state NOT IN ('failed', 'reversed'))
+                   OR p.refunded <> (SELECT COALESCE(SUM(r.amount), 0) FROM refunds r
+                        WHERE r.payment_id = p.id AND r.counted = 1 AND r.state = 'succeeded')
+                   OR p.lost <> (SELECT CASE WHEN COALESCE(SUM(d.amount), 0) > p.captured THEN p.captured
+                            ELSE COALESCE(SUM(d.amount), 0) END FROM disputes d
+                        WHERE d.payment_id = p.id AND d.state = 'lost')
+                   OR p.refunding + p.lost > p.captured OR p.refunded > p.refunding
+                """),
+        InvariantRule(
+            invariant: 3, detail: "a refund or dispute is in another currency than its payment",
+            sql: """
+                SELECT p.id AS subject FROM payments p
+                WHERE EXISTS (SELECT 1 FROM refunds r WHERE r.payment_id = p.id AND r.currency <> p.currency)
+                   OR EXISTS (SELECT 1 FROM disputes d WHERE d.payment_id = p.id AND d.currency <> p.currency)
+                """),
+        InvariantRule(
+            invariant: 8, detail: "a paid order has no succeeded payment of its own with its amount and currency",
+            sql: """
+                SELECT o.id AS subject FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
+                WHERE o.state = 'paid' AND o.origin = 'checkout' AND o.amount > 0
+                  AND (p.id IS NULL OR p.order_id <> o.id OR p.state <> 'succeeded' OR p.amount <> o.amount
+                       OR p.currency <> o.currency)
+                """),
+        InvariantRule(
+            invariant: 8, detail: "an order that is not paid names a payment that paid it",
+            sql: "SELECT id AS subject FROM orders WHERE state <> 'paid' AND paid_by IS NOT NULL"),
+        InvariantRule(
+            invariant: 9, detail: "a subject's events are not numbered 1 to n without a gap",
+            sql: """
+                SELECT subject FROM events GROUP BY subject
+                HAVING COUNT(*) <> MAX(sequence) OR MIN(sequence) <> 1
+                """),
+        InvariantRule(
+            invariant: 9, detail: "a paid order has no order.paid event",
+            sql: """
+                SELECT o.id AS subject FROM orders o WHERE o.state = 'paid'
+                  AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = o.id AND e.type = 'order.paid')
+                """),
+        InvariantRule(
+            invariant: 9, detail: "a user's version is not the number of its entitlements.changed events",
+            sql: """
+                SELECT u.user_id AS subject FROM user_states u
+                WHERE u.version <> (SELECT COUNT(*) FROM events e
+                    WHERE e.subject = u.user_id AND e.type = 'entitlements.changed')
+                """),
+        InvariantRule(
+            invariant: 13, detail: "a balance is not the sum of its ledger",
+            sql: """
+                SELECT b.user_id AS subject FROM balances b
+                WHERE b.amount <> (SELECT COALESCE(SUM(l.delta), 0) FROM ledger l
+                    WHERE l.user_id = b.user_id AND l.unit = b.unit AND l.environment = b.environment)
+                """),
+        InvariantRule(
+            invariant: 13, detail: "a ledger has no balance",
+            sql: """
+                SELECT DISTINCT l.user_id AS subject FROM ledger l
+                WHERE NOT EXISTS (SELECT 1 FROM balances b
+                    WHERE b.user_id = l.user_id AND b.unit = l.unit AND b.environment = l.environment)
+                """),
+        InvariantRule(
+            invariant: 2, detail: "an order of several grants, or a grant of an order that is not paid",
+            sql: """
+                SELECT g.order_id AS subject FROM grants g JOIN orders o ON o.id = g.order_id
+                GROUP BY g.order_id, o.state HAVING COUNT(*) > 1 OR o.state <> 'paid'
+                """),
+        InvariantRule(
+            invariant: 11, detail: "a notification is marked processed without a time",
+            sql: "SELECT id AS subject FROM notifications WHERE status = 'processed' AND processed_at IS NULL"),
+    ]
+}
