@@ -20,6 +20,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -37,6 +39,14 @@ let package = Package(
     targets: [
         // Our layers, lowest first. Imports point up this list only.
         .target(name: "Domain"),
+        .target(
+            name: "AppleTrust",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        ),
         .target(name: "ProviderKit", dependencies: ["Domain"]),
         .target(
             name: "Store",
@@ -99,33 +109,58 @@ let package = Package(
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
+        .systemLibrary(
+            name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
 
         .target(
             name: "TestSupport",
-            dependencies: ["Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store"],
+            dependencies: [
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/Support"
         ),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
+        .testTarget(
+            name: "AppleTrustTests",
+            dependencies: [
+                "AppleTrust",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            exclude: ["Interop"]
+        ),
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit", "ProviderTesting"]),
-        .testTarget(name: "StoreTests", dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
-        .testTarget(name: "GatewayTests", dependencies: ["Gateway", "TestSupport"]),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(name: "GatewayTests", dependencies: ["Domain", "Gateway", "ProviderKit", "Store", "TestSupport"]),
         .testTarget(
             name: "HTTPAPITests",
-            dependencies: ["HTTPAPI", "TestSupport", .product(name: "HummingbirdTesting", package: "hummingbird")]
+            dependencies: [
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
         ),
         .testTarget(name: "PaydeskServerTests", dependencies: ["PaydeskServer", "TestSupport"]),
-    ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")]) + provider("AppleIAP"),
+    ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")]) + provider("AppleIAP", ["AppleTrust"]),
     swiftLanguageModes: [.v6]
 )
 
 /// A payment provider: `Providers/<name>` with its sources and its tests.
 func provider(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     [
-        .target(name: "\(name)Provider", dependencies: ["ProviderKit", "Domain"] + dependencies, path: "Providers/\(name)/Sources"),
+        .target(
+            name: "\(name)Provider", dependencies: ["ProviderKit", "Domain"] + dependencies,
+            path: "Providers/\(name)/Sources"),
         .testTarget(
             name: "\(name)ProviderTests",
-            dependencies: [.target(name: "\(name)Provider"), "ProviderKit", "ProviderTesting", "TestSupport"] + dependencies,
+            dependencies: [.target(name: "\(name)Provider"), "ProviderKit", "ProviderTesting", "TestSupport"]
+                + dependencies,
             path: "Providers/\(name)/Tests"
         ),
     ]

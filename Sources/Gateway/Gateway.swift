@@ -37,12 +37,17 @@ package struct GatewaySettings: Sendable {
     package var returnURLs: ReturnURLRules
     package var policies: OrderPolicies
     package var meters: [Meter]
+    package var defaultCurrency: Currency?
 
-    package init(publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter]) {
+    package init(
+        publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
+        defaultCurrency: Currency? = nil
+    ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
         self.policies = policies
         self.meters = meters
+        self.defaultCurrency = defaultCurrency
     }
 }
 

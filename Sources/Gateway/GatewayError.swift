@@ -1,16 +1,22 @@
-import Domain
+package import ProviderKit
 
 /// Every way in which a use case can refuse; the cases are the error ids of `api.md` section 2.
 package enum GatewayError: Error, Sendable, Equatable {
     case invalidRequest(field: String, reason: String)
     case invalidNotification
+    case invalidTransaction(PurchaseRefusal.Reason)
+    /// A reason of `invalidTransaction`, or `transaction_not_in_receipt`.
+    case invalidReceipt(String)
     case unauthenticated
     case forbidden
     case notFound
     case orderNotFound(String)
     case skuNotFound(String)
+    case unknownProduct(String)
     case alreadyOwned
     case orderNotOpen
+    case purchaseBelongsToAnotherUser
+    case purchaseRevoked
     case requestInProgress
     case conflict(reason: String, resource: String? = nil)
     case payloadTooLarge

@@ -16,8 +16,11 @@ public struct AppleIAPProvider: PaymentProvider {
         then POST signedData to attach.
         """
 
+    let trust: AppleIAPTrust
+
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try AppleIAPSettings.check(account)
+        trust = try AppleIAPTrust(account)
     }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

@@ -15,7 +15,7 @@ enum JSONEscape {
             guard let kind = rest.popFirst() else { return nil }
             if kind == UInt8(ascii: "u") {
                 guard let scalar = scalar(&rest), scalar.value != 0 else { return nil }
-                output.append(contentsOf: UTF8.encode(scalar) ?? [])
+                output.append(contentsOf: String(scalar).utf8)
             } else {
                 guard let plain = plain(kind) else { return nil }
                 output.append(plain)

@@ -8,6 +8,8 @@ package enum EventType: String, Sendable, CaseIterable {
     case refundFailed = "refund.failed"
     case disputeOpened = "dispute.opened"
     case disputeClosed = "dispute.closed"
+    case purchaseAttached = "purchase.attached"
+    case purchaseUnmapped = "purchase.unmapped"
     case entitlementsChanged = "entitlements.changed"
     case balanceOverdrawn = "balance.overdrawn"
 }

@@ -135,7 +135,7 @@ public enum Platform: String, Sendable, Codable, CaseIterable {
 }
 
 /// Apple's environments; every provider payment is `Production`.
-package enum Environment: String, Sendable, Codable, CaseIterable {
+public enum Environment: String, Sendable, Codable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
     case xcode = "Xcode"

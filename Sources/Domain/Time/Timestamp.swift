@@ -33,7 +33,9 @@ public struct TimeSource: Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded toward minus infinity, so that times before 1970 floor as well.
+    /// Whole seconds of so many milliseconds, rounded toward minus infinity, so that times before 1970 floor as well.
+    package var flooredSeconds: Int64 { flooredQuotient(1_000) }
+
     fileprivate func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

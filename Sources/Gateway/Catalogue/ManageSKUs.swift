@@ -9,7 +9,7 @@ extension Gateway {
     package func createSKU(_ draft: SKU, context: CallContext) async throws(GatewayError) -> SKU {
         let sku = try validate(draft)
         let resumed = context.resumed == sku.id
-        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        let made = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
             guard let code = sku.code else { throw GatewayError.internalError }
             if resumed, let made = try tx.lockSKU(code) { return made }
@@ -21,6 +21,8 @@ extension Gateway {
             try settlement.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
             return made
         }
+        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        return made
     }
 
     /// Changes members of a SKU (RFC 7396): an absent one stays, null goes back to the default.
@@ -34,12 +36,14 @@ extension Gateway {
         guard let current = try await read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
         _ = try patched(current, patch)
         let gateway = self
-        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        let changed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
             let after = try gateway.patched(before, patch)
             try settlement.replace(before, by: after, action: "sku.changed")
             return after
         }
+        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        return changed
     }
 
     /// Takes a SKU off the shelf; what was bought of it stays, and so do its Apple product ids until another SKU takes them.
@@ -82,7 +86,7 @@ extension Gateway {
     package func importCatalogue(_ drafts: [SKU], context: CallContext) async throws(GatewayError) -> CatalogueImport {
         var skus: [SKU] = []
         for draft in drafts { skus.append(try validate(draft)) }
-        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { [skus] settlement in
+        let result = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { [skus] settlement in
             var result = CatalogueImport(added: 0, changed: 0)
             // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
             for sku in skus { try settlement.tx.releaseAppleProducts(sku) }
@@ -107,6 +111,8 @@ extension Gateway {
             }
             return result
         }
+        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        return result
     }
 
     /// Every SKU by ascending number, for an export.

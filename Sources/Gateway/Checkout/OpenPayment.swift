@@ -118,7 +118,7 @@ extension Gateway {
     static func instructionPlace(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
 
     /// A random UUID (RFC 9562 section 5.4) in lower case, as StoreKit takes it.
-    private static func uuid4(_ random: RandomSource) -> String {
+    static func uuid4(_ random: RandomSource) -> String {
         var bytes = random.bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80

@@ -67,7 +67,7 @@ package struct InvariantCheck: Sendable {
         var last = ""
         while true {
             let cursor = last
-            let page = try await store.read { db in try db.paidOrders(after: cursor, limit: 500) }
+            let page = try await store.read { db in try db.providerPaidOrders(after: cursor, limit: 500) }
             guard let end = page.last else { return found }
             last = end.rawValue
             found += try await store.read { db in try page.compactMap { try Self.checkGrants(of: $0, in: db) } }

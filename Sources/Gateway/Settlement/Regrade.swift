@@ -61,7 +61,7 @@ extension Settlement {
                 data: try snapshot.storedJSON()))
     }
 
-    private func emitOverdrawn(_ unit: String, _ balance: Int64, _ user: ID<User>) throws {
+    func emitOverdrawn(_ unit: String, _ balance: Int64, _ user: ID<User>) throws {
         struct Overdrawn: Encodable {
             let user_id: String
             let unit: String

@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import HTTPTypes
+import ProviderKit
 
 /// How a refusal looks from outside: the one place where ``GatewayError`` becomes HTTP (`api.md` section 2).
 struct ErrorReply: Sendable {
@@ -30,6 +31,23 @@ extension ErrorReply {
                 field.isEmpty ? "请求无效:\(reason)。" : "参数 \(field) 无效:\(reason)。", ["field": field, "reason": reason])
         case .invalidNotification:
             self.init(.badRequest, "invalid_notification", "The notification does not verify.", "通知验证失败。")
+        case .invalidTransaction(let reason):
+            self.init(
+                .badRequest, "invalid_transaction", "The transaction does not verify: \(reason.rawValue).",
+                "交易验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
+        case .invalidReceipt(let reason):
+            self.init(
+                .badRequest, "invalid_receipt", "The receipt does not verify: \(reason).", "收据验证失败:\(reason)。",
+                ["reason": reason])
+        case .unknownProduct(let product):
+            self.init(
+                .notFound, "unknown_product", "The purchase is kept, but \(product.shown) is an unknown product.",
+                "购买已保留,但商品 \(product.shown) 未配置(unknown product)。")
+        case .purchaseBelongsToAnotherUser:
+            self.init(
+                .conflict, "purchase_belongs_to_another_user", "This purchase belongs to another user.", "该购买属于其他用户。")
+        case .purchaseRevoked:
+            self.init(.conflict, "purchase_revoked", "Apple has taken this purchase back.", "该购买已被 Apple 撤销。")
         case .unauthenticated:
             self.init(.unauthorized, "unauthenticated", "A valid token or key is needed.", "需要有效的令牌或密钥。")
         case .forbidden:

@@ -30,7 +30,8 @@ struct Composition {
             calls: ProviderCalls(),
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
-                policies: configuration.orders, meters: configuration.meters),
+                policies: configuration.orders, meters: configuration.meters,
+                defaultCurrency: configuration.defaultCurrency),
             logger: logger)
     }
 

@@ -1,6 +1,7 @@
 /// Every migration of this release, in order; a released one is never edited.
 package enum Migrations {
     package static let all: [Migration] = [
-        Migration(number: 1, name: "cashier", sql: cashier)
+        Migration(number: 1, name: "cashier", sql: cashier),
+        Migration(number: 2, name: "store purchases", sql: storePurchases),
     ]
 }

@@ -15,10 +15,15 @@ extension Database {
         try rows(rule.sql + " LIMIT ?", [limit]).map { row throws(StoreError) in try row.text("subject") }
     }
 
-    /// Paid orders in the order of their ids.
-    package func paidOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
-        try rows("SELECT id FROM orders WHERE state = 'paid' AND id > ? ORDER BY id LIMIT ?", [last, limit])
-            .map { row throws(StoreError) in try row.id("id") }
+    /// Orders that a provider's payment or nothing paid, in the order of their ids; those of stores have rules of their own.
+    package func providerPaidOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
+        try rows(
+            """
+            SELECT id FROM orders WHERE state = 'paid' AND id > ?
+              AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.order_id = orders.id)
+            ORDER BY id LIMIT ?
+            """, [last, limit]
+        ).map { row throws(StoreError) in try row.id("id") }
     }
 }
 
@@ -97,5 +102,41 @@ extension InvariantRule {
         InvariantRule(
             invariant: 11, detail: "a notification is marked processed without a time",
             sql: "SELECT id AS subject FROM notifications WHERE status = 'processed' AND processed_at IS NULL"),
+        InvariantRule(
+            invariant: 8, detail: "an order of a store has no verified purchase",
+            sql: """
+                SELECT o.id AS subject FROM orders o WHERE o.origin IN ('purchase', 'renewal')
+                  AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.order_id = o.id)
+                """),
+        InvariantRule(
+            invariant: 4, detail: "a purchase is another user's than its original transaction",
+            sql: """
+                SELECT p.key AS subject FROM purchases p
+                LEFT JOIN purchase_owners w
+                  ON w.environment = p.environment AND w.original_transaction_id = p.original_transaction_id
+                WHERE p.user_id IS NOT NULL AND p.environment <> 'Xcode'
+                  AND (w.user_id IS NULL OR w.user_id <> p.user_id)
+                """),
+        InvariantRule(
+            invariant: 2, detail: "an attached purchase gave nothing, or a revoked one still gives",
+            sql: """
+                SELECT p.key AS subject FROM purchases p
+                WHERE p.order_id IS NOT NULL AND p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
+                  AND NOT EXISTS (SELECT 1 FROM order_anomalies a
+                      WHERE a.order_id = p.order_id AND a.anomaly IN ('duplicate_ownership', 'kind_mismatch'))
+                  AND NOT EXISTS (SELECT 1 FROM grants g
+                      WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
+                        AND g.source_id = p.key AND g.user_id = p.user_id
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (p.revoked_at IS NULL)))
+                """),
+        InvariantRule(
+            invariant: 2, detail: "a transaction credited more than once, or kept its credit after its revocation",
+            sql: """
+                SELECT l.source_id AS subject FROM ledger l JOIN purchases p
+                  ON p.environment = l.environment AND p.key = l.source_id
+                WHERE l.source_kind = 'apple_transaction'
+                GROUP BY l.environment, l.source_id, l.unit, p.revoked_at
+                HAVING p.revoked_at IS NOT NULL AND SUM(l.delta) <> 0 OR COUNT(*) > 2
+                """),
     ]
 }

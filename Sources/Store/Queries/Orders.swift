@@ -5,7 +5,7 @@ package import Domain
 extension Database {
     private static var orderColumns: String {
         """
-        SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.refunding, p.refunded, p.lost
+        SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost
         FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
         """
     }
@@ -68,15 +68,23 @@ extension Database {
         let state: Order.State = try row.choice("state")
         let amount = try row.optionalMoney("amount", "currency")
         let free = state == .paid && amount?.isZero == true ? amount : nil
+        let origin: Order.Origin = try row.choice("origin")
+        // What a store charged and gave back stands on the order itself.
+        let isStores = row["offers"] != .null || origin == .purchase || origin == .renewal
+        let charged =
+            isStores
+            ? try row.optionalMoney("charged", "charged_currency")
+            : try row.optionalMoney("paid_value", "paid_currency") ?? free
+        let refunded = isStores ? try row.int("returned") : try row.optionalInt("refunded") ?? 0
         return Order(
-            id: id, user: try row.id("user_id"), origin: try row.choice("origin"), sku: try row.code("sku"),
+            id: id, user: try row.id("user_id"), origin: origin, sku: try row.code("sku"),
             quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
             amount: amount, state: state,
             paidBy: try row.optionalID("paid_by"), platform: try row.choice("platform"),
             environment: try row.choice("environment"),
             partner: try row.optionalText("partner"), returnURL: try row.optionalText("return_url"),
-            metadata: try row.json("metadata"), charged: try row.optionalMoney("paid_value", "paid_currency") ?? free,
-            refunding: try row.optionalInt("refunding") ?? 0, refunded: try row.optionalInt("refunded") ?? 0,
+            metadata: try row.json("metadata"), charged: charged,
+            refunding: try row.optionalInt("refunding") ?? 0, refunded: refunded,
             lost: try row.optionalInt("lost") ?? 0, anomalies: anomalies, createdAt: try row.time("created_at"),
             expiresAt: try row.time("expires_at"), paidAt: try row.optionalTime("paid_at"),
             closedAt: try row.optionalTime("closed_at"))

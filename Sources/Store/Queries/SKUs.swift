@@ -67,15 +67,16 @@ extension Transaction {
     package func claimAppleProducts(_ sku: SKU) throws(StoreError) -> [String] {
         try releaseAppleProducts(sku)
         var taken: [String] = []
-        for entry in sku.appleProducts.map(\.canonical) {
+        for product in sku.appleProducts {
+            let entry = product.canonical
             let claimed = try rows(
                 """
-                INSERT INTO apple_products (entry, sku) VALUES (?, ?)
+                INSERT INTO apple_products (entry, sku, is_pattern) VALUES (?, ?, ?)
                 ON CONFLICT (entry) DO UPDATE SET sku = excluded.sku
                 WHERE apple_products.sku = excluded.sku
                    OR (? = 1 AND (SELECT active FROM skus WHERE skus.id = apple_products.sku) = 0)
                 RETURNING entry
-                """, [entry, sku.id, sku.active])
+                """, [entry, sku.id, product.isPattern, sku.active])
             if claimed.isEmpty { taken.append(entry) }
         }
         return taken

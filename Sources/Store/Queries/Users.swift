@@ -11,6 +11,11 @@ extension Database {
         try row("SELECT external_id FROM users WHERE id = ?", user)?.text("external_id")
     }
 
+    /// The UUID that Apple's transactions carry for this user; nil until it was asked for.
+    package func appAccountToken(_ user: ID<User>) throws(StoreError) -> String? {
+        try row("SELECT app_account_token FROM user_states WHERE user_id = ?", user)?.optionalText("app_account_token")
+    }
+
     package func userVersion(_ user: ID<User>) throws(StoreError) -> Int64 {
         try row("SELECT version FROM user_states WHERE user_id = ?", user)?.int("version") ?? 0
     }

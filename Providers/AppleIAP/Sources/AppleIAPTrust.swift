@@ -1,0 +1,171 @@
+import AppleTrust
+public import Domain
+import Foundation
+public import ProviderKit
+
+/// What an account trusts, made of its settings: the verifier, and what purchases outside production are worth.
+struct AppleIAPTrust: Sendable {
+    let verifier: AppleVerifier
+    let testPurchases: TestPurchaseRules
+    /// Simulator receipts carry no signature: only where development mode allows the Xcode environment.
+    let takesSimulatorReceipts: Bool
+
+    init(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        let environments = Set(settings.texts("environments").compactMap(AppleEnvironment.init(rawValue:)))
+        let apps = settings.objects("apps").map {
+            AppleApp(
+                bundleID: $0.text("bundle_id"), appAppleID: $0.integer("app_apple_id").flatMap { $0 > 0 ? $0 : nil })
+        }
+        let configuration = AppleVerifierConfiguration(
+            apps: apps, environments: environments, extraRoots: try Self.certificates("root_certificates", settings),
+            xcodeCertificates: try Self.certificates("xcode_certificates", settings))
+        do throws(AppleVerifierSetupError) {
+            verifier = try AppleVerifier(configuration)
+        } catch {
+            throw ProviderSetupError([Self.fault(error)])
+        }
+        let sandbox = settings.object("sandbox")
+        let entitled: TestPurchaseRules.Entitled =
+            switch sandbox.text("entitles") {
+            case "none": .none
+            case "users": .users(Set(sandbox.texts("users")))
+            default: .all
+            }
+        testPurchases = TestPurchaseRules(
+            entitled: entitled, maxHours: sandbox.integer("max_hours") ?? (account.isDevelopment ? 0 : 24))
+        takesSimulatorReceipts = account.isDevelopment && environments.contains(.xcode)
+    }
+
+    /// The certificates of PEM or DER files.
+    private static func certificates(
+        _ setting: String, _ settings: ProviderSettings
+    ) throws(ProviderSetupError) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for (index, path) in settings.texts(setting).enumerated() {
+            guard let data = FileManager.default.contents(atPath: path), let der = Self.der(data) else {
+                throw ProviderSetupError([
+                    .init(
+                        setting: "\(setting)[\(index)]", problem: "is no certificate that can be read",
+                        remedy: "Name a PEM or DER file.")
+                ])
+            }
+            found.append(der)
+        }
+        return found
+    }
+
+    private static func der(_ data: Data) -> [UInt8]? {
+        let text = String(decoding: data, as: UTF8.self)
+        guard let start = text.range(of: "-----BEGIN CERTIFICATE-----") else { return data.isEmpty ? nil : Array(data) }
+        guard let end = text.range(of: "-----END CERTIFICATE-----", range: start.upperBound..<text.endIndex) else {
+            return nil
+        }
+        let base64 = text[start.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
+        return Data(base64Encoded: String(base64)).map(Array.init)
+    }
+
+    private static func fault(_ error: AppleVerifierSetupError) -> ProviderSetupError.Fault {
+        switch error {
+        case .noApps: .init(setting: "apps", problem: "empty", remedy: "Add the app with its bundle_id.")
+        case .noEnvironments: .init(setting: "environments", problem: "empty", remedy: "List at least one.")
+        case .unusableRoot(let index):
+            .init(
+                setting: "root_certificates[\(index)]", problem: "is no CA certificate that can anchor a chain",
+                remedy: "Name the root of your test chain.")
+        case .unusableXcodeCertificate(let index):
+            .init(
+                setting: "xcode_certificates[\(index)]", problem: "is no certificate with a P-256 key",
+                remedy: "Save it from Xcode's StoreKit configuration.")
+        case .damagedBuiltInRoot:
+            .init(setting: "apps", problem: "cannot be served: the program is damaged", remedy: "Install it again.")
+        }
+    }
+}
+
+extension AppleIAPProvider: PurchaseVerifying {
+    public var testPurchases: TestPurchaseRules { trust.testPurchases }
+
+    public func verify(_ evidence: PurchaseEvidence) throws(PurchaseRefusal) -> StorePurchase {
+        switch evidence {
+        case .signedTransaction(let jws):
+            do throws(AppleRefusal) {
+                return StorePurchase(try trust.verifier.transaction(jws))
+            } catch {
+                throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+            }
+        case .simulatorReceipt(let receipt):
+            guard trust.takesSimulatorReceipts else {
+                throw PurchaseRefusal(.wrongEnvironment, detail: "simulator receipts are not taken here")
+            }
+            guard let purchase = SimulatorReceipt.purchase(receipt) else {
+                throw PurchaseRefusal(.malformed, detail: "not a simulator's receipt")
+            }
+            return purchase
+        }
+    }
+}
+
+extension PurchaseRefusal.Reason {
+    fileprivate init(_ reason: AppleRefusal.Reason) {
+        switch reason {
+        case .malformed: self = .malformed
+        case .unsupportedAlgorithm: self = .unsupportedAlgorithm
+        case .untrustedChain: self = .untrustedChain
+        case .wrongPurpose: self = .wrongPurpose
+        case .certificateExpired: self = .certificateExpired
+        case .badSignature: self = .badSignature
+        case .wrongApp: self = .wrongApp
+        case .wrongEnvironment: self = .wrongEnvironment
+        }
+    }
+}
+
+extension StorePurchase {
+    fileprivate init(_ transaction: VerifiedTransaction) {
+        let environment: Domain.Environment =
+            switch transaction.environment {
+            case .production: .production
+            case .sandbox: .sandbox
+            case .xcode: .xcode
+            }
+        self.init(
+            environment: environment, bundleID: transaction.bundleID, productID: transaction.productID,
+            transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
+            kind: Kind(rawValue: transaction.type.rawValue), purchasedAt: transaction.purchaseDate,
+            expiresAt: transaction.expiresDate, signedAt: transaction.signedDate, quantity: transaction.quantity,
+            priceMilliunits: transaction.price, currency: transaction.currency.flatMap(Currency.init),
+            appAccountToken: transaction.appAccountToken,
+            isRenewal: transaction.reason?.known == .renewal, isUpgraded: transaction.isUpgraded,
+            isFamilyShared: transaction.ownership?.known == .familyShared,
+            revocation: transaction.revocationDate.map {
+                Revocation(
+                    at: $0, reason: transaction.revocationReason.map { Int64($0.rawValue) },
+                    percentage: transaction.revocationPercentage)
+            })
+    }
+}
+
+/// The receipt that the first seed's client makes in the simulator: base64 of JSON, unsigned.
+enum SimulatorReceipt {
+    private struct Fields: Decodable {
+        let environment: String
+        let transaction_id: String
+        let product_id: String
+        let purchase_date: String
+    }
+
+    static func purchase(_ receipt: String) -> StorePurchase? {
+        guard receipt.utf8.count <= 16_384, let json = Data(base64Encoded: receipt),
+            let fields = try? JSONDecoder().decode(Fields.self, from: json), fields.environment == "Xcode",
+            (1...64).contains(fields.transaction_id.utf8.count), (1...255).contains(fields.product_id.utf8.count),
+            let date = try? Date.ISO8601FormatStyle().parse(fields.purchase_date)
+        else { return nil }
+        let time = Int64(date.timeIntervalSince1970 * 1_000)
+        return StorePurchase(
+            environment: .xcode, bundleID: "", productID: fields.product_id, transactionID: fields.transaction_id,
+            originalTransactionID: fields.transaction_id, kind: .unknown(""), purchasedAt: time, expiresAt: nil,
+            signedAt: time, quantity: 1, priceMilliunits: nil, currency: nil, appAccountToken: nil, isRenewal: false,
+            isUpgraded: false, isFamilyShared: false, revocation: nil)
+    }
+}

@@ -1,0 +1,71 @@
+/// Decides what Apple said: verifies App Store JWS offline, at the time when they were signed.
+///
+/// A value to make once and share: it remembers the chains that it found sound, so that a further payload under the
+/// same leaf costs one P-256 verification. It has no clock and makes no connection, so it does not ask whether a
+/// certificate was revoked.
+/// Source: Apple, App Store Server API, JWSDecodedHeader; RFC 7515; RFC 7518 section 3.4; RFC 5280.
+public struct AppleVerifier: Sendable {
+    let audience: Audience
+    let authenticator: JWSAuthenticator
+
+    /// - Throws: where the configuration names no app or no environment, or a certificate that cannot be used.
+    public init(_ configuration: AppleVerifierConfiguration) throws(AppleVerifierSetupError) {
+        guard !configuration.apps.isEmpty else { throw .noApps }
+        guard !configuration.environments.isEmpty else { throw .noEnvironments }
+        guard let builtIn = TrustAnchor(der: AppleRoots.g3) else { throw .damagedBuiltInRoot }
+        var anchors = [builtIn]
+        for (index, der) in configuration.extraRoots.enumerated() {
+            guard let anchor = TrustAnchor(der: der) else { throw .unusableRoot(index) }
+            anchors.append(anchor)
+        }
+        var xcode: [XcodeCertificate] = []
+        for (index, der) in configuration.xcodeCertificates.enumerated() {
+            guard let certificate = XcodeCertificate(der: der) else { throw .unusableXcodeCertificate(index) }
+            xcode.append(certificate)
+        }
+        audience = Audience(
+            apps: Dictionary(configuration.apps.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first }),
+            environments: configuration.environments)
+        authenticator = JWSAuthenticator(
+            chains: ChainValidator(anchors: anchors, cache: ChainCache(capacity: configuration.cachedChains)),
+            allowsXcode: configuration.environments.contains(.xcode), xcodeCertificates: xcode)
+    }
+
+    /// The configured app of this id, for payloads that name theirs elsewhere than transactions do.
+    public func app(bundleID: String) -> AppleApp? { audience.apps[bundleID] }
+
+    /// Whether purchases of this environment are accepted.
+    public func accepts(_ environment: AppleEnvironment) -> Bool { audience.environments.contains(environment) }
+
+    /// The transaction in a compact JWS (JWSTransaction), for a configured app in an accepted environment.
+    ///
+    /// - Throws: `AppleRefusal`; of several faults the one that `AppleRefusal.Reason` lists first, with this exception:
+    ///   fields other than `signedDate` are read once the signature is known to be good.
+    public func transaction(_ jws: String) throws(AppleRefusal) -> VerifiedTransaction {
+        try VerifiedTransaction(try authenticator.authenticate(jws, xcode: true), for: audience)
+    }
+
+    /// The renewal information in a compact JWS (JWSRenewalInfo), in an accepted environment; it names no app.
+    public func renewalInfo(_ jws: String) throws(AppleRefusal) -> VerifiedRenewalInfo {
+        try VerifiedRenewalInfo(try authenticator.authenticate(jws, xcode: true), for: audience)
+    }
+
+    /// The payload of any JWS that Apple's servers sign, such as a notification's `signedPayload`.
+    ///
+    /// Neither app nor environment is checked: see `VerifiedPayload`. What Xcode signs is refused.
+    public func payload(_ jws: String) throws(AppleRefusal) -> VerifiedPayload {
+        try authenticator.authenticate(jws, xcode: false)
+    }
+}
+
+extension AppleVerifier {
+    /// What this JWS is and how each check ends, for a person: `refusal` is the verifier's own answer.
+    ///
+    /// A transaction and renewal information are judged like `transaction(_:)` and `renewalInfo(_:)`; anything else
+    /// like `payload(_:)`, and the app and the environment that it names are checked as well. It takes any text,
+    /// remembers nothing but a sound chain, and its answer is bounded.
+    public func explain(_ jws: String) -> AppleExplanation {
+        var explainer = Explainer(self)
+        return explainer.explain(jws)
+    }
+}

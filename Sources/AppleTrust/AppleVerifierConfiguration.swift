@@ -1,0 +1,47 @@
+/// An app whose purchases are accepted.
+public struct AppleApp: Hashable, Sendable {
+    public let bundleID: String
+    /// The app's numeric id in the App Store; notifications of Production name it, transactions do not.
+    public let appAppleID: Int64?
+
+    public init(bundleID: String, appAppleID: Int64? = nil) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+    }
+}
+
+/// What an `AppleVerifier` accepts; all certificates are DER.
+public struct AppleVerifierConfiguration: Sendable {
+    public var apps: [AppleApp]
+    public var environments: Set<AppleEnvironment>
+    /// Trust anchors besides Apple Root CA - G3: for development only, whoever holds their keys can sign anything.
+    public var extraRoots: [[UInt8]]
+    /// Xcode's certificates; where there are none, what Xcode signs is believed unchecked if `.xcode` is accepted.
+    public var xcodeCertificates: [[UInt8]]
+    /// How many chains are remembered, at least 1.
+    public var cachedChains: Int
+
+    public init(
+        apps: [AppleApp], environments: Set<AppleEnvironment> = [.production, .sandbox], extraRoots: [[UInt8]] = [],
+        xcodeCertificates: [[UInt8]] = [], cachedChains: Int = 64
+    ) {
+        self.apps = apps
+        self.environments = environments
+        self.extraRoots = extraRoots
+        self.xcodeCertificates = xcodeCertificates
+        self.cachedChains = cachedChains
+    }
+}
+
+/// Why a configuration cannot verify anything.
+public enum AppleVerifierSetupError: Error, Hashable, Sendable {
+    case noApps
+    case noEnvironments
+    /// An extra root, counted from 0, is no DER certificate of a CA with a key on a NIST curve and room for an
+    /// intermediate below it.
+    case unusableRoot(Int)
+    /// An Xcode certificate, counted from 0, is no DER certificate with a P-256 key.
+    case unusableXcodeCertificate(Int)
+    /// The built-in root cannot be read: the program is damaged.
+    case damagedBuiltInRoot
+}

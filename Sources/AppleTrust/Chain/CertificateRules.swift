@@ -1,0 +1,61 @@
+import Crypto
+import SwiftASN1
+import X509
+
+/// The rules of RFC 5280 that a chain of exactly three certificates has to keep.
+enum CertificateRules {
+    /// Whether this is a CA that may have so many authorities below it (basicConstraints, keyUsage where present).
+    static func isAuthority(_ certificate: Certificate, authoritiesBelow: Int) -> Bool {
+        do {
+            guard case .isCertificateAuthority(let length) = try certificate.extensions.basicConstraints else {
+                return false
+            }
+            let mayCertify = try certificate.extensions.keyUsage?.keyCertSign ?? true
+            return mayCertify && (length ?? Int.max) >= authoritiesBelow
+        } catch {
+            return false
+        }
+    }
+
+    /// Why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage allows it where present.
+    static func problem(ofLeaf certificate: Certificate) -> String? {
+        do {
+            if case .some(.isCertificateAuthority) = try certificate.extensions.basicConstraints {
+                return "the leaf is a certificate authority"
+            }
+            guard try certificate.extensions.keyUsage?.digitalSignature ?? true else {
+                return "the leaf's keyUsage has no digitalSignature"
+            }
+        } catch {
+            return "the leaf has an unreadable basicConstraints or keyUsage"
+        }
+        return P256.Signing.PublicKey(certificate.publicKey) == nil ? "the leaf's key is not P-256" : nil
+    }
+
+    /// Why one certificate is not issued by another; nil where name and signature say that it is.
+    static func problem(of subject: Certificate, issuedBy issuer: Certificate) -> String? {
+        guard subject.issuer == issuer.subject else { return "it names another issuer" }
+        guard hasCurveKey(issuer) else { return "its issuer's key is on no NIST curve" }
+        guard [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512].contains(subject.signatureAlgorithm) else {
+            return "it is not signed with ECDSA and SHA-2"
+        }
+        guard issuer.publicKey.isValidSignature(subject.signature, for: subject) else {
+            return "its signature is not its issuer's"
+        }
+        return nil
+    }
+
+    /// A critical extension that we do not process (RFC 5280 section 4.2), as dotted text.
+    static func unknownCriticalExtension(of certificate: Certificate) -> String? {
+        certificate.extensions.first { $0.critical && !processed.contains($0.oid) }.map { "\($0.oid)" }
+    }
+
+    static func hasCurveKey(_ certificate: Certificate) -> Bool {
+        P384.Signing.PublicKey(certificate.publicKey) != nil || P256.Signing.PublicKey(certificate.publicKey) != nil
+            || P521.Signing.PublicKey(certificate.publicKey) != nil
+    }
+
+    private static let processed: Set<ASN1ObjectIdentifier> = [
+        .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, AppleOID.storeLeaf, AppleOID.developerRelations,
+    ]
+}

@@ -1,0 +1,44 @@
+import Crypto
+import Synchronization
+
+/// A bounded store of chains found sound, the least recently used leaving first; refusals are never kept.
+final class ChainCache: Sendable {
+    struct Key: Hashable, Sendable {
+        let leaf: SHA256Digest
+        let intermediate: SHA256Digest
+        let anchor: SHA256Digest
+    }
+
+    private struct State {
+        var entries: [Key: (chain: ValidChain, lastUse: UInt64)] = [:]
+        var uses: UInt64 = 0
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    func chain(for key: Key) -> ValidChain? {
+        state.withLock { state in
+            state.uses &+= 1
+            guard let chain = state.entries[key]?.chain else { return nil }
+            state.entries[key]?.lastUse = state.uses
+            return chain
+        }
+    }
+
+    func insert(_ chain: ValidChain, for key: Key) {
+        state.withLock { state in
+            state.uses &+= 1
+            if state.entries[key] == nil, state.entries.count >= capacity,
+                let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
+            {
+                state.entries[oldest] = nil
+            }
+            state.entries[key] = (chain, state.uses)
+        }
+    }
+}

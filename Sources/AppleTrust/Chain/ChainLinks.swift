@@ -1,0 +1,78 @@
+import Crypto
+import X509
+
+/// A header's leaf and intermediate, parsed, and the checks that bind them to a root.
+struct ChainLinks: Sendable {
+    let leaf: Certificate
+    let intermediate: Certificate
+
+    init(_ peer: PeerCertificates) throws(AppleRefusal) {
+        leaf = try Self.parse(peer.leaf, "leaf")
+        intermediate = try Self.parse(peer.intermediate, "intermediate")
+    }
+
+    /// The roots that this chain leads to: everything but purpose and time.
+    ///
+    /// - Throws: where there is none.
+    func trustedAnchors(among anchors: [TrustAnchor]) throws(AppleRefusal) -> [TrustAnchor] {
+        var refusal = AppleRefusal(.untrustedChain, "the intermediate's issuer is none of the trusted roots")
+        var trusted: [TrustAnchor] = []
+        for anchor in anchors where anchor.certificate.subject == intermediate.issuer {
+            do throws(AppleRefusal) {
+                try checkTrust(under: anchor)
+                trusted.append(anchor)
+            } catch {
+                refusal = error
+            }
+        }
+        guard !trusted.isEmpty else { throw refusal }
+        return trusted
+    }
+
+    func chain(under anchor: TrustAnchor) throws(AppleRefusal) -> ValidChain {
+        guard let key = P256.Signing.PublicKey(leaf.publicKey) else {
+            throw AppleRefusal(.untrustedChain, "the leaf's key is not P-256")
+        }
+        return ValidChain(
+            leafKey: key, interval: interval.intersection(anchor.validity), anchor: anchor.fingerprint)
+    }
+
+    private func checkTrust(under anchor: TrustAnchor) throws(AppleRefusal) {
+        for (certificate, name) in [(leaf, "leaf"), (intermediate, "intermediate")] {
+            if let oid = CertificateRules.unknownCriticalExtension(of: certificate) {
+                throw AppleRefusal(.untrustedChain, "the \(name) has the unknown critical extension \(oid)")
+            }
+        }
+        guard CertificateRules.isAuthority(intermediate, authoritiesBelow: 0) else {
+            throw AppleRefusal(.untrustedChain, "the intermediate is no certificate authority")
+        }
+        if let problem = CertificateRules.problem(ofLeaf: leaf) {
+            throw AppleRefusal(.untrustedChain, problem)
+        }
+        if let problem = CertificateRules.problem(of: intermediate, issuedBy: anchor.certificate) {
+            throw AppleRefusal(.untrustedChain, "the intermediate is not issued by the trusted root: \(problem)")
+        }
+        if let problem = CertificateRules.problem(of: leaf, issuedBy: intermediate) {
+            throw AppleRefusal(.untrustedChain, "the leaf is not issued by the intermediate: \(problem)")
+        }
+    }
+
+    func checkPurpose() throws(AppleRefusal) {
+        guard leaf.extensions[oid: AppleOID.storeLeaf] != nil else {
+            throw AppleRefusal(.wrongPurpose, "the leaf lacks \(AppleOID.storeLeaf)")
+        }
+        guard intermediate.extensions[oid: AppleOID.developerRelations] != nil else {
+            throw AppleRefusal(.wrongPurpose, "the intermediate lacks \(AppleOID.developerRelations)")
+        }
+    }
+
+    /// When both certificates are valid.
+    var interval: ValidityInterval { ValidityInterval(of: leaf).intersection(ValidityInterval(of: intermediate)) }
+
+    private static func parse(_ der: [UInt8], _ name: String) throws(AppleRefusal) -> Certificate {
+        guard let certificate = CertificateDER.parse(der) else {
+            throw .malformed("the \(name) is no X.509 certificate")
+        }
+        return certificate
+    }
+}

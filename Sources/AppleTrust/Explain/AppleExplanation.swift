@@ -1,0 +1,91 @@
+/// What a JWS is and which checks it passes: for people, not for decisions.
+///
+/// All text is bounded and printable; what the JWS claims is shown whether it is verified or not.
+public struct AppleExplanation: Sendable {
+    /// What the payload is, judged by its fields.
+    public enum Kind: String, CaseIterable, Sendable {
+        case transaction, renewalInfo, notification, appTransaction, unknown
+    }
+
+    public let kind: Kind
+    /// Every check in the verifier's order.
+    public let checks: [AppleCheck]
+    /// The header's members, the certificates counted.
+    public let header: [AppleFact]
+    /// The leaf and the intermediate as far as they can be parsed.
+    public let certificates: [AppleCertificateFacts]
+    /// The payload's members; objects and arrays are counted.
+    public let payload: [AppleFact]
+
+    /// The first failed check's refusal, which is what the verifier answers; nil where everything passed.
+    public var refusal: AppleRefusal? {
+        for check in checks {
+            if case .failed(let refusal) = check.outcome { return refusal }
+        }
+        return nil
+    }
+}
+
+/// One named check and how it ended.
+public struct AppleCheck: Sendable {
+    public enum Name: String, CaseIterable, Sendable {
+        /// Three segments of strict base64url.
+        case form
+        /// The header is a strict JSON object.
+        case header
+        case algorithm
+        /// No extension is declared critical.
+        case critical
+        /// `x5c` is an array of texts.
+        case certificateList
+        /// The payload is a strict JSON object.
+        case payload
+        case signedDate
+        /// A leaf and an intermediate that can be parsed, or Xcode's one certificate where it may be.
+        case certificates
+        /// The chain leads to a trusted root.
+        case chain
+        /// Apple's marker OIDs.
+        case purpose
+        /// Every certificate was valid at the signing time.
+        case validity
+        case signature
+        /// The payload's fields are there and have their types.
+        case fields
+        case app
+        case environment
+    }
+
+    public enum Outcome: Sendable, Equatable {
+        case passed
+        case failed(AppleRefusal)
+        /// Not decided, and why.
+        case notReached(String)
+    }
+
+    public let name: Name
+    public let outcome: Outcome
+}
+
+/// A name and a value to show.
+public struct AppleFact: Sendable, Equatable {
+    public let name: String
+    public let value: String
+}
+
+/// What a certificate says of itself.
+public struct AppleCertificateFacts: Sendable {
+    public let subject: String
+    public let issuer: String
+    /// Milliseconds since 1970-01-01 UTC, both ends included.
+    public let validFrom: Int64
+    public let validUntil: Int64
+    public let isAuthority: Bool
+    /// The key's kind and the algorithm of the issuer's signature.
+    public let key: String
+    public let signatureAlgorithm: String
+    /// Dotted OIDs of the extensions, at most 32.
+    public let extensions: [String]
+    /// SHA-256 of the DER in upper-case hex.
+    public let fingerprint: String
+}

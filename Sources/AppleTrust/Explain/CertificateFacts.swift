@@ -1,0 +1,29 @@
+import Crypto
+import X509
+
+extension AppleCertificateFacts {
+    /// - Parameter text: one string of `x5c`.
+    /// - Returns: nil where it is no certificate.
+    init?(_ text: ArraySlice<UInt8>) {
+        guard let der = try? JWSHeader.certificate(text), let certificate = CertificateDER.parse(der) else {
+            return nil
+        }
+        self.init(certificate, der: der)
+    }
+
+    private init(_ certificate: Certificate, der: [UInt8]) {
+        let validity = ValidityInterval(of: certificate)
+        subject = SafeText.line("\(certificate.subject)")
+        issuer = SafeText.line("\(certificate.issuer)")
+        validFrom = validity.first
+        validUntil = validity.last
+        isAuthority = CertificateRules.isAuthority(certificate, authoritiesBelow: 0)
+        key = SafeText.line("\(certificate.publicKey)")
+        signatureAlgorithm = SafeText.line("\(certificate.signatureAlgorithm)")
+        extensions = certificate.extensions.prefix(32).map { SafeText.line("\($0.oid)") }
+        fingerprint = SHA256.hash(data: der).map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}

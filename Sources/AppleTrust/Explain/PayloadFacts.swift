@@ -1,0 +1,35 @@
+/// What can be shown of a JSON object that nobody has vouched for.
+enum PayloadFacts {
+    static let limit = 64
+
+    static func facts(_ json: JSONText) -> [AppleFact] {
+        json.root.prefix(limit).map { AppleFact(name: SafeText.line($0.name), value: value($0.value, of: json)) }
+    }
+
+    static func kind(_ json: JSONText) -> AppleExplanation.Kind {
+        if json.root["notificationType"] != nil { return .notification }
+        if json.root["transactionId"] != nil { return .transaction }
+        if json.root["autoRenewStatus"] != nil || json.root["autoRenewProductId"] != nil { return .renewalInfo }
+        return json.root["receiptType"] == nil ? .unknown : .appTransaction
+    }
+
+    /// Which app and environment the payload is for; a notification says so in one of four objects.
+    static func audience(_ json: JSONText) -> (bundleID: String?, environment: String?) {
+        let root = ClaimReader(json)
+        let objects = ["data", "summary", "appData", "externalPurchaseToken"].lazy.compactMap { try? root.object($0) }
+        let holder = kind(json) == .notification ? objects.first ?? root : root
+        let environment = try? holder.text(kind(json) == .appTransaction ? "receiptType" : "environment")
+        return ((try? holder.text("bundleId")) ?? nil, environment ?? nil)
+    }
+
+    private static func value(_ node: JSONNode, of json: JSONText) -> String {
+        switch node {
+        case .null: "null"
+        case .bool(let flag): "\(flag)"
+        case .number(let range): SafeText.line(String(decoding: json.bytes[range], as: UTF8.self))
+        case .string: SafeText.line(json.string(node) ?? "")
+        case .array(let elements): "list of \(elements.count)"
+        case .object(let members): "object with \(members.count) members"
+        }
+    }
+}

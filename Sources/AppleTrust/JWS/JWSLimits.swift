@@ -1,0 +1,7 @@
+/// How large a JWS of a peer may be.
+public enum JWSLimits {
+    /// Bytes of the whole compact text; Apple's notifications have some 15 KiB.
+    public static let text = 65_536
+    /// Bytes of one certificate.
+    static let certificate = 8_192
+}

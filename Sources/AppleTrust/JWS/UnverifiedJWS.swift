@@ -1,0 +1,34 @@
+/// A JWS that is well formed and says how it wants to be verified; nobody has vouched for any of it yet.
+struct UnverifiedJWS: Sendable {
+    let compact: CompactJWS
+    let payload: JSONText
+    /// `signedDate`, in milliseconds since 1970-01-01 UTC.
+    let signedDate: Int64
+    /// The strings of `x5c`, still base64.
+    let certificates: [ArraySlice<UInt8>]
+
+    init(_ text: String) throws(AppleRefusal) {
+        compact = try CompactJWS(text)
+        let header = try JWSHeader(compact.header)
+        try header.checkAlgorithm()
+        try header.checkCritical()
+        certificates = try header.certificateTexts()
+        payload = try Self.json(compact.payload)
+        signedDate = try Self.signedDate(payload)
+    }
+
+    static func json(_ bytes: [UInt8]) throws(AppleRefusal) -> JSONText {
+        do {
+            return try JSONText(bytes)
+        } catch {
+            throw .malformed("payload: \(error.problem) at byte \(error.offset)")
+        }
+    }
+
+    /// When Apple signed: the time at which the chain has to be valid.
+    static func signedDate(_ payload: JSONText) throws(AppleRefusal) -> Int64 {
+        let date = try ClaimReader(payload).required("signedDate", ClaimReader.date)
+        guard date > 0 else { throw .malformed("signedDate lies before 1970") }
+        return date
+    }
+}

@@ -1,0 +1,81 @@
+import Crypto
+
+/// The JSON of a JWS whose signature and chain were verified, of whatever kind: the way to notifications.
+///
+/// Which app and which environment it is for is not checked: in a notification they stand in `data`, `summary` or
+/// `appData`. A JWS inside the payload is not verified by this and has to be verified on its own.
+public struct VerifiedPayload: Sendable {
+    /// Who vouches for a payload.
+    public enum Signer: Sendable, Hashable {
+        /// A chain to a trusted root, with Apple's markers.
+        case apple
+        /// One of the configured Xcode certificates.
+        case xcodeCertificate
+        /// Nobody: no Xcode certificates are configured, so the signature was not checked.
+        case xcodeUnchecked
+    }
+
+    /// The decoded payload: strict UTF-8 JSON, an object without repeated names.
+    public var json: [UInt8] { text.bytes }
+    /// `signedDate`, in milliseconds since 1970-01-01 UTC.
+    public let signedDate: Int64
+    public let signer: Signer
+    let text: JSONText
+
+    fileprivate init(_ jws: UnverifiedJWS, signer: Signer) {
+        text = jws.payload
+        signedDate = jws.signedDate
+        self.signer = signer
+    }
+}
+
+/// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed: the one maker of `VerifiedPayload`.
+struct JWSAuthenticator: Sendable {
+    let chains: ChainValidator
+    /// Whether a JWS of Xcode's local StoreKit may pass.
+    let allowsXcode: Bool
+    /// The DER of Xcode's certificates; where there are none, Xcode's signatures are not checked.
+    let xcodeCertificates: [XcodeCertificate]
+
+    /// - Parameter xcode: whether this kind of payload is ever signed by Xcode.
+    func authenticate(_ text: String, xcode: Bool) throws(AppleRefusal) -> VerifiedPayload {
+        let jws = try UnverifiedJWS(text)
+        if jws.certificates.count == 1 {
+            try checkXcode(jws.payload, xcode: xcode)
+            return VerifiedPayload(jws, signer: try xcodeSigner(of: jws.compact, jws.certificates[0]))
+        }
+        let peer = try JWSHeader.certificates(jws.certificates)
+        let chain = try chains.chain(of: peer, at: jws.signedDate)
+        try RawSignature.check(jws.compact.signature, over: jws.compact.signingInput, by: chain.leafKey)
+        return VerifiedPayload(jws, signer: .apple)
+    }
+
+    /// Whether a payload with one certificate may pass: none that says Production or Sandbox ever does.
+    func checkXcode(_ payload: JSONText, xcode: Bool) throws(AppleRefusal) {
+        let environment = try ClaimReader(payload).text("environment")
+        guard environment.flatMap(AppleEnvironment.init(appleName:)) == .xcode else {
+            throw .malformed("x5c holds 1 certificate, not 3")
+        }
+        guard xcode, allowsXcode else {
+            throw AppleRefusal(.wrongEnvironment, "signed by Xcode, which is not accepted")
+        }
+    }
+
+    private func xcodeSigner(
+        of compact: CompactJWS, _ certificate: ArraySlice<UInt8>
+    ) throws(AppleRefusal) -> VerifiedPayload.Signer {
+        guard !xcodeCertificates.isEmpty else { return .xcodeUnchecked }
+        let key = try xcodeKey(certificate)
+        try RawSignature.check(compact.signature, over: compact.signingInput, by: key)
+        return .xcodeCertificate
+    }
+
+    /// The key of the configured Xcode certificate that a header names.
+    func xcodeKey(_ certificate: ArraySlice<UInt8>) throws(AppleRefusal) -> P256.Signing.PublicKey {
+        let der = try JWSHeader.certificate(certificate)
+        guard let trusted = xcodeCertificates.first(where: { $0.der == der }) else {
+            throw AppleRefusal(.untrustedChain, "the certificate is none of the configured Xcode certificates")
+        }
+        return trusted.key
+    }
+}

@@ -1,0 +1,98 @@
+/// A transaction that Apple signed for a configured app in an accepted environment.
+///
+/// Only `AppleVerifier` makes one. Times are milliseconds since 1970-01-01 UTC, prices are milliunits of `currency`,
+/// ids are text. Source: Apple, App Store Server API, JWSTransactionDecodedPayload.
+public struct VerifiedTransaction: Sendable {
+    /// This purchase, renewal or restore.
+    public let transactionID: String
+    /// The first transaction of the chain: a subscription's identity.
+    public let originalTransactionID: String
+    /// The subscription period, the same on every device.
+    public let webOrderLineItemID: String?
+    /// The customer's Apple Account in this app; each member of a family has an own one.
+    public let appTransactionID: String?
+    public let bundleID: String
+    public let productID: String
+    public let subscriptionGroupID: String?
+    public let type: AppleCode<AppleProductType>
+    /// At least 1; 1 where Apple signed none.
+    public let quantity: Int64
+
+    public let purchaseDate: Int64
+    public let originalPurchaseDate: Int64?
+    /// The end of the paid period; nil for whatever does not renew.
+    public let expiresDate: Int64?
+    public let signedDate: Int64
+
+    public let environment: AppleEnvironment
+    /// Who vouches for this transaction; `apple` but for Xcode's.
+    public let signer: VerifiedPayload.Signer
+    /// The app's own name for its user: a UUID in lower case.
+    public let appAccountToken: String?
+    public let ownership: AppleCode<AppleOwnership>?
+    public let reason: AppleCode<AppleTransactionReason>?
+    /// Replaced by an upgrade, so it entitles to nothing more.
+    public let isUpgraded: Bool
+
+    /// What Apple charged, for all of `quantity`; nil on old transactions.
+    public let price: Int64?
+    /// ISO 4217.
+    public let currency: String?
+    /// ISO 3166-1 alpha-3.
+    public let storefront: String?
+    public let storefrontID: String?
+    public let offer: AppleOffer?
+    public let billingPlan: AppleCode<AppleBillingPlan>?
+    public let commitment: AppleCommitment?
+
+    /// When Apple refunded or revoked it; nil while it stands.
+    public let revocationDate: Int64?
+    public let revocationReason: AppleCode<AppleRevocationReason>?
+    public let revocationType: AppleCode<AppleRevocationType>?
+    /// How much of the price was refunded, in thousandths of a percent.
+    public let revocationPercentage: Int64?
+
+    /// The decoded payload as Apple signed it, with the fields that are not read above.
+    public let json: [UInt8]
+
+    init(_ payload: VerifiedPayload, for audience: Audience) throws(AppleRefusal) {
+        let claims = ClaimReader(payload.text)
+        transactionID = try claims.required("transactionId", ClaimReader.identifier)
+        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.identifier)
+        webOrderLineItemID = try claims.text("webOrderLineItemId")
+        appTransactionID = try claims.text("appTransactionId")
+        bundleID = try claims.required("bundleId", ClaimReader.identifier)
+        productID = try claims.required("productId", ClaimReader.identifier)
+        subscriptionGroupID = try claims.text("subscriptionGroupIdentifier")
+        type = AppleCode(rawValue: try claims.required("type", ClaimReader.identifier))
+        quantity = try claims.integer("quantity", in: 1...Int64(Int32.max)) ?? 1
+
+        purchaseDate = try claims.required("purchaseDate", ClaimReader.date)
+        originalPurchaseDate = try claims.date("originalPurchaseDate")
+        expiresDate = try claims.date("expiresDate")
+        signedDate = payload.signedDate
+
+        let environmentName = try claims.required("environment", ClaimReader.text)
+        signer = payload.signer
+        appAccountToken = try claims.uuid("appAccountToken")
+        ownership = try claims.code("inAppOwnershipType")
+        reason = try claims.code("transactionReason")
+        isUpgraded = try claims.flag("isUpgraded") ?? false
+
+        price = try claims.milliunits("price")
+        currency = try claims.text("currency")
+        storefront = try claims.text("storefront")
+        storefrontID = try claims.text("storefrontId")
+        offer = try AppleOffer(claims)
+        billingPlan = try claims.code("billingPlanType")
+        commitment = try AppleCommitment.read(claims)
+
+        revocationDate = try claims.date("revocationDate")
+        revocationReason = try claims.code("revocationReason")
+        revocationType = try claims.code("revocationType")
+        revocationPercentage = try claims.integer("revocationPercentage", in: ClaimReader.int32)
+        json = payload.json
+        try audience.checkApp(bundleID)
+        environment = try audience.environment(environmentName)
+    }
+}

@@ -1,0 +1,124 @@
+/// One purchase that a store signed, verified: a transaction of the App Store.
+///
+/// Its times are the store's, in milliseconds since 1970, because the newest `signedAt` of one transaction wins.
+public struct StorePurchase: Sendable, Equatable {
+    /// Apple's `type`; a word that is not known keeps its text.
+    public enum Kind: Sendable, Equatable {
+        case autoRenewable, nonRenewing, consumable, nonConsumable
+        case unknown(String)
+    }
+
+    /// The money or the right that the store took back.
+    public struct Revocation: Sendable, Equatable {
+        public let at: Int64
+        public let reason: Int64?
+        /// Thousandths of a percent of the price; nil means all of it.
+        public let percentage: Int64?
+
+        public init(at: Int64, reason: Int64?, percentage: Int64?) {
+            self.at = at
+            self.reason = reason
+            self.percentage = percentage
+        }
+    }
+
+    public let environment: Environment
+    public let bundleID: String
+    public let productID: String
+    public let transactionID: String
+    public let originalTransactionID: String
+    public let kind: Kind
+    public let purchasedAt: Int64
+    public let expiresAt: Int64?
+    public let signedAt: Int64
+    public let quantity: Int64
+    /// Thousandths of a major unit, for the whole quantity; nil where the store signed no price.
+    public let priceMilliunits: Int64?
+    public let currency: Currency?
+    /// The UUID that the app passed to StoreKit, in lower case.
+    public let appAccountToken: String?
+    public let isRenewal: Bool
+    public let isUpgraded: Bool
+    public let isFamilyShared: Bool
+    public let revocation: Revocation?
+
+    public init(
+        environment: Environment, bundleID: String, productID: String, transactionID: String,
+        originalTransactionID: String, kind: Kind, purchasedAt: Int64, expiresAt: Int64?, signedAt: Int64,
+        quantity: Int64,
+        priceMilliunits: Int64?, currency: Currency?, appAccountToken: String?, isRenewal: Bool, isUpgraded: Bool,
+        isFamilyShared: Bool, revocation: Revocation?
+    ) {
+        self.environment = environment
+        self.bundleID = bundleID
+        self.productID = productID
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.kind = kind
+        self.purchasedAt = purchasedAt
+        self.expiresAt = expiresAt
+        self.signedAt = signedAt
+        self.quantity = quantity
+        self.priceMilliunits = priceMilliunits
+        self.currency = currency
+        self.appAccountToken = appAccountToken
+        self.isRenewal = isRenewal
+        self.isUpgraded = isUpgraded
+        self.isFamilyShared = isFamilyShared
+        self.revocation = revocation
+    }
+}
+
+extension StorePurchase {
+    package var purchased: Timestamp { Timestamp(purchasedAt.flooredSeconds) }
+    package var expires: Timestamp? { expiresAt.map { Timestamp($0.flooredSeconds) } }
+
+    /// What names this transaction: its id; in Xcode, where ids repeat on every machine, the claimant, the product and the
+    /// time go with it, so that there nobody owns anything of anybody else.
+    package func key(claimant: ID<User>?) -> String {
+        environment == .xcode
+            ? "\(claimant?.rawValue ?? "")/\(productID)/\(transactionID)/\(purchasedAt)" : transactionID
+    }
+
+    /// The signed price in minor units; nil where none was signed or it is no whole number of them.
+    package var price: Money? {
+        guard let priceMilliunits, let currency, priceMilliunits >= 0 else { return nil }
+        let perMinor: Int64 = [0: 1_000, 1: 100, 2: 10, 3: 1][currency.minorDigits] ?? 10
+        let (value, rest) = priceMilliunits.quotientAndRemainder(dividingBy: perMinor)
+        return rest == 0 ? Money(value: value, currency: currency) : nil
+    }
+
+    /// The SKU kind that Apple's type calls for; nil for a type that is not known.
+    package var skuKind: SKU.Kind? {
+        switch kind {
+        case .autoRenewable: .subscription
+        case .nonRenewing: .nonRenewing
+        case .consumable: .consumable
+        case .nonConsumable: .nonConsumable
+        case .unknown: nil
+        }
+    }
+}
+
+extension StorePurchase.Kind: RawRepresentable {
+    /// Apple's words.
+    public init(rawValue: String) {
+        switch rawValue {
+        case "Auto-Renewable Subscription": self = .autoRenewable
+        case "Non-Renewing Subscription": self = .nonRenewing
+        case "Consumable": self = .consumable
+        case "Non-Consumable": self = .nonConsumable
+        default: self = .unknown(rawValue)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .autoRenewable: "Auto-Renewable Subscription"
+        case .nonRenewing: "Non-Renewing Subscription"
+        case .consumable: "Consumable"
+        case .nonConsumable: "Non-Consumable"
+        case .unknown(let text): text
+        }
+    }
+}

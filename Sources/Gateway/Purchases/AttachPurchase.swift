@@ -1,0 +1,82 @@
+package import Domain
+import FoundationEssentials
+import Logging
+package import ProviderKit
+import Store
+
+extension Gateway {
+    /// Attaches one purchase to its user.
+    ///
+    /// - Throws: `invalidTransaction`, `unknownProduct` (the purchase is kept), `purchaseBelongsToAnotherUser`,
+    ///   `purchaseRevoked` (recorded), `noProviderAvailable` where no account verifies store purchases.
+    package func attachPurchase(
+        _ evidence: PurchaseEvidence, fallback: PurchaseFallback?, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> AttachedPurchase {
+        let claim = try claim(evidence, fallback: fallback)
+        let outcome = try await settle([claim], user: user, context: context)
+        switch outcome.first {
+        case .attached(let attached, _): return attached
+        case .unknownProduct: throw .unknownProduct(claim.purchase.productID)
+        case .anotherUser: throw .purchaseBelongsToAnotherUser
+        case .revoked: throw .purchaseRevoked
+        case nil: throw .internalError
+        }
+    }
+
+    /// Verifies evidence by the accounts that can, and seals it for keeping.
+    func claim(
+        _ evidence: PurchaseEvidence, fallback: PurchaseFallback?
+    ) throws(GatewayError) -> PurchaseClaim {
+        var refusal: PurchaseRefusal?
+        for account in registry.accounts where account.enabled {
+            guard let provider = account.provider as? any PurchaseVerifying else { continue }
+            do throws(PurchaseRefusal) {
+                let purchase = try provider.verify(evidence)
+                return PurchaseClaim(
+                    purchase: purchase, account: account.id, evidence: try sealed(evidence, purchase),
+                    rules: provider.testPurchases, fallback: fallback)
+            } catch {
+                refusal = error
+            }
+        }
+        guard let refusal else { throw .noProviderAvailable }
+        logger.info(
+            "a purchase was refused", metadata: ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"])
+        throw .invalidTransaction(refusal.reason)
+    }
+
+    /// Settles claims of one user in one transaction, in an order that two batches share.
+    func settle(
+        _ claims: [PurchaseClaim], user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> [ClaimOutcome] {
+        let (ids, now) = (ids, time.now)
+        let order = claims.indices.sorted {
+            let (left, right) = (claims[$0].purchase, claims[$1].purchase)
+            return (left.originalTransactionID, left.purchasedAt, $0) < (
+                right.originalTransactionID, right.purchasedAt, $1
+            )
+        }
+        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let claimant = try settlement.tx.ensureUser(user, candidate: ids.make(), at: now)
+            var outcomes: [Int: ClaimOutcome] = [:]
+            for index in order {
+                outcomes[index] = try settlement.settle(claims[index], claimant: claimant, name: user.rawValue)
+            }
+            return claims.indices.compactMap { outcomes[$0] }
+        }
+    }
+
+    /// The evidence stays readable for an admin and for a later check, and for nobody who only has the database.
+    private func sealed(_ evidence: PurchaseEvidence, _ purchase: StorePurchase) throws(PurchaseRefusal) -> Data {
+        let text =
+            switch evidence {
+            case .signedTransaction(let jws): jws
+            case .simulatorReceipt(let receipt): receipt
+            }
+        let place = "purchases.evidence/\(purchase.environment.rawValue)/\(purchase.transactionID)"
+        guard let sealed = try? keyRing.seal(Data(text.utf8), place: place) else {
+            throw PurchaseRefusal(.malformed, detail: "the evidence cannot be sealed")
+        }
+        return sealed
+    }
+}

@@ -1,0 +1,52 @@
+package import Domain
+import Store
+
+/// The membership over all sources together, in the seven fields of the App Store clients (`api.md` section 6).
+package struct PurchaseStatus: Encodable, Sendable, Equatable {
+    package let active: Bool
+    package let expires_at: Int64
+    package let tier: String
+    package let perpetual: Bool
+    package let status: String
+    package let will_renew: Bool
+    package let app_account_token: String
+}
+
+extension Gateway {
+    /// What the user's membership is now, and the token that StoreKit's purchases should carry.
+    package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> PurchaseStatus {
+        let now = time.now
+        let known = try await read { db -> (EntitlementFold, String)? in
+            guard let id = try db.userID(user), let token = try db.appAccountToken(id) else { return nil }
+            return (EntitlementRules.fold(try db.grants(of: id), now: now), token)
+        }
+        if let (fold, token) = known { return PurchaseStatus(fold, token: token) }
+        // The token is made when it is first asked for.
+        let (ids, candidate) = (ids, Self.uuid4(random))
+        return try await write { tx in
+            let id = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            let token = try tx.appAccountToken(id, candidate: candidate)
+            return PurchaseStatus(EntitlementRules.fold(try tx.grants(of: id), now: now), token: token)
+        }
+    }
+}
+
+extension PurchaseStatus {
+    fileprivate init(_ fold: EntitlementFold, token: String) {
+        let tiered = fold.entitlements.filter { !$0.grant.tier.isEmpty }
+        let deciding =
+            tiered.filter { $0.status == .active && $0.grant.tier == fold.membership?.tier }.max(by: Self.endsBefore)
+            ?? tiered.max(by: Self.endsBefore)
+        active = fold.membership != nil
+        perpetual = fold.membership.map { $0.endsAt == nil } ?? false
+        expires_at = fold.membership.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0
+        tier = fold.membership?.tier ?? ""
+        status = deciding?.status.rawValue ?? "none"
+        will_renew = deciding.map { $0.status == .active && $0.grant.source.kind == .appleSubscription } ?? false
+        app_account_token = token
+    }
+
+    private static func endsBefore(_ left: Entitlement, _ right: Entitlement) -> Bool {
+        (left.endsAt ?? .farFuture) < (right.endsAt ?? .farFuture)
+    }
+}

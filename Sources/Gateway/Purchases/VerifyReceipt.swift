@@ -1,0 +1,50 @@
+package import Domain
+import ProviderKit
+import Store
+
+/// One literal Apple product id with its SKU, as the first seed's client lists it.
+package struct AppleProductView: Sendable {
+    package let number: Int64
+    package let productID: String
+    package let name: String
+    package let price: Money
+    package let planCode: String
+}
+
+extension Gateway {
+    /// Every literal Apple product id on offer, in the default currency where it has a price there.
+    package func appleProducts() async throws(GatewayError) -> [AppleProductView] {
+        let skus = try await read { db in try db.activeSKUs() }
+        return skus.flatMap { sku in
+            let prices = sku.offeredPrices
+            guard let price = prices.first(where: { $0.currency == settings.defaultCurrency }) ?? prices.first else {
+                return [AppleProductView]()
+            }
+            return sku.appleProducts.filter { !$0.isPattern }.map {
+                AppleProductView(
+                    number: sku.number, productID: $0.product, name: sku.name, price: price,
+                    planCode: sku.planCode ?? "")
+            }
+        }
+    }
+
+    /// Attaches the named transaction of what a client calls its receipt: a JWS, or the simulator's JSON in development.
+    ///
+    /// - Throws: `invalidReceipt` with `transaction_not_in_receipt` when it is another transaction's, and those of an attach.
+    package func verifyReceipt(
+        _ receipt: String, transactionID: String, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> AttachedPurchase {
+        let evidence: PurchaseEvidence =
+            receipt.contains(".") ? .signedTransaction(receipt) : .simulatorReceipt(receipt)
+        let claimed: PurchaseClaim
+        do throws(GatewayError) {
+            claimed = try claim(evidence, fallback: nil)
+        } catch .invalidTransaction(let reason) {
+            throw .invalidReceipt(reason.rawValue)
+        }
+        guard claimed.purchase.transactionID == transactionID else {
+            throw .invalidReceipt("transaction_not_in_receipt")
+        }
+        return try await attachPurchase(evidence, fallback: nil, user: user, context: context)
+    }
+}

@@ -1,0 +1,231 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// Settles a verified purchase for whoever it belongs to, and says how that looks to the claimant.
+    ///
+    /// The first verified claim binds an original transaction; a signed token names its user whoever presents it. Whatever
+    /// comes out, the purchase is kept.
+    func settle(_ claim: PurchaseClaim, claimant: ID<User>, name: String) throws -> ClaimOutcome {
+        let purchase = claim.purchase
+        let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
+        for user in Set([claimant, token ?? claimant]).sorted() { try tx.lockUser(user) }
+        let owner =
+            purchase.environment == .xcode
+            ? claimant : try tx.bindPurchase(purchase, to: token ?? claimant, at: now)
+        let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
+        let outcome = try place(claim, owner: owner, entitled: claim.rules.entitles(ownerName))
+        return owner == claimant ? outcome : .anotherUser
+    }
+
+    /// Keeps the purchase, finds what it means, completes its order and grants.
+    private func place(_ claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws -> ClaimOutcome {
+        let key = claim.purchase.key(claimant: owner)
+        let isNewer = try tx.keepPurchase(
+            claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
+        guard let record = try tx.storePurchase(claim.purchase.environment, key) else {
+            throw StoreError.corrupt("a purchase was not kept")
+        }
+        if record.purchase.revocation != nil {
+            if isNewer { try takeBack(record, key: key, owner: owner) }
+            return .revoked
+        }
+        guard let (sku, days) = try meaning(of: record, claim.fallback) else {
+            if record.user == nil {
+                try tx.placePurchase(record.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
+                try tell(.purchaseUnmapped, record.purchase, owner: owner, sku: nil, order: nil)
+            }
+            return .unknownProduct
+        }
+        if let order = record.order {
+            if isNewer { try follow(record, sku: sku, owner: owner, order: order) }
+            return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order), isNew: false)
+        }
+        guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
+        let terms = sku.terms(for: record.purchase, days: days)
+        let order = try complete(record, sku: code, terms: terms, owner: owner)
+        try tx.placePurchase(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
+        if let kind = record.purchase.skuKind, kind != sku.kind {
+            try self.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
+        }
+        try give(record.purchase, key: key, terms: terms, order: order, entitled: entitled, rules: claim.rules)
+        try emit(.orderPaid, order.id)
+        try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
+        return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order.id), isNew: true)
+    }
+
+    /// The SKU that a product means: what was decided before, else the catalogue, else the client's word where that counts.
+    private func meaning(
+        of record: PurchaseRecord, _ fallback: PurchaseFallback?
+    ) throws -> (sku: SKU, days: Int64?)? {
+        if let code = record.sku, let sku = try tx.sku(code) { return (sku, record.days) }
+        if let found = try tx.skuOf(appleProduct: record.purchase.productID, bundle: record.purchase.bundleID) {
+            return found
+        }
+        guard let fallback else { return nil }
+        let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
+        guard let sku = named, let longest = sku.durationDays else { return nil }
+        let days = fallback.durationDays ?? longest
+        return (1...longest).contains(days) ? (sku, days) : nil
+    }
+
+    /// The order of a purchase: the newest unpaid one that offered this product, even if it has expired, else a new one.
+    private func complete(
+        _ record: PurchaseRecord, sku: SKUCode, terms: OrderTerms, owner: ID<User>
+    ) throws -> Order {
+        let purchase = record.purchase
+        let charge = StoreCharge(
+            price: purchase.price, terms: terms, quantity: purchase.quantity, environment: purchase.environment,
+            paidAt: purchase.purchased)
+        if !purchase.isRenewal, let waiting = try waitingOrder(purchase, owner: owner) {
+            try tx.completeStoreOrder(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
+            if waiting.payment.state != .succeeded {
+                try tx.movePayment(waiting.payment.id, from: waiting.payment.state, to: .succeeded)
+            }
+            _ = try tx.setReference(purchase.transactionID, of: waiting.payment)
+            try note(waiting.order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
+            try audit(waiting.order, "order.paid", before: waiting.order.state.rawValue, after: purchase.transactionID)
+            return try tx.order(waiting.order.id) ?? waiting.order
+        }
+        let order = Order(
+            id: ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
+            quantity: min(max(purchase.quantity, 1), SKU.quantityRange.upperBound), terms: terms, days: nil,
+            amount: purchase.price, state: .open, platform: .ios, environment: purchase.environment, partner: nil,
+            returnURL: nil, metadata: [:], createdAt: now, expiresAt: now)
+        try tx.insertOrder(order)
+        try tx.completeStoreOrder(order.id, from: .open, by: nil, charge)
+        try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
+        try audit(order, "order.paid", before: "", after: purchase.transactionID)
+        return try tx.order(order.id) ?? order
+    }
+
+    /// 60 s of tolerance, because the store's clock is not ours.
+    private func waitingOrder(
+        _ purchase: StorePurchase, owner: ID<User>
+    ) throws -> (order: Order, payment: Payment)? {
+        let limit = purchase.purchased.adding(seconds: 60)
+        for found in try tx.ordersAwaiting(appleProduct: purchase.productID, user: owner, before: limit) {
+            guard let order = try tx.lockOrder(found.order), order.state != .paid,
+                let payment = try tx.lockPayment(found.payment)?.payment
+            else { continue }
+            return (order, payment)
+        }
+        return nil
+    }
+
+    /// What the purchase's SKU gives: a grant from Apple's time of purchase, or units.
+    private func give(
+        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, entitled: Bool,
+        rules: TestPurchaseRules
+    ) throws {
+        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
+        for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key }) where entitled || purchase.isReal {
+            _ = try tx.book(
+                amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
+                at: now)
+        }
+        if terms.kind == .subscription {
+            try regradeSubscription(purchase, owner: order.user, entitled: entitled, rules: rules)
+        } else if let term = terms.term {
+            if terms.kind == .nonConsumable, try owns(order.sku, order.user, besides: order.id) {
+                try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
+            } else {
+                let bounded = purchase.bounded(term, entitled: entitled, rules: rules)
+                _ = try tx.insertGrant(
+                    Grant(
+                        id: ids.make(), user: order.user, sku: order.sku, kind: terms.kind, tier: terms.tier,
+                        rank: terms.rank, source: Grant.Source(kind: .appleTransaction, id: key), order: order.id,
+                        environment: purchase.environment, purchasedAt: purchase.purchased, term: bounded,
+                        stackGroup: bounded == term ? terms.stackGroup : nil, attributes: terms.attributes))
+            }
+        }
+        try touch(order.user)
+    }
+
+    /// A newer signed version of a purchase that is attached: only a subscription's end can have moved.
+    private func follow(_ record: PurchaseRecord, sku: SKU, owner: ID<User>, order: ID<Order>) throws {
+        guard record.purchase.kind == .autoRenewable else { return }
+        try regradeSubscription(record.purchase, owner: owner, entitled: true, rules: .unbounded)
+        try touch(owner)
+    }
+
+    /// Takes back exactly what a transaction gave.
+    private func takeBack(_ record: PurchaseRecord, key: String, owner: ID<User>) throws {
+        if record.user == nil {
+            try tx.placePurchase(
+                record.purchase, key: key, user: owner, sku: record.sku, days: record.days, order: record.order)
+        }
+        if let id = record.order, let order = try tx.lockOrder(id) {
+            let returned = record.purchase.returned(of: order.charged)
+            try tx.setReturned(id, returned)
+            try note(order, "order.revoked", record.purchase.transactionID)
+            try audit(
+                order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
+            let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
+            try takeBackUnits(source, owner: owner, environment: record.purchase.environment)
+            for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
+                try tx.setGrant(
+                    grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
+            }
+        }
+        if record.purchase.kind == .autoRenewable {
+            try regradeSubscription(record.purchase, owner: owner, entitled: true, rules: .unbounded)
+        }
+        try touch(owner)
+    }
+
+    private func takeBackUnits(_ source: LedgerSource, owner: ID<User>, environment: Environment) throws {
+        for (unit, booked) in try tx.booked(source, user: owner, environment: environment) where booked.sum > 0 {
+            let balance = try tx.book(
+                -booked.sum, unit: unit, user: owner, environment: environment, source: source, step: booked.steps + 1,
+                at: now)
+            if balance < 0 { try emitOverdrawn(unit, balance, owner) }
+        }
+    }
+
+    /// The purchase's grant as it now stands.
+    private func describe(
+        _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
+    ) throws -> AttachedPurchase {
+        let purchase = record.purchase
+        let sourceID = purchase.kind == .autoRenewable ? purchase.originalTransactionID : key
+        let entitlement = EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.first {
+            $0.grant.environment == purchase.environment && $0.grant.source.id == sourceID
+        }
+        let perpetual = entitlement.map { $0.endsAt == nil } ?? false
+        return AttachedPurchase(
+            expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
+            tier: entitlement?.grant.tier ?? "",
+            active: entitlement?.status == .active || entitlement?.status == .scheduled, perpetual: perpetual,
+            sku: sku.id,
+            order_id: order.rawValue, transaction_id: purchase.transactionID,
+            original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,
+            credited: purchase.kind == .consumable ? try tx.order(order)?.terms.units ?? [:] : [:],
+            startsAt: entitlement?.startsAt ?? purchase.purchased)
+    }
+
+    /// Tells the outbox what became of a purchase.
+    private func tell(
+        _ type: EventType, _ purchase: StorePurchase, owner: ID<User>, sku: SKUCode?, order: ID<Order>?
+    ) throws {
+        struct Told: Encodable {
+            let user_id: String
+            let transaction_id: String
+            let original_transaction_id: String
+            let product_id: String
+            let environment: String
+            let sku: String?
+            let order_id: String?
+        }
+        let told = Told(
+            user_id: owner.rawValue, transaction_id: purchase.transactionID,
+            original_transaction_id: purchase.originalTransactionID, product_id: purchase.productID,
+            environment: purchase.environment.rawValue, sku: sku?.rawValue, order_id: order?.rawValue)
+        try tx.appendEvent(
+            EventRecord(
+                id: ids.make(), subject: purchase.originalTransactionID, type: type, user: owner, partner: nil, at: now,
+                data: try told.storedJSON()))
+    }
+}

@@ -1,0 +1,117 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import ProviderKit
+
+/// The shapes of other clients, without the envelope (`api.md` section 7).
+struct CompatibleRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/apple-iap/products", .anyone) { (_) async throws(GatewayError) in try await products() },
+            Endpoint(.post, "/apple-iap/verify", .user, bodyLimit: 2 << 20, idempotency: .ignored) {
+                (call) async throws(GatewayError) in try await verify(call)
+            },
+        ]
+    }
+
+    /// One item for each literal Apple product id.
+    private func products() async throws(GatewayError) -> Answer {
+        struct Products: Encodable {
+            let success: Bool
+            let data: [OldProduct]
+        }
+        let items = try await gateway.appleProducts().map(OldProduct.init)
+        return try Self.json(.ok, Products(success: true, data: items))
+    }
+
+    private func verify(_ call: Call) async throws(GatewayError) -> Answer {
+        do throws(GatewayError) {
+            let fields = try call.decode(VerifyFields.self)
+            let attached = try await gateway.verifyReceipt(
+                fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
+            return try Self.json(.ok, Verified(attached))
+        } catch {
+            let reply = ErrorReply(error)
+            return try Self.json(
+                reply.status, Refused(success: false, error: reply.id, message: reply.message(call.languages)))
+        }
+    }
+
+    private static func json(_ status: HTTPResponse.Status, _ value: some Encodable) throws(GatewayError) -> Answer {
+        .raw(
+            status: status, contentType: "application/json; charset=utf-8", body: try Answer.encode(value),
+            headers: [HTTPField(name: .cacheControl, value: "no-store")])
+    }
+}
+
+private struct VerifyFields: Decodable {
+    let receiptData: String
+    let transactionId: String
+}
+
+private struct Refused: Encodable {
+    let success: Bool
+    let error: String
+    let message: String
+}
+
+private struct Verified: Encodable {
+    struct Membership: Encodable {
+        let status: String
+        let startDate: String
+        let endDate: String?
+
+        private enum CodingKeys: String, CodingKey { case status, startDate, endDate }
+
+        func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: CodingKeys.self)
+            try fields.encode(status, forKey: .status)
+            try fields.encode(startDate, forKey: .startDate)
+            try fields.encode(endDate, forKey: .endDate)
+        }
+    }
+
+    let success = true
+    let message = "会员激活成功"
+    let membership: Membership
+
+    init(_ attached: AttachedPurchase) {
+        membership = Membership(
+            status: attached.active ? "active" : "expired", startDate: Self.date(attached.startsAt.rawValue),
+            endDate: attached.perpetual ? nil : Self.date(attached.expires_at))
+    }
+
+    private enum CodingKeys: String, CodingKey { case success, message, membership }
+
+    /// ISO 8601 with milliseconds, as the client's formatter reads it.
+    private static func date(_ seconds: Int64) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+private struct OldProduct: Encodable {
+    struct Plan: Encodable {
+        let plan_code: String
+    }
+
+    let id: Int64
+    let product_id: String
+    let product_name: String
+    let price: Decimal
+    let currency: String
+    let membership_plan: Plan
+
+    init(_ product: AppleProductView) {
+        id = product.number
+        product_id = product.productID
+        product_name = product.name
+        // Major units, exact: the number is read from the amount's own decimal text.
+        price = Decimal(string: product.price.decimal) ?? 0
+        currency = product.price.currency.code
+        membership_plan = Plan(plan_code: product.planCode)
+    }
+}

@@ -1,0 +1,55 @@
+package import Domain
+
+/// What a store's purchase makes of an order.
+package struct StoreCharge: Sendable {
+    package let price: Money?
+    package let terms: OrderTerms
+    package let quantity: Int64
+    package let environment: Environment
+    package let paidAt: Timestamp
+
+    package init(price: Money?, terms: OrderTerms, quantity: Int64, environment: Environment, paidAt: Timestamp) {
+        self.price = price
+        self.terms = terms
+        self.quantity = quantity
+        self.environment = environment
+        self.paidAt = paidAt
+    }
+}
+
+extension Transaction {
+    /// Pays an order by a store's purchase: the store sets the price, and the product bought decides the terms.
+    package func completeStoreOrder(
+        _ id: ID<Order>, from old: Order.State, by payment: ID<Payment>?, _ charge: StoreCharge
+    ) throws(StoreError) {
+        let touched = try run(
+            """
+            UPDATE orders SET state = 'paid', paid_by = ?, paid_at = ?, closed_at = NULL, charged = ?, charged_currency = ?,
+                terms = ?, quantity = ?, environment = ?
+            WHERE id = ? AND state = ?
+            """,
+            payment, charge.paidAt, charge.price?.value, charge.price?.currency.code, try charge.terms.storedJSON(),
+            min(max(charge.quantity, 1), 1_000), charge.environment.rawValue, id, old.rawValue)
+        guard touched == 1 else { throw .corrupt("an order moved under its lock") }
+    }
+
+    /// What a store gave back of an order.
+    package func setReturned(_ id: ID<Order>, _ returned: Int64) throws(StoreError) {
+        try run("UPDATE orders SET returned = ? WHERE id = ?", returned, id)
+    }
+
+    /// Writes a subscription's one grant, or what changed of it; the caller holds its owner's lock.
+    package func putSubscriptionGrant(_ grant: Grant) throws(StoreError) {
+        if try insertGrant(grant) { return }
+        guard case .until(let end) = grant.term else { return }
+        try run(
+            """
+            UPDATE grants SET sku = ?, tier = ?, rank = ?, order_id = ?, purchased_at = ?, ends_at = ?, attributes = ?,
+                revoked_at = ?, revoked_by = ?
+            WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?
+            """,
+            grant.sku, grant.tier, grant.rank, grant.order, grant.purchasedAt, end, try grant.attributes.storedJSON(),
+            grant.revocation?.at, grant.revocation?.reason.rawValue, grant.source.kind.rawValue,
+            grant.environment.rawValue, grant.source.id, grant.user)
+    }
+}

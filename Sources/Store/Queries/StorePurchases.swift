@@ -1,0 +1,184 @@
+package import Domain
+package import FoundationEssentials
+
+/// A verified store purchase as it is kept: the newest signed version of each transaction, with what became of it.
+package struct PurchaseRecord: Sendable {
+    package let purchase: StorePurchase
+    package let account: AccountID
+    /// nil while nobody has claimed it.
+    package let user: ID<User>?
+    /// nil while no SKU knows the product.
+    package let sku: SKUCode?
+    /// The days that the pattern or the client's fallback gives.
+    package let days: Int64?
+    package let order: ID<Order>?
+
+    package init(
+        purchase: StorePurchase, account: AccountID, user: ID<User>?, sku: SKUCode?, days: Int64?, order: ID<Order>?
+    ) {
+        self.purchase = purchase
+        self.account = account
+        self.user = user
+        self.sku = sku
+        self.days = days
+        self.order = order
+    }
+}
+
+extension Database {
+    package func storePurchase(_ environment: Environment, _ key: String) throws(StoreError) -> PurchaseRecord? {
+        try row("SELECT * FROM purchases WHERE environment = ? AND key = ?", environment.rawValue, key)
+            .map { row throws(StoreError) in try Self.purchase(row) }
+    }
+
+    /// Every transaction of one original transaction, oldest first.
+    package func storePurchases(
+        _ environment: Environment, original: String
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try rows(
+            """
+            SELECT * FROM purchases WHERE environment = ? AND original_transaction_id = ?
+            ORDER BY purchased_at, key
+            """, [environment.rawValue, original]
+        ).map { row throws(StoreError) in try Self.purchase(row) }
+    }
+
+    /// Claimed purchases that no SKU knew when they came, oldest first.
+    package func unmappedPurchases(
+        after cursor: (Environment, String)?, limit: Int64
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try rows(
+            """
+            SELECT * FROM purchases WHERE sku IS NULL AND (environment, key) > (?, ?)
+            ORDER BY environment, key LIMIT ?
+            """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
+        ).map { row throws(StoreError) in try Self.purchase(row) }
+    }
+
+    /// The owner that a purchase is bound to.
+    package func purchaseOwner(_ environment: Environment, original: String) throws(StoreError) -> ID<User>? {
+        try row(
+            "SELECT user_id FROM purchase_owners WHERE environment = ? AND original_transaction_id = ?",
+            environment.rawValue, original
+        )?.id("user_id")
+    }
+
+    /// The user whom an `appAccountToken` was made for.
+    package func user(appAccountToken token: String) throws(StoreError) -> ID<User>? {
+        try row("SELECT user_id FROM user_states WHERE app_account_token = ?", token)?.id("user_id")
+    }
+
+    /// The SKU that an Apple product id means: an entry of the app before one of any app, a literal before a pattern.
+    package func skuOf(appleProduct product: String, bundle: String) throws(StoreError) -> (sku: SKU, days: Int64?)? {
+        for entry in ["\(bundle):\(product)", product] {
+            if let found = try row("SELECT sku FROM apple_products WHERE entry = ?", entry),
+                let sku = try sku(try found.code("sku"))
+            {
+                return (sku, sku.durationDays)
+            }
+        }
+        let patterns = try rows("SELECT entry, sku FROM apple_products WHERE is_pattern = 1 ORDER BY entry")
+        for row in patterns {
+            guard let entry = AppleProduct(try row.text("entry")), entry.bundle == nil || entry.bundle == bundle,
+                let days = entry.days(in: product), let sku = try sku(try row.code("sku"))
+            else { continue }
+            return (sku, days)
+        }
+        return nil
+    }
+
+    /// A user's orders that wait for an Apple purchase of this product and were made before it, newest first.
+    package func ordersAwaiting(
+        appleProduct product: String, user: ID<User>, before limit: Timestamp
+    ) throws(StoreError) -> [(order: ID<Order>, payment: ID<Payment>)] {
+        var waiting: [(order: ID<Order>, payment: ID<Payment>)] = []
+        let offers = try rows(
+            """
+            SELECT p.order_id, p.id, p.offers FROM payments p JOIN orders o ON o.id = p.order_id
+            WHERE o.user_id = ? AND o.state <> 'paid' AND p.offers IS NOT NULL AND o.created_at <= ?
+            ORDER BY p.order_id DESC, p.id DESC LIMIT 100
+            """, [user, limit])
+        for row in offers where try row.text("offers").split(separator: " ").contains(product[...]) {
+            waiting.append((try row.id("order_id"), try row.id("id")))
+        }
+        return waiting
+    }
+
+    private static func purchase(_ row: Row) throws(StoreError) -> PurchaseRecord {
+        let revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
+            StorePurchase.Revocation(
+                at: at, reason: try row.optionalInt("revocation_reason"),
+                percentage: try row.optionalInt("revocation_percentage"))
+        }
+        let purchase = StorePurchase(
+            environment: try row.choice("environment"), bundleID: try row.text("bundle_id"),
+            productID: try row.text("product_id"), transactionID: try row.text("transaction_id"),
+            originalTransactionID: try row.text("original_transaction_id"),
+            kind: StorePurchase.Kind(rawValue: try row.text("kind")), purchasedAt: try row.int("purchased_at"),
+            expiresAt: try row.optionalInt("expires_at"), signedAt: try row.int("signed_at"),
+            quantity: try row.int("quantity"), priceMilliunits: try row.optionalInt("price"),
+            currency: try row.optionalText("currency").flatMap(Currency.init),
+            appAccountToken: try row.optionalText("app_account_token"), isRenewal: try row.bool("is_renewal"),
+            isUpgraded: try row.bool("is_upgraded"), isFamilyShared: try row.bool("is_family_shared"),
+            revocation: revocation)
+        return PurchaseRecord(
+            purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
+            sku: try row.optionalText("sku").flatMap(SKUCode.init), days: try row.optionalInt("days"),
+            order: try row.optionalID("order_id"))
+    }
+}
+
+extension Transaction {
+    /// Keeps a purchase: a transaction that is not known is added, a newer signed version replaces an older one.
+    ///
+    /// - Returns: false when the stored version is as new, so that nothing changed.
+    package func keepPurchase(
+        _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try run(
+            """
+            INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
+                original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
+                app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
+                revocation_percentage, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (environment, key) DO UPDATE SET
+                expires_at = excluded.expires_at, signed_at = excluded.signed_at, is_upgraded = excluded.is_upgraded,
+                app_account_token = COALESCE(excluded.app_account_token, purchases.app_account_token),
+                revoked_at = excluded.revoked_at, revocation_reason = excluded.revocation_reason,
+                revocation_percentage = excluded.revocation_percentage, evidence = excluded.evidence
+            WHERE excluded.signed_at > purchases.signed_at
+            """,
+            purchase.environment.rawValue, key, account, purchase.bundleID, purchase.productID,
+            purchase.transactionID, purchase.originalTransactionID, purchase.kind.rawValue, purchase.purchasedAt,
+            purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
+            purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
+            purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage, evidence, now) == 1
+    }
+
+    /// Binds an original transaction to its first claimant.
+    ///
+    /// - Returns: the owner: this user, or who came before.
+    package func bindPurchase(
+        _ purchase: StorePurchase, to user: ID<User>, at now: Timestamp
+    ) throws(StoreError) -> ID<User> {
+        try run(
+            """
+            INSERT INTO purchase_owners (environment, original_transaction_id, user_id, bound_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """, purchase.environment.rawValue, purchase.originalTransactionID, user, now)
+        guard let owner = try purchaseOwner(purchase.environment, original: purchase.originalTransactionID) else {
+            throw .unavailable("a purchase is being bound")
+        }
+        return owner
+    }
+
+    /// Records whose a purchase is, what it means and which order it completes.
+    package func placePurchase(
+        _ purchase: StorePurchase, key: String, user: ID<User>?, sku: SKUCode?, days: Int64?, order: ID<Order>?
+    ) throws(StoreError) {
+        try run(
+            "UPDATE purchases SET user_id = ?, sku = ?, days = ?, order_id = ? WHERE environment = ? AND key = ?",
+            user, sku, days, order, purchase.environment.rawValue, key)
+    }
+}
