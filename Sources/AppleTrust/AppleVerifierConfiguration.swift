@@ -37,8 +37,7 @@ public struct AppleVerifierConfiguration: Sendable {
 public enum AppleVerifierSetupError: Error, Hashable, Sendable {
     case noApps
     case noEnvironments
-    /// An extra root, counted from 0, is no DER certificate of a CA with a key on a NIST curve and room for an
-    /// intermediate below it.
+    /// An extra root, counted from 0, is no DER certificate of a CA that may have an intermediate below it.
     case unusableRoot(Int)
     /// An Xcode certificate, counted from 0, is no DER certificate with a P-256 key.
     case unusableXcodeCertificate(Int)

@@ -9,6 +9,9 @@ public protocol PurchaseVerifying: PaymentProvider {
 
     /// What purchases outside production are worth.
     var testPurchases: TestPurchaseRules { get }
+
+    /// What a text is and how each check of it ends; any text is taken, and the answer is bounded.
+    func explain(_ text: String) -> EvidenceExplanation
 }
 
 public enum PurchaseEvidence: Sendable {
@@ -65,4 +68,49 @@ public struct TestPurchaseRules: Sendable, Equatable {
         case .users(let users): users.contains(user)
         }
     }
+}
+
+/// What a piece of evidence is and how each check of it ends, for a person.
+public struct EvidenceExplanation: Sendable, Equatable, Encodable {
+    public struct Check: Sendable, Equatable, Encodable {
+        public enum Outcome: String, Sendable, Encodable {
+            case passed, failed
+            case notReached = "not_reached"
+        }
+
+        public let name: String
+        public let outcome: Outcome
+        /// Why it failed or was not reached; empty where it passed.
+        public let why: String
+
+        public init(name: String, outcome: Outcome, why: String) {
+            self.name = name
+            self.outcome = outcome
+            self.why = why
+        }
+    }
+
+    /// A name and a value to show.
+    public struct Fact: Sendable, Equatable, Encodable {
+        public let name: String
+        public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public let kind: String
+    public let checks: [Check]
+    public let facts: [Fact]
+
+    public init(kind: String, checks: [Check], facts: [Fact]) {
+        self.kind = kind
+        self.checks = checks
+        self.facts = facts
+    }
+
+    /// Every check passed.
+    public var verifies: Bool { checks.allSatisfy { $0.outcome == .passed } }
 }

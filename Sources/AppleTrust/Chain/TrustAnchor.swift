@@ -7,8 +7,8 @@ struct TrustAnchor: Sendable {
     let certificate: Certificate
     let validity: ValidityInterval
 
-    /// - Parameter der: one certificate, a CA that may have an intermediate below it. One with an RSA key, such as the root
-    ///   of receipts, is taken as well and anchors no JWS chain, whose signatures are all on elliptic curves.
+    /// - Parameter der: one certificate, a CA that may have an intermediate below it. One with an RSA key, such as the
+    ///   root of receipts, is taken as well and anchors no JWS chain, whose signatures are all on elliptic curves.
     /// - Returns: nil for anything else.
     init?(der: [UInt8]) {
         guard let certificate = CertificateDER.parse(der),

@@ -125,7 +125,8 @@ struct Call: Sendable {
         }
         do {
             return try JSONDecoder().decode(Value.self, from: body)
-        } catch let error as DecodingError {
+        } catch let failure as DecodingError {
+            let error = JSONText.misfit(Value.self, in: body) ?? failure
             let field = error.fieldName
             throw .invalidRequest(field: field, reason: field.isEmpty ? "the body is not a JSON object" : error.problem)
         } catch let error as GatewayError {

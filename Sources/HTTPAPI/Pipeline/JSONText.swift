@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import FoundationEssentials
 
@@ -33,5 +34,34 @@ enum JSONText {
             }
         }
         return true
+    }
+}
+
+extension JSONText {
+    /// Where a number is that its type cannot hold, 1.5 pieces or 10^30 of them.
+    ///
+    /// `JSONDecoder` forgets the place of such a number, but not that of a text, so it is asked again with a text there.
+    static func misfit<Value: Decodable>(_: Value.Type, in body: Data) -> DecodingError? {
+        guard let json = try? JSONDecoder().decode(JSONValue.self, from: body),
+            let marked = try? JSONEncoder().encode(json.withFractionsAsText)
+        else { return nil }
+        do {
+            _ = try JSONDecoder().decode(Value.self, from: marked)
+            return nil
+        } catch {
+            return error as? DecodingError
+        }
+    }
+}
+
+extension JSONValue {
+    /// This value with a text in the place of every number that is no 64-bit integer.
+    fileprivate var withFractionsAsText: JSONValue {
+        switch self {
+        case .number: .string("")
+        case .array(let values): .array(values.map(\.withFractionsAsText))
+        case .object(let members): .object(members.mapValues(\.withFractionsAsText))
+        case .null, .bool, .integer, .string: self
+        }
     }
 }

@@ -10,7 +10,8 @@ struct CommandLineTool: AsyncParsableCommand {
         abstract: "A cashier between an app and everyone who can take money for it.",
         version: Release.version,
         subcommands: [
-            Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Backup.self,
+            Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Verify.self,
+            Backup.self,
         ])
 
     /// The kinds of provider that this binary has; commands are made by the parser, so they find them here.

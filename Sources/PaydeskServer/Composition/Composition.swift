@@ -20,7 +20,9 @@ struct Composition {
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
-        let registry = try Self.registry(configuration, store: store, providers: providers, transport: transport)
+        let registry = try configuration.registry(providers, transport: transport) {
+            StoredBook(store: store, account: $0)
+        }
         let keyRing: KeyRing
         do throws(KeyRingError) { keyRing = try KeyRing(keys: configuration.secretKeys) } catch {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
@@ -50,25 +52,26 @@ struct Composition {
                 metricsText: metricsText),
             logger: logger)
     }
+}
 
-    private static func registry(
-        _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
-        transport: any HTTPTransport
+extension Configuration {
+    /// The configured accounts with their providers.
+    ///
+    /// - Throws: one line per setting that a provider refuses (exit 2).
+    func registry(
+        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
-        var accounts: [ConfiguredAccount] = []
+        var configured: [ConfiguredAccount] = []
         var faults: [String] = []
-        for account in configuration.accounts {
+        for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: Live.time, random: Live.random,
-                book: StoredBook(store: store, account: account.id),
-                notifyURL: "\(configuration.http.publicURL)/v1/notify/\(account.notifyToken ?? "")",
-                publicURL: configuration.http.publicURL)
-            let settings = ProviderAccount(
-                id: account.id, settings: account.settings, isDevelopment: configuration.isDevelopment)
+                http: transport, time: Live.time, random: Live.random, book: book(account.id),
+                notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL)
+            let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
             do throws(ProviderSetupError) {
-                accounts.append(
+                configured.append(
                     ConfiguredAccount(
                         id: account.id, provider: try type.init(account: settings, context: context),
                         enabled: account.enabled, routing: account.routing, notifyToken: account.notifyToken))
@@ -77,7 +80,7 @@ struct Composition {
             }
         }
         guard faults.isEmpty else { throw .usage(faults.joined(separator: "\n")) }
-        return ProviderRegistry(kinds: providers, accounts: accounts)
+        return ProviderRegistry(kinds: providers, accounts: configured)
     }
 }
 

@@ -50,8 +50,10 @@ struct ControlSocket {
     ///
     /// - Throws: exit 3 when nobody answers, or when the socket is not this user's.
     func send(_ command: AdminCommand) async throws(CommandError) -> AdminResult {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFSOCK else {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeSocket,
+            attributes?[.ownerAccountID] as? UInt == UInt(geteuid())
+        else {
             throw .database("paydesk: the database is owned by a process that takes no commands at \(path)")
         }
         let client = HTTPClient(eventLoopGroupProvider: .singleton)

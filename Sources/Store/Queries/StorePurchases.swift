@@ -55,6 +55,11 @@ extension Database {
         ).map { row throws(StoreError) in try Self.purchase(row) }
     }
 
+    /// Whether a store's purchase paid an order.
+    package func isStoreOrder(_ order: ID<Order>) throws(StoreError) -> Bool {
+        try row("SELECT key FROM purchases WHERE order_id = ?", order) != nil
+    }
+
     /// The owner that a purchase is bound to.
     package func purchaseOwner(_ environment: Environment, original: String) throws(StoreError) -> ID<User>? {
         try row(

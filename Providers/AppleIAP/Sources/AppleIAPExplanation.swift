@@ -1,0 +1,31 @@
+import AppleTrust
+import Foundation
+public import ProviderKit
+
+extension AppleIAPProvider {
+    /// Each check of a JWS by the account's own settings, then what its header, certificates and payload say.
+    public func explain(_ text: String) -> EvidenceExplanation {
+        let explanation = trust.verifier.explain(text)
+        let checks = explanation.checks.map { check in
+            switch check.outcome {
+            case .passed: EvidenceExplanation.Check(name: check.name.rawValue, outcome: .passed, why: "")
+            case .failed(let refusal):
+                EvidenceExplanation.Check(name: check.name.rawValue, outcome: .failed, why: refusal.description)
+            case .notReached(let why):
+                EvidenceExplanation.Check(name: check.name.rawValue, outcome: .notReached, why: why)
+            }
+        }
+        let facts =
+            explanation.header.map { EvidenceExplanation.Fact(name: "header \($0.name)", value: $0.value) }
+            + explanation.certificates.map {
+                EvidenceExplanation.Fact(
+                    name: "certificate",
+                    value: "\($0.subject), valid \(Self.day($0.validFrom)) to \(Self.day($0.validUntil)), \($0.key)")
+            } + explanation.payload.map { EvidenceExplanation.Fact(name: $0.name, value: $0.value) }
+        return EvidenceExplanation(kind: explanation.kind.rawValue, checks: checks, facts: facts)
+    }
+
+    private static func day(_ milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: TimeInterval(milliseconds / 1_000)).formatted(.iso8601.year().month().day())
+    }
+}

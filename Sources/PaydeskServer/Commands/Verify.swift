@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import ProviderKit
+
+/// `paydesk verify`.
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says what a signed transaction is, and how each check of it ends. It opens no database.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "A file, or - for standard input.") var file: String
+    @Flag(help: "Prints JSON.") var json = false
+
+    private static let limit = 2 << 20
+
+    func run() async throws {
+        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        let registry = try configuration.registry(CommandLineTool.providers, transport: NoTransport()) { _ in NoBook() }
+        let text = try read()
+        let verifiers = registry.accounts.compactMap { $0.provider as? any PurchaseVerifying }
+        guard let first = verifiers.first else {
+            throw CommandError.usage("paydesk: no account in providers/ verifies store purchases")
+        }
+        let explanations = verifiers.map { $0.explain(text) }
+        let shown = explanations.first(where: \.verifies) ?? first.explain(text)
+        if json {
+            print(try JSONText.make(shown))
+        } else {
+            show(shown)
+        }
+        guard shown.verifies else { throw CommandError.checkFailed("paydesk: it does not verify") }
+    }
+
+    private func read() throws(CommandError) -> String {
+        let data: Data?
+        if file == "-" {
+            data = try? FileHandle.standardInput.read(upToCount: Self.limit + 1)
+        } else {
+            let handle = FileHandle(forReadingAtPath: file)
+            data = try? handle?.read(upToCount: Self.limit + 1)
+        }
+        guard let data else { throw .usage("paydesk: \(file) cannot be read") }
+        guard data.count <= Self.limit else { throw .checkFailed("paydesk: \(file) is larger than 2 MiB") }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func show(_ explanation: EvidenceExplanation) {
+        print("This is: \(explanation.kind)")
+        for check in explanation.checks {
+            let word =
+                switch check.outcome {
+                case .passed: "ok  "
+                case .failed: "FAIL"
+                case .notReached: "-   "
+                }
+            print("\(word) \(check.name)\(check.why.isEmpty ? "" : ": \(check.why)")")
+        }
+        for fact in explanation.facts { print("     \(fact.name): \(fact.value)") }
+    }
+}

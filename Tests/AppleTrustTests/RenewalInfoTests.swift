@@ -1,0 +1,66 @@
+import AppleTrust
+import Testing
+
+@Suite("Renewal information and other payloads")
+struct RenewalInfoTests {
+    private let verifier = MintVerifier.new()
+
+    private func text(_ changes: [String: String?] = [:]) -> String {
+        MintJWS(payload: MintJWS.renewalInfo.with(changes)).text
+    }
+
+    @Test func `every field has its type`() throws {
+        let info = try verifier.renewalInfo(
+            text([
+                "autoRenewProductId": "\"com.example.pro\"", "autoRenewStatus": "0", "isInBillingRetryPeriod": "true",
+                "gracePeriodExpiresDate": "5", "expirationIntent": "2", "priceIncreaseStatus": "1", "offerType": "4",
+                "eligibleWinBackOfferIds": "[\"a\",\"b\"]", "renewalDate": "6", "renewalPrice": "990",
+                "currency": "\"EUR\"", "recentSubscriptionStartDate": "7", "renewalBillingPlanType": "\"MONTHLY\"",
+                "appAccountToken": "\"6D7A1A51-0F0A-4F6E-9C1B-4A0A9C3F1E2D\"", "appTransactionId": "\"704\"",
+            ]))
+        #expect(info.originalTransactionID == "2000000000000000" && info.productID == "com.example.vip.month")
+        #expect(info.autoRenewProductID == "com.example.pro" && info.willRenew == false && info.isInBillingRetry)
+        #expect(info.gracePeriodExpiresDate == 5 && info.expirationIntent?.known == .billingError)
+        #expect(info.priceIncrease?.known == .consentedOrNotified && info.offer?.type.known == .winBack)
+        #expect(info.winBackOfferIDs == ["a", "b"] && info.renewalDate == 6 && info.renewalPrice == 990)
+        #expect(info.currency == "EUR" && info.recentSubscriptionStartDate == 7 && info.appTransactionID == "704")
+        #expect(info.appAccountToken == "6d7a1a51-0f0a-4f6e-9c1b-4a0a9c3f1e2d" && info.billingPlan?.known == .monthly)
+        #expect(info.environment == .production && info.signer == .apple && info.signedDate == MintTime.now)
+    }
+
+    @Test(
+        arguments: [
+            (["originalTransactionId": nil], AppleRefusal.Reason.malformed), (["environment": nil], .malformed),
+            (["environment": "\"Xcode\""], .wrongEnvironment), (["autoRenewStatus": "2"], .malformed),
+            (["autoRenewStatus": "true"], .malformed), (["eligibleWinBackOfferIds": "[1]"], .malformed),
+        ] as [([String: String?], AppleRefusal.Reason)])
+    func `a wrong field is refused`(_ changes: [String: String?], _ reason: AppleRefusal.Reason) {
+        #expect {
+            _ = try verifier.renewalInfo(text(changes))
+        } throws: {
+            ($0 as? AppleRefusal)?.reason == reason
+        }
+    }
+
+    @Test func `it belongs to the transactions of its subscription in its environment only`() throws {
+        let info = try verifier.renewalInfo(text())
+        #expect(info.belongs(to: try verifier.transaction(MintJWS().text)))
+        for changes in [["originalTransactionId": "\"1\""], ["environment": "\"Sandbox\""]] {
+            let other = MintJWS(payload: MintJWS.transaction.with(changes as [String: String?])).text
+            #expect(!info.belongs(to: try verifier.transaction(other)))
+        }
+    }
+
+    @Test func `renewal information is no transaction`() {
+        #expect(MintVerifier.reason(text()) == .malformed)
+    }
+
+    @Test func `any payload is verified without regard to app and environment`() throws {
+        let bytes = Array("{\"notificationType\":\"TEST\",\"signedDate\":\(MintTime.now),\"data\":{}}".utf8)
+        let payload = try verifier.payload(MintJWS(payloadBytes: bytes).text)
+        #expect(payload.json == bytes && payload.signedDate == MintTime.now && payload.signer == .apple)
+        #expect(throws: AppleRefusal.self) {
+            try verifier.payload(MintJWS(payloadBytes: bytes, signer: .new(.p256)).text)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import AppleTrust
+import SwiftASN1
+import X509
+
+/// What can be wrong with the certificates.
+enum ChainCases {
+    static let all: [MintCase] = purposes + times + constraints + signatures
+
+    static let purposes: [MintCase] = [
+        leaf("the leaf lacks its marker", .wrongPurpose) { $0.markers = [] },
+        leaf("the leaf has the intermediate's marker", .wrongPurpose) { $0.markers = [MintChain.developerRelations] },
+        leaf("the leaf has a marker that starts the same", .wrongPurpose) {
+            $0.markers = [[1, 2, 840, 113_635, 100, 6, 11, 1, 1]]
+        },
+        intermediate("the intermediate lacks its marker", .wrongPurpose) { $0.markers = [] },
+        intermediate("the intermediate has the leaf's marker", .wrongPurpose) { $0.markers = [MintChain.storeLeaf] },
+        intermediate("the intermediate has Apple Pay's marker", .wrongPurpose) {
+            $0.markers = [[1, 2, 840, 113_635, 100, 6, 2, 14]]
+        },
+        MintCase(
+            "markers missing under a foreign root",
+            MintJWS(chain: MintChain(root: MintChain.rootRecipe.issue(by: nil), leaf: { $0.markers = [] })),
+            .untrustedChain),
+        leaf("markers missing and expired", .wrongPurpose) {
+            $0.markers = []
+            $0.days = -700...(-1)
+        },
+    ]
+
+    static let times: [MintCase] = [
+        leaf("the leaf expired yesterday", .certificateExpired) { $0.days = -700...(-1) },
+        leaf("the leaf is valid from tomorrow", .certificateExpired) { $0.days = 1...700 },
+        intermediate("the intermediate expired yesterday", .certificateExpired) { $0.days = -700...(-1) },
+        intermediate("the intermediate is valid from tomorrow", .certificateExpired) { $0.days = 1...700 },
+        MintCase(
+            "the root expired yesterday", MintJWS(chain: MintChain(root: expiredRoot)), .certificateExpired),
+        MintCase("signed inside an expired leaf's dates", signed(expired, MintTime.now - 2 * MintTime.day), nil),
+        MintCase("signed in the leaf's last second", signed(expired, MintTime.now - MintTime.day + 999), nil),
+        MintCase("signed a second after it", signed(expired, MintTime.now - MintTime.day + 1_000), .certificateExpired),
+        MintCase("signed in the leaf's first second", signed(early, MintTime.now + MintTime.day), nil),
+        MintCase("signed just before it", signed(early, MintTime.now + MintTime.day - 1), .certificateExpired),
+        MintCase("signed in 1970", signed(.sound, 1), .certificateExpired),
+    ]
+
+    static let constraints: [MintCase] = [
+        leaf("the leaf is a CA", .untrustedChain, difference: .itIsLaxer) {
+            $0.constraints = .isCertificateAuthority(maxPathLength: nil)
+            $0.usage = KeyUsage(digitalSignature: true, keyCertSign: true)
+        },
+        leaf("the leaf has no basicConstraints", nil) { $0.constraints = nil },
+        leaf("the leaf has no keyUsage", nil) { $0.usage = nil },
+        leaf("the leaf may not sign data", .untrustedChain, difference: .itIsLaxer) {
+            $0.usage = KeyUsage(keyEncipherment: true)
+        },
+        leaf("the leaf's key is P-384", .untrustedChain) { $0.curve = .p384 },
+        leaf("the leaf has an unknown critical extension", .untrustedChain) { $0.critical = [[1, 2, 3, 4]] },
+        intermediate("the intermediate is no CA", .untrustedChain) {
+            $0.constraints = .notCertificateAuthority
+            $0.usage = KeyUsage(digitalSignature: true)
+        },
+        intermediate("the intermediate has no basicConstraints", .untrustedChain) { $0.constraints = nil },
+        intermediate("the intermediate's basicConstraints are not critical", nil) {
+            $0.constraintsCritical = false
+        },
+        intermediate("the intermediate has no keyUsage", nil, difference: .itIsStricter) { $0.usage = nil },
+        intermediate("the intermediate may not sign certificates", .untrustedChain) {
+            $0.usage = KeyUsage(digitalSignature: true)
+        },
+        intermediate("the intermediate has no path length", nil) {
+            $0.constraints = .isCertificateAuthority(maxPathLength: nil)
+        },
+        intermediate("the intermediate has a long path length", nil) {
+            $0.constraints = .isCertificateAuthority(maxPathLength: 3)
+        },
+        intermediate("the intermediate's key is P-256", nil) { $0.curve = .p256 },
+        intermediate("the intermediate has an unknown critical extension", .untrustedChain) {
+            $0.critical = [[1, 2, 3, 4]]
+        },
+    ]
+
+    static let signatures: [MintCase] = [
+        MintCase(
+            "the leaf is signed by a stranger", MintJWS(chain: MintChain(leafSigner: .new(.p384))), .untrustedChain),
+        MintCase(
+            "the intermediate is signed by a stranger", MintJWS(chain: MintChain(intermediateSigner: .new(.p384))),
+            .untrustedChain),
+        leaf("the leaf names another issuer", .untrustedChain) { $0.issuerName = "Somebody Else" },
+        intermediate("the intermediate names another issuer", .untrustedChain) { $0.issuerName = "Somebody Else" },
+        leaf("the leaf is signed with SHA-256 by a P-384 key", nil) { $0.algorithm = .ecdsaWithSHA256 },
+        leaf("the leaf is signed with SHA-512 by a P-384 key", nil) { $0.algorithm = .ecdsaWithSHA512 },
+        MintCase("a leaf that signed itself", MintJWS(chain: selfSigned), .untrustedChain),
+        MintCase("a chain one longer than it says", MintJWS(chain: longer), .untrustedChain),
+    ]
+
+    private static let expired = MintChain(leaf: { $0.days = -700...(-1) })
+    private static let early = MintChain(leaf: { $0.days = 1...700 })
+    static let expiredRoot: MintIdentity = {
+        var recipe = MintChain.rootRecipe
+        recipe.name = "Test Expired Root"
+        recipe.days = -3_650...(-1)
+        return recipe.issue(by: nil)
+    }()
+    private static let selfSigned = MintChain(
+        root: MintChain.root, intermediate: MintChain.sound.intermediate, leaf: MintChain.leafRecipe.issue(by: nil))
+    /// A further CA stands between the intermediate in the header and the root.
+    private static let longer: MintChain = {
+        var recipe = MintChain.intermediateRecipe
+        recipe.name = "Test Hidden CA"
+        recipe.constraints = .isCertificateAuthority(maxPathLength: nil)
+        return MintChain(root: recipe.issue(by: MintChain.root))
+    }()
+
+    private static func signed(_ chain: MintChain, _ time: Int64) -> MintJWS {
+        MintJWS(chain: chain, payload: MintJWS.transaction.with(["signedDate": "\(time)"]))
+    }
+
+    private static func leaf(
+        _ name: String, _ reason: AppleRefusal.Reason?, difference: MintCase.Difference? = nil,
+        _ edit: (inout MintCertificate) -> Void
+    ) -> MintCase {
+        MintCase(name, MintJWS(chain: MintChain(leaf: edit)), reason, difference: difference)
+    }
+
+    private static func intermediate(
+        _ name: String, _ reason: AppleRefusal.Reason?, difference: MintCase.Difference? = nil,
+        _ edit: (inout MintCertificate) -> Void
+    ) -> MintCase {
+        MintCase(name, MintJWS(chain: MintChain(intermediate: edit)), reason, difference: difference)
+    }
+}

@@ -1,0 +1,123 @@
+import AppleTrust
+
+/// What can be wrong with the signature and the payload.
+enum PayloadCases {
+    static let all: [MintCase] = signatures + texts + claims + fields
+
+    static let signatures: [MintCase] = [
+        MintCase("a stranger's signature", MintJWS(signer: .new(.p256)), .badSignature),
+        MintCase("no signature", MintJWS(signature: { _ in [] }), .badSignature),
+        MintCase("a short signature", MintJWS(signature: { Array($0.dropLast()) }), .badSignature),
+        MintCase("a long signature", MintJWS(signature: { $0 + [0] }), .badSignature),
+        MintCase("a DER signature", MintJWS(signature: der), .badSignature),
+        MintCase("r zero", MintJWS(signature: { zero + Array($0[32...]) }), .badSignature),
+        MintCase("s zero", MintJWS(signature: { Array($0[..<32]) + zero }), .badSignature),
+        MintCase("r and s zero", MintJWS(signature: { _ in zero + zero }), .badSignature),
+        MintCase("r the order of the curve", MintJWS(signature: { order + Array($0[32...]) }), .badSignature),
+        MintCase("s above the order of the curve", MintJWS(signature: { Array($0[..<32]) + ones }), .badSignature),
+        MintCase("r and s exchanged", MintJWS(signature: { Array($0[32...] + $0[..<32]) }), .badSignature),
+        MintCase(
+            "the other s of the same signature", MintJWS(signature: { Array($0[..<32]) + negated(Array($0[32...])) }),
+            nil),
+        MintCase("the signature of another payload", moved, .badSignature),
+    ]
+
+    static let texts: [MintCase] = [
+        bytes("a list", "[]"), bytes("a text", "\"x\""), bytes("nothing", ""), bytes("an open object", "{\"a\":1"),
+        bytes("text behind the object", "{\"signedDate\":1} x"), bytes("a comma at the end", "{\"signedDate\":1,}"),
+        bytes("a comment", "{\"signedDate\":1/**/}"), bytes("deep", String(repeating: "{\"a\":", count: 40_000)),
+        MintCase("not UTF-8", MintJWS(payloadBytes: [0x7B, 0x22, 0xC3, 0x28, 0x22, 0x3A, 0x31, 0x7D]), .malformed),
+        MintCase(
+            "a byte order mark", MintJWS(payloadBytes: [0xEF, 0xBB, 0xBF] + MintJWS.transaction.bytes), .malformed,
+            difference: .itIsLaxer),
+        MintCase(
+            "a name twice",
+            MintJWS(payloadBytes: MintJWS.transaction.bytes.dropLast() + Array(",\"price\":1990}".utf8)),
+            .malformed, difference: .itIsLaxer),
+        MintCase(
+            "a name twice in an object", payload("commitmentInfo", "{\"a\":1,\"a\":1}"), .malformed,
+            difference: .itIsLaxer),
+        MintCase("white space and escapes", MintJWS(payloadBytes: spaced), nil),
+    ]
+
+    static let claims: [MintCase] = [
+        MintCase("another app", payload("bundleId", "\"com.other\""), .wrongApp),
+        MintCase("an app in other letters", payload("bundleId", "\"com.example.App\""), .wrongApp),
+        MintCase("Sandbox", payload("environment", "\"Sandbox\""), nil),
+        MintCase("Xcode under Apple's chain", payload("environment", "\"Xcode\""), .wrongEnvironment),
+        MintCase("LocalTesting under Apple's chain", payload("environment", "\"LocalTesting\""), .wrongEnvironment),
+        MintCase("an unknown environment", payload("environment", "\"Moon\""), .wrongEnvironment),
+        MintCase("an environment in lower case", payload("environment", "\"production\""), .wrongEnvironment),
+        MintCase(
+            "another app in another environment",
+            MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\"", "environment": "\"Xcode\""])),
+            .wrongApp),
+    ]
+
+    static let fields: [MintCase] =
+        ["bundleId", "environment"].map { MintCase("\($0) is missing", payload($0, nil), .malformed) }
+        + ["transactionId", "originalTransactionId", "productId", "purchaseDate", "signedDate", "type"].map {
+            MintCase("\($0) is missing", payload($0, nil), .malformed, difference: .itIsLaxer)
+        }
+        + [
+            ("transactionId", "1"), ("transactionId", "\"\""), ("bundleId", "[\"com.example.app\"]"), ("type", "null"),
+            ("productId", "true"), ("price", "\"1990\""), ("price", "19.9"), ("price", "-1"), ("price", "1e3"),
+            ("price", "9223372036854775808"), ("quantity", "0"), ("quantity", "-3"), ("quantity", "2147483648"),
+            ("quantity", "\"1\""), ("purchaseDate", "\"2026\""), ("purchaseDate", "1e400"),
+            ("purchaseDate", "253402300800000"), ("signedDate", "0"), ("signedDate", "-1"), ("signedDate", "true"),
+            ("signedDate", "253402300800000"), ("signedDate", "99999999999999999999"), ("isUpgraded", "1"),
+            ("isUpgraded", "\"true\""), ("appAccountToken", "\"me\""), ("appAccountToken", "1"),
+            ("appAccountToken", "\"6D7A1A51-0F0A-4F6E-9C1B-4A0A9C3F1E2\""), ("offerType", "\"1\""),
+            ("offerType", "1.5"), ("revocationReason", "\"1\""), ("commitmentInfo", "[]"), ("storefront", "840"),
+            ("productId", "\"a\\u0000b\""), ("productId", "\"\\ud800\""), ("productId", "\"\\x\""),
+            ("price", "01"), ("price", "+1"), ("price", ".5"), ("price", "1."), ("price", "NaN"),
+        ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed, difference: .itIsLaxer) }
+
+    private static func payload(_ name: String, _ value: String?) -> MintJWS {
+        MintJWS(payload: MintJWS.transaction.with([name: value]))
+    }
+
+    private static func bytes(_ name: String, _ text: String) -> MintCase {
+        MintCase("the payload is \(name)", MintJWS(payloadBytes: Array(text.utf8)), .malformed)
+    }
+
+    private static var spaced: [UInt8] {
+        let members = MintJWS.transaction.map { "\n \"\($0.key)\"\t:\r\n \($0.value) " }.joined(separator: ",")
+        return Array(" {\(members), \"\\u0061dvanced\": {\"x\": [1, -2.5e3, {}, [], \"\\ud83d\\ude00\\n\"]}} ".utf8)
+    }
+
+    private static var moved: String {
+        let good = MintJWS().text.split(separator: ".")
+        let other = MintJWS(payload: MintJWS.transaction.with(["productId": "\"com.example.other\""])).text
+        return "\(good[0]).\(other.split(separator: ".")[1]).\(good[2])"
+    }
+
+    private static let zero = [UInt8](repeating: 0, count: 32)
+    private static let ones = [UInt8](repeating: 0xFF, count: 32)
+    private static let order: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
+
+    /// order − s, the other half of the pair that verifies (ECDSA is malleable).
+    private static func negated(_ scalar: [UInt8]) -> [UInt8] {
+        var borrow = 0
+        var difference = zero
+        for index in (0..<32).reversed() {
+            let value = Int(order[index]) - Int(scalar[index]) - borrow
+            borrow = value < 0 ? 1 : 0
+            difference[index] = UInt8(value + borrow * 256)
+        }
+        return difference
+    }
+
+    /// SEQUENCE {INTEGER r, INTEGER s}.
+    @Sendable private static func der(_ signature: [UInt8]) -> [UInt8] {
+        let integers = [signature[..<32], signature[32...]].flatMap { half -> [UInt8] in
+            let digits = Array(half.drop { $0 == 0 })
+            let value = (digits.first ?? 0) > 0x7F ? [0] + digits : digits
+            return [0x02, UInt8(value.count)] + value
+        }
+        return [0x30, UInt8(integers.count)] + integers
+    }
+}

@@ -1,0 +1,98 @@
+import AppleTrust
+import Testing
+
+@Suite("What a verified transaction says")
+struct VerifiedTransactionTests {
+    private let verifier = MintVerifier.new()
+
+    private func verified(_ changes: [String: String?] = [:]) throws -> VerifiedTransaction {
+        try verifier.transaction(MintJWS(payload: MintJWS.transaction.with(changes)).text)
+    }
+
+    @Test func `every field has its type`() throws {
+        let full = try verified([
+            "webOrderLineItemId": "\"3000\"", "subscriptionGroupIdentifier": "\"20900001\"",
+            "type": "\"Auto-Renewable Subscription\"", "expiresDate": "\(MintTime.now + 1)", "quantity": "3",
+            "isUpgraded": "true", "offerType": "2", "offerIdentifier": "\"spring\"",
+            "offerDiscountType": "\"FREE_TRIAL\"", "offerPeriod": "\"P1M\"", "transactionReason": "\"RENEWAL\"",
+            "inAppOwnershipType": "\"FAMILY_SHARED\"", "revocationDate": "\(MintTime.now + 2)",
+            "revocationReason": "1", "revocationType": "\"REFUND_PRORATED\"", "revocationPercentage": "50000",
+            "billingPlanType": "\"MONTHLY\"",
+            "commitmentInfo": "{\"billingPeriodNumber\":2,\"totalBillingPeriods\":12,"
+                + "\"commitmentPrice\":1,\"commitmentExpiresDate\":3}",
+        ])
+        #expect(full.transactionID == "2000000000000001" && full.originalTransactionID == "2000000000000000")
+        #expect(full.webOrderLineItemID == "3000" && full.subscriptionGroupID == "20900001")
+        #expect(full.bundleID == "com.example.app" && full.productID == "com.example.vip.month")
+        #expect(full.type.known == .autoRenewableSubscription && full.quantity == 3 && full.isUpgraded)
+        #expect(full.purchaseDate == MintTime.now - 5_000 && full.originalPurchaseDate == MintTime.now - 9_000)
+        #expect(full.expiresDate == MintTime.now + 1 && full.signedDate == MintTime.now)
+        #expect(full.environment == .production && full.signer == .apple)
+        #expect(full.appAccountToken == "6d7a1a51-0f0a-4f6e-9c1b-4a0a9c3f1e2d")
+        #expect(full.appTransactionID == "704000000000001" && full.ownership == .known(.familyShared))
+        #expect(full.reason?.known == .renewal && full.price == 1_990 && full.currency == "USD")
+        #expect(full.storefront == "USA" && full.storefrontID == "143441" && full.billingPlan?.known == .monthly)
+        #expect(full.offer?.type.known == .promotional && full.offer?.identifier == "spring")
+        #expect(full.offer?.discount?.known == .freeTrial && full.offer?.period == "P1M")
+        #expect(full.commitment?.billingPeriodNumber == 2 && full.commitment?.totalBillingPeriods == 12)
+        #expect(full.commitment?.price == 1 && full.commitment?.expiresDate == 3)
+        #expect(full.revocationDate == MintTime.now + 2 && full.revocationReason?.known == .issueInApp)
+        #expect(full.revocationType?.known == .proratedRefund && full.revocationPercentage == 50_000)
+    }
+
+    @Test func `what Apple leaves out is absent, also when it is null`() throws {
+        let optional = MintJWS.transaction.keys.filter {
+            ![
+                "transactionId", "originalTransactionId", "bundleId", "productId", "purchaseDate", "signedDate", "type",
+                "environment",
+            ].contains($0)
+        }
+        for value: String? in [nil, "null"] {
+            let bare = try verified(Dictionary(uniqueKeysWithValues: optional.map { ($0, value) }))
+            #expect(bare.quantity == 1 && !bare.isUpgraded && bare.price == nil && bare.currency == nil)
+            #expect(bare.appAccountToken == nil && bare.ownership == nil && bare.reason == nil && bare.offer == nil)
+            #expect(bare.originalPurchaseDate == nil && bare.expiresDate == nil && bare.revocationDate == nil)
+        }
+    }
+
+    @Test func `words and numbers that Apple adds later keep their raw value`() throws {
+        let later = try verified([
+            "type": "\"Rental\"", "inAppOwnershipType": "\"GIFTED\"", "transactionReason": "\"\"", "offerType": "9",
+            "offerDiscountType": "\"NEW\"", "revocationReason": "7", "revocationType": "\"NEW\"", "brandNew": "[1]",
+        ])
+        #expect(later.type == .unknown("Rental") && later.type.known == nil && later.type.rawValue == "Rental")
+        #expect(later.ownership == .unknown("GIFTED") && later.reason == .unknown(""))
+        #expect(later.offer?.type == .unknown(9) && later.offer?.discount == .unknown("NEW"))
+        #expect(later.revocationReason?.rawValue == 7 && later.revocationType == .unknown("NEW"))
+        #expect(String(decoding: later.json, as: UTF8.self).contains("\"brandNew\":[1]"))
+    }
+
+    @Test(arguments: [
+        ("1700000000000.75", 1_700_000_000_000), ("1.7e12", 1_700_000_000_000),
+        ("-62135769600000", -62_135_769_600_000),
+        ("-0.5", -1), ("-1.0", -1), ("0", 0), ("253402300799999", 253_402_300_799_999),
+    ])
+    func `times are floored to milliseconds`(_ text: String, _ milliseconds: Int64) throws {
+        #expect(try verified(["originalPurchaseDate": text]).originalPurchaseDate == milliseconds)
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("1990.0", 1_990), ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775807", Int64.max),
+    ])
+    func `prices are exact integers`(_ text: String, _ price: Int64) throws {
+        #expect(try verified(["price": text]).price == price)
+    }
+
+    @Test func `of several apps each is accepted`() throws {
+        let both = try AppleVerifier(
+            .init(
+                apps: [AppleApp(bundleID: "com.a"), AppleApp(bundleID: "com.b", appAppleID: 7)],
+                extraRoots: [MintChain.root.der]))
+        for name in ["com.a", "com.b"] {
+            let text = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"\(name)\""])).text
+            #expect(try both.transaction(text).bundleID == name)
+        }
+        #expect(both.app(bundleID: "com.b")?.appAppleID == 7 && both.app(bundleID: "com.c") == nil)
+        #expect(both.accepts(.sandbox) && !both.accepts(.xcode))
+    }
+}
