@@ -117,6 +117,8 @@ let package = Package(
             dependencies: [
                 "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
             path: "Tests/Support"
         ),

@@ -1,0 +1,107 @@
+import ProviderKit
+import Store
+import TestSupport
+import Testing
+
+@testable import Domain
+@testable import Gateway
+
+@Suite("Disputes")
+struct DisputeTests {
+    @Test(arguments: TestEngine.allCases)
+    func `opening suspends, winning gives back`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            let before = try await desk.snapshot()
+            try await desk.notify("dispute.opened", contract)
+            let during = try await desk.snapshot()
+            #expect(!during.active)
+            #expect(during.entitlements.map(\.status) == [.suspended])
+            #expect(try await desk.order(contract.order).status == .paid)
+            try await desk.notify("dispute.won", contract)
+            let after = try await desk.snapshot()
+            #expect(after.entitlements == before.entitlements)
+            #expect(
+                try await desk.events(contract.order.rawValue).suffix(2) == ["dispute.opened", "dispute.closed"])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `losing revokes and counts as money gone`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            try await desk.notify("dispute.opened", contract)
+            try await desk.notify("dispute.lost", contract)
+            let order = try await desk.order(contract.order)
+            #expect(order.status == .refunded)
+            #expect(order.order.lost == 3990)
+            #expect(try await desk.grants(contract.order).map(\.revocation?.reason) == [.dispute])
+            await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order) }
+            try await desk.notify("dispute.won", contract)
+            #expect(try await desk.order(contract.order).order.anomalies == [.contradictingFact])
+            #expect(try await desk.order(contract.order).status == .refunded)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a dispute lost after a partial refund never takes more than was captured`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            try await desk.refund(contract.order, 1000)
+            try await desk.notify("dispute.lost", contract)
+            let record = try #require(try await desk.payments(contract.order).first)
+            #expect(record.lost + record.refunding == record.captured)
+            #expect(record.refunded <= record.refunding)
+            let order = try await desk.order(contract.order)
+            #expect(order.status == .refunded)
+            #expect(order.order.anomalies == [.contradictingFact])
+            #expect(try await !desk.snapshot().active)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a dispute of a part, in the right currency only`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            try await desk.notify("dispute.opened", contract, amount: Desk.money(500, "USD"))
+            #expect(try await desk.order(contract.order).order.anomalies == [.amountMismatch])
+            #expect(try await desk.count("disputes") == 0)
+            try await desk.notify("dispute.lost", contract, amount: Desk.money(500))
+            let order = try await desk.order(contract.order)
+            #expect(order.status == .partiallyRefunded)
+            #expect(order.order.lost == 500)
+            #expect(try await !desk.snapshot().active)
+            #expect(try await desk.refund(contract.order).refund.amount == Desk.money(3490))
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `the grant waits until the last of two disputes has ended`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout(provider: "scripted")
+            let payment = try desk.payment(contract)
+            func dispute(_ name: String, _ outcome: DisputeOutcome) async throws {
+                try await desk.state(
+                    "\(name) \(outcome)",
+                    .dispute(.init(payment: payment, reference: name, outcome: outcome, amount: Desk.money(100))))
+            }
+            try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
+            try await dispute("first", .opened)
+            try await dispute("second", .opened)
+            try await dispute("first", .won)
+            #expect(try await !desk.snapshot().active)
+            try await dispute("second", .won)
+            #expect(try await desk.snapshot().active)
+            #expect(try await desk.order(contract.order).disputes.map(\.status) == ["won", "won"])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `units of a lost dispute are taken back`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy("coins", quantity: 2)
+            try await desk.notify("dispute.lost", contract)
+            #expect(try await desk.snapshot().balances == ["coins": 0, "stars": 0])
+        }
+    }
+}

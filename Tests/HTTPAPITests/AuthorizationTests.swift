@@ -1,0 +1,189 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+@Suite("Who may call what")
+struct AuthorizationTests {
+    /// The routes that need nobody's credentials; every other one is a user's or a key's by its path.
+    private static let open: Set<String> = [
+        "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
+        "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
+        "GET /metrics", "GET /apple-iap/products",
+    ]
+    /// Users' routes in the shapes of other clients.
+    private static let compatible: Set<String> = ["POST /apple-iap/verify"]
+
+    private static func name(_ endpoint: Endpoint) -> String { "\(endpoint.method) \(endpoint.path)" }
+
+    /// The path with every parameter filled in.
+    private static func path(_ endpoint: Endpoint) -> String {
+        endpoint.path.replacing(/\{[a-z_]+\}/, with: "x")
+    }
+
+    @Test
+    func `a path says who may call it`() async throws {
+        try await withCounter { counter in
+            let endpoints = counter.api.endpoints
+            try #require(endpoints.count > 30)
+            for endpoint in endpoints {
+                let name = Self.name(endpoint)
+                switch endpoint.access {
+                case .anyone: #expect(Self.open.contains(name), "\(name)")
+                case .user: #expect(endpoint.path.hasPrefix("/v1/public/") || Self.compatible.contains(name), "\(name)")
+                case .key(let scopes):
+                    #expect(endpoint.path.hasPrefix("/v1/admin/"), "\(name)")
+                    #expect(scopes == (endpoint.method == .get ? [.admin, .adminRead] : [.admin]), "\(name)")
+                }
+            }
+            #expect(Self.open.isSubset(of: Set(endpoints.map(Self.name))))
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `no route takes a credential that is not its own`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            let user = try await counter.token()
+            let reader = try await counter.key("admin:read")
+            let orders = try await counter.key("orders:read", "entitlements:read", "checkout:write")
+            let revoked = try await counter.key("admin")
+            try await counter.desk.gateway.revokeKey(revoked.id.rawValue, context: .test)
+            let badTokens: [String?] = [
+                nil, "", "garbage", "a.b.c", try await counter.token(lifetime: 0),
+                try await counter.token(lifetime: -1),
+                try await counter.token(secret: "another secret that is long enough, too"),
+                try await counter.token(claims: ["exp": .null]),
+                try await counter.token(lifetime: 721 * 3_600 + 61), counter.adminKey,
+                String(user.dropLast(4)) + "AAAA",
+                try await counter.token(claims: ["sub": .null]), try await counter.token(claims: ["sub": .string("")]),
+            ]
+            let badKeys: [String?] = [
+                nil, "", "garbage", user, revoked.key, counter.adminKey + "x", String(counter.adminKey.dropLast()),
+            ]
+            let before = try await counter.traces()
+            for endpoint in counter.api.endpoints {
+                let (name, path) = (Self.name(endpoint), Self.path(endpoint))
+                func send(_ bearer: String?) async throws -> Reply {
+                    try await counter.send(endpoint.method, path, bearer, body: endpoint.method == .get ? nil : "{}")
+                }
+                switch endpoint.access {
+                case .anyone: continue
+                case .user:
+                    for bearer in badTokens {
+                        let reply = try await send(bearer)
+                        #expect(reply.status == 401 && reply.error == "unauthenticated", "\(name): \(reply)")
+                    }
+                case .key(let scopes):
+                    for bearer in badKeys {
+                        let reply = try await send(bearer)
+                        #expect(reply.status == 401 && reply.error == "unauthenticated", "\(name): \(reply)")
+                    }
+                    for key in scopes.contains(.adminRead) ? [orders] : [orders, reader] {
+                        let reply = try await send(key.key)
+                        #expect(reply.status == 403 && reply.error == "forbidden", "\(name): \(reply)")
+                    }
+                }
+            }
+            #expect(try await counter.traces() == before)
+        }
+    }
+
+    @Test
+    func `the algorithm is the configuration's and never the token's`() async throws {
+        try await withCounter { counter in
+            func encoded(_ json: String) -> String {
+                Data(json.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    .replacing("=", with: "")
+            }
+            let good = try await counter.token()
+            let parts = good.split(separator: ".").map(String.init)
+            let tokens = [
+                encoded(#"{"alg":"none","typ":"JWT"}"#) + ".\(parts[1]).",
+                encoded(#"{"alg":"none","typ":"JWT"}"#) + ".\(parts[1]).\(parts[2])",
+                encoded(#"{"alg":"RS256","typ":"JWT"}"#) + ".\(parts[1]).\(parts[2])",
+                encoded(#"{"alg":"hs256","typ":"JWT"}"#) + ".\(parts[1]).\(parts[2])",
+                encoded(#"{"alg":"HS256","crit":["exp"]}"#) + ".\(parts[1]).\(parts[2])",
+                encoded(#"{"alg":"HS512","typ":"JWT"}"#) + ".\(parts[1]).\(parts[2])",
+                good + ".x", "." + good, parts[0] + "." + parts[1],
+            ]
+            for token in tokens {
+                let reply = try await counter.get("/v1/public/entitlements", token)
+                #expect(reply.status == 401 && reply.error == "unauthenticated", "\(token): \(reply)")
+            }
+            let reply = try await counter.get("/v1/public/entitlements", good)
+            #expect(reply.status == 200)
+            let number = try await counter.token(claims: ["sub": .integer(7)])
+            #expect(try await counter.get("/v1/public/entitlements", number).data.text("user_id") == "7")
+        }
+    }
+
+    @Test
+    func `issuer, audience and times are checked with the injected clock`() async throws {
+        var setup = CounterSetup()
+        setup.issuer = "https://login.example"
+        setup.audience = "paydesk"
+        try await withCounter(on: .sqlite, setup) { counter in
+            let good: [String: JSONValue] = [
+                "iss": .string("https://login.example"), "aud": .array([.string("other"), .string("paydesk")]),
+            ]
+            let now = counter.desk.clock.now.rawValue
+            let cases: [([String: JSONValue], Int)] = [
+                ([:], 200), (["iss": .string("https://evil.example")], 401), (["iss": .null], 401),
+                (["aud": .string("paydesk")], 200), (["aud": .string("other")], 401), (["aud": .null], 401),
+                (["nbf": .integer(now + 61)], 401), (["nbf": .integer(now + 60)], 200), (["nbf": .string("x")], 401),
+                (["iat": .integer(now + 61)], 401), (["exp": .integer(now)], 401), (["exp": .string("soon")], 401),
+                (["iat": .integer(now - 720 * 3_600)], 401),
+            ]
+            for (claims, status) in cases {
+                let token = try await counter.token(claims: good.merging(claims) { $1 })
+                let reply = try await counter.get("/v1/public/entitlements", token)
+                #expect(reply.status == status, "\(claims)")
+            }
+            let token = try await counter.token(lifetime: 60, claims: good)
+            counter.desk.clock.advance(seconds: 60)
+            #expect(try await counter.get("/v1/public/entitlements", token).status == 401)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `somebody else's order is not there`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            let (alice, bob) = (try await counter.token("alice"), try await counter.token("bob"))
+            let order = try await counter.checkout(alice).text("order_id")
+            let calls: [(HTTPRequest.Method, String, String?)] = [
+                (.get, "", nil), (.get, "/contract", nil), (.post, "/cancel", "{}"), (.post, "/refresh", "{}"),
+                (.post, "/checkout", #"{"platform":"web"}"#),
+            ]
+            for (method, rest, body) in calls {
+                let reply = try await counter.send(method, "/v1/public/orders/\(order)\(rest)", bob, body: body)
+                #expect(reply.status == 404 && reply.error == "order_not_found", "\(method) \(rest): \(reply)")
+            }
+            #expect(try await counter.get("/v1/public/orders", bob).data["items"].elements.isEmpty)
+            let own = try await counter.get("/v1/public/orders/\(order)", alice)
+            #expect(try own.data.text("status") == "open")
+        }
+    }
+
+    @Test
+    func `limits are per caller and say when to come back`() async throws {
+        var setup = CounterSetup()
+        setup.limits = .init(userPerSecond: 1, userBurst: 3, keyPerSecond: 1, keyBurst: 2, concurrent: 0)
+        try await withCounter(on: .sqlite, setup) { counter in
+            let (alice, bob) = (try await counter.token("alice"), try await counter.token("bob"))
+            func read(_ token: String) async throws -> Reply { try await counter.get("/v1/public/orders", token) }
+            for _ in 0..<3 { #expect(try await read(alice).status == 200) }
+            let refused = try await read(alice)
+            #expect(refused.status == 429 && refused.error == "rate_limited" && refused.header("Retry-After") == "1")
+            #expect(try await read(bob).status == 200)
+            counter.desk.clock.advance(seconds: 1)
+            #expect(try await read(alice).status == 200)
+            for status in [200, 200, 429] {
+                #expect(try await counter.get("/v1/admin/skus", counter.adminKey).status == status)
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The program")
+struct ProcessTests {
+    @Test
+    func `a paid order is still paid after kill -9`() async throws {
+        let installation = try Installation()
+        let server = try await installation.serve()
+        let token = try await installation.token()
+        let order = try await installation.buy(token)
+        let before = try await installation.status(order, token)
+        server.send(SIGKILL)
+        let status = try await server.wait()
+        #expect(before == "paid")
+        #expect(status == -SIGKILL)
+        try await installation.whileServing { _ in
+            let after = try await installation.status(order, token)
+            #expect(after == "paid")
+            let owned = try await installation.call("GET", "/v1/public/entitlements", token)
+            #expect(owned["tier"] as? String == "VIP")
+            let check = try await installation.run("check")
+            #expect(check.status == 0)
+            #expect(check.output == "Every invariant holds.\n")
+        }
+    }
+
+    @Test
+    func `keys are made, listed and revoked while serving`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { server in
+            let socket = installation.folder.path + "/var/paydesk.db.sock"
+            // Nobody but its user may connect.
+            let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
+            #expect(mode.map { $0 & 0o677 } == 0o600)
+            let made = try await installation.run("keys", "create", "--name", "ops", "--scopes", "admin", "--json")
+            #expect(made.status == 0, "\(made.errors)")
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: String])
+            #expect(Set(json.keys) == ["id", "key"])
+            let (id, key) = (try #require(json["id"]), try #require(json["key"]))
+            let skus = try await installation.call("GET", "/v1/admin/skus", key)
+            #expect((skus["items"] as? [Any])?.count == 2)
+            let listed = try await installation.run("keys", "list", "--json")
+            #expect(listed.status == 0 && listed.output.contains(id) && !listed.output.contains(key))
+            #expect(try await installation.run("keys", "revoke", id).status == 0)
+            let refused = await LoopbackHTTP.send(
+                "GET", "/v1/admin/skus", port: installation.port, headers: ["Authorization": "Bearer \(key)"])
+            #expect(refused?.status == 401)
+            let again = try await installation.run("keys", "revoke", id)
+            #expect(again.status == 2 && again.errors == "paydesk: there is no such key\n")
+            let bad = try await installation.run("keys", "create", "--name", "bad", "--scopes", "root")
+            #expect(bad.status == 2 && bad.output.isEmpty)
+            #expect(!server.errors.contains(key) && !server.output.contains(key))
+        }
+    }
+
+    @Test
+    func `a second server of one database ends with 3 and disturbs nothing`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { _ in
+            let second = try await installation.run("serve", "--port", String(try FreePort.next()))
+            #expect(second.status == 3, "\(second.errors)")
+            #expect(second.errors.hasPrefix("paydesk: "))
+            let order = try await installation.buy(try await installation.token())
+            #expect(order.hasPrefix("ord_"))
+        }
+    }
+
+    @Test(arguments: [
+        ["serve", "--nonsense"], ["nonsense"], ["keys", "create"], ["token"], ["serve", "--port", "x"],
+        ["serve", "--log-level", "loud"], ["catalog", "import", "missing.yaml"], ["token", "--user", ""],
+        ["token", "--user", "u", "--ttl", "0"],
+    ])
+    func `wrong usage ends with 2`(_ arguments: [String]) async throws {
+        let installation = try Installation()
+        let program = try SpawnedProgram(
+            [try Installation.program()] + arguments, in: installation.folder.path, name: "usage",
+            environment: ["PATH": "/usr/bin:/bin"])
+        let status = try await program.wait()
+        #expect(status == 2, "\(program.errors)")
+        #expect(!program.errors.isEmpty && program.output.isEmpty)
+    }
+
+    @Test(arguments: [["--help"], ["--version"], ["serve", "--help"]])
+    func `help and version are good`(_ arguments: [String]) async throws {
+        let installation = try Installation()
+        let program = try SpawnedProgram(
+            [try Installation.program()] + arguments, in: installation.folder.path, name: "help",
+            environment: ["PATH": "/usr/bin:/bin"])
+        let status = try await program.wait()
+        #expect(status == 0 && !program.output.isEmpty && program.errors.isEmpty)
+    }
+
+    @Test
+    func `every fault of the configuration is one line, and the end is 2`() async throws {
+        let installation = try Installation(more: "ordrs: {}\nlimits: {concurrent: many}")
+        let ended = try await installation.run("serve")
+        #expect(ended.status == 2)
+        let lines = ended.errors.split(separator: "\n")
+        #expect(lines.count == 2, "\(ended.errors)")
+        #expect(lines.allSatisfy { $0.contains("paydesk.yaml") })
+        #expect(!FileManager.default.fileExists(atPath: installation.folder.path + "/var/paydesk.db"))
+    }
+
+    @Test
+    func `production refuses the sandbox`() async throws {
+        let key = Data(repeating: 7, count: 32).base64EncodedString()
+        let installation = try Installation(mode: "production", more: "secrets: {keys: [\"\(key)\"]}")
+        let ended = try await installation.run("serve")
+        #expect(ended.status == 2)
+        #expect(ended.errors.contains("box.yaml"), "\(ended.errors)")
+        #expect(!ended.errors.contains(Installation.sandboxSecret))
+    }
+
+    @Test
+    func `a token is all that is printed, and no database is opened`() async throws {
+        let installation = try Installation()
+        let made = try await installation.run("token", "--user", "alice")
+        #expect(made.status == 0 && made.errors.isEmpty)
+        let lines = made.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 2 && lines[1].isEmpty)
+        #expect(lines[0].split(separator: ".").count == 3)
+        #expect(!FileManager.default.fileExists(atPath: installation.folder.path + "/var/paydesk.db"))
+    }
+
+    @Test
+    func `a backup made while serving is a whole database`() async throws {
+        let installation = try Installation()
+        var order = ""
+        let token = try await installation.token()
+        try await installation.whileServing { _ in
+            order = try await installation.buy(token)
+            let made = try await installation.run("backup", "copy.db")
+            #expect(made.status == 0, "\(made.errors)")
+            let twice = try await installation.run("backup", "copy.db")
+            #expect(twice.status == 2)
+        }
+        let copy = try Installation()
+        try FileManager.default.createDirectory(
+            atPath: copy.folder.path + "/var", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: installation.folder.path + "/copy.db", toPath: copy.folder.path + "/var/paydesk.db")
+        try FileManager.default.copyItem(
+            atPath: installation.folder.path + "/var/development-secrets.json",
+            toPath: copy.folder.path + "/var/development-secrets.json")
+        #expect(try await copy.run("check").status == 0)
+        try await copy.whileServing { _ in
+            let status = try await copy.status(order, token)
+            #expect(status == "paid")
+        }
+    }
+
+    @Test
+    func `check finds what was changed behind its back`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { _ in
+            _ = try await installation.buy(try await installation.token())
+        }
+        let file = installation.folder.path + "/var/paydesk.db"
+        #expect(try await installation.run("check").status == 0)
+        let program = try SpawnedProgram(
+            ["sqlite3", file, "UPDATE orders SET amount = 1"], in: installation.folder.path, name: "tamper",
+            environment: ["PATH": "/usr/bin:/bin"])
+        try #require(try await program.wait() == 0, "\(program.errors)")
+        let check = try await installation.run("check", "--json")
+        #expect(check.status == 1)
+        #expect(check.output.contains(#""invariant":8"#))
+        #expect(check.errors == "paydesk: 1 violations\n")
+    }
+
+    @Test
+    func `the catalogue goes out and in unchanged`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { _ in
+            let out = try await installation.run("catalog", "export")
+            #expect(out.status == 0 && out.output.contains("vip_month"))
+            try installation.folder.write("out.yaml", out.output)
+            let same = try await installation.run("catalog", "import", "out.yaml")
+            #expect(same.status == 0 && same.output == "0 added, 0 changed.\n", "\(same.errors)")
+            try installation.folder.write("changed.yaml", out.output.replacing("VIP monthly", with: "Renamed"))
+            let changed = try await installation.run("catalog", "import", "changed.yaml")
+            #expect(changed.output == "0 added, 1 changed.\n")
+            #expect(try await installation.run("catalog", "export").output.contains("Renamed"))
+        }
+    }
+
+    @Test
+    func `a stop lets requests finish`() async throws {
+        let installation = try Installation()
+        let server = try await installation.serve()
+        let token = try await installation.token()
+        let (order, port) = (try await installation.buy(token), installation.port)
+        let replies = await withTaskGroup(of: LoopbackHTTP.Reply?.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    await LoopbackHTTP.send(
+                        "POST", "/v1/public/checkout", port: port,
+                        headers: ["Authorization": "Bearer \(token)", "Idempotency-Key": "stop-\(number)"],
+                        body: #"{"sku":"coins","platform":"web","currency":"CNY"}"#)
+                }
+            }
+            var replies: [LoopbackHTTP.Reply] = []
+            for await reply in group {
+                if replies.isEmpty { server.send(SIGTERM) }
+                if let reply { replies.append(reply) }
+            }
+            return replies
+        }
+        let status = try await server.wait()
+        #expect(status == 0, "\(server.errors)")
+        #expect(!replies.isEmpty)
+        #expect(replies.allSatisfy { $0.status == 200 || $0.status == 503 }, "\(replies.map(\.status))")
+        let answered = replies.filter { $0.status == 200 }.count
+        try await installation.whileServing { _ in
+            let orders = try await installation.call("GET", "/v1/public/orders", token)
+            let items = try #require(orders["items"] as? [[String: Any]])
+            #expect(items.count >= answered + 1)
+            #expect(items.contains { $0["id"] as? String == order })
+        }
+    }
+
+    @Test
+    func `metrics name routes and no secret is written anywhere`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { server in
+            let token = try await installation.token()
+            _ = try await installation.buy(token)
+            _ = await LoopbackHTTP.send(
+                "POST", "/v1/notify/\(Installation.notifyToken)", port: installation.port, body: "{}")
+            let metrics = try #require(await LoopbackHTTP.send("GET", "/metrics", port: installation.port))
+            #expect(metrics.status == 200)
+            #expect(metrics.body.contains(#"route="/v1/notify/{token}""#))
+            #expect(metrics.body.contains(#"route="/v1/public/checkout",status="200""#))
+            for secret in [Installation.notifyToken, Installation.sandboxSecret, token] {
+                #expect(!metrics.body.contains(secret))
+                #expect(!server.errors.contains(secret) && !server.output.contains(secret))
+            }
+        }
+    }
+
+    @Test
+    func `doctor tells what is there`() async throws {
+        let installation = try Installation()
+        let before = try await installation.run("doctor")
+        #expect(before.status == 3)
+        try await installation.whileServing { _ in
+            let doctor = try await installation.run("doctor")
+            #expect(doctor.status == 0, "\(doctor.output)")
+            #expect(doctor.output.contains("account box") && !doctor.output.contains(Installation.sandboxSecret))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Crypto
+package import Domain
+package import Foundation
+package import Gateway
+package import ProviderKit
+package import Store
+
+// What a buyer, a provider and an admin do at a desk.
+extension Desk {
+    package static func user(_ name: String) -> ExternalUserID { ExternalUserID(name)! }
+
+    package static func money(_ value: Int64, _ currency: String = "CNY") -> Money {
+        Money(value: value, currency: Currency(currency)!)
+    }
+
+    /// A checkout on the web, in the currency of the SKU's first price.
+    package func checkout(
+        _ sku: String = "vip_month", user: String = "alice", provider: String? = "box-url", currency: String? = nil,
+        quantity: Int64 = 1, days: Int64? = nil, platform: Platform = .web, accept: Set<ContractType>? = nil,
+        returnURL: String? = nil, context: CallContext = .test
+    ) async throws -> PaymentContract {
+        clock.tick()
+        let code = currency ?? (sku == "walkie" ? "USD" : "CNY")
+        let request = CheckoutRequest(
+            sku: sku, quantity: quantity, days: days, platform: platform, currency: Self.money(0, code).currency,
+            provider: platform == .ios ? nil : provider, accept: accept ?? ContractType.base, returnURL: returnURL)
+        return try await gateway.openCheckout(request, user: Self.user(user), context: context)
+    }
+
+    /// Another attempt for an open order.
+    package func retry(
+        _ order: ID<Order>, user: String = "alice", provider: String? = "box-qr", context: CallContext = .test
+    ) async throws -> PaymentContract {
+        clock.tick()
+        let request = RetryRequest(
+            platform: .web, currency: nil, provider: provider, accept: ContractType.base, returnURL: nil)
+        return try await gateway.retryCheckout(
+            order.rawValue, request, user: Self.user(user), context: context)
+    }
+
+    /// The payment of a contract that has one.
+    package func payment(_ contract: PaymentContract) throws -> ID<Payment> {
+        guard let payment = contract.payment else { throw Contradiction(description: "nothing to pay") }
+        return payment
+    }
+
+    /// A checkout, paid by its provider's notification.
+    @discardableResult
+    package func buy(
+        _ sku: String = "vip_month", user: String = "alice", provider: String = "box-url", quantity: Int64 = 1,
+        days: Int64? = nil
+    ) async throws -> PaymentContract {
+        let contract = try await checkout(sku, user: user, provider: provider, quantity: quantity, days: days)
+        try await notify("payment.succeeded", contract)
+        return contract
+    }
+
+    /// Delivers a notification about a contract's payment, as its sandbox account would.
+    @discardableResult
+    package func notify(
+        _ type: String, _ contract: PaymentContract, amount: Money? = nil, refund: ID<Refund>? = nil,
+        eventID: String? = nil, account: String? = nil
+    ) async throws -> Acknowledgement {
+        clock.tick()
+        let payment = try payment(contract)
+        let account = account ?? contract.provider?.rawValue ?? ""
+        let event = SandboxNotice(
+            event_id: eventID ?? "\(payment) \(type) \(refund?.rawValue ?? "")", payment_id: payment.rawValue,
+            type: type, amount: amount ?? contract.amount, refund_id: refund?.rawValue,
+            occurred_at: clock.now.rawValue)
+        return try await gateway.receiveNotification(
+            token: Self.notifyToken(account), try event.signed(at: clock.now))
+    }
+
+    /// What a scripted provider states about its payments.
+    package func state(_ eventID: String, _ facts: ProviderFact...) async throws {
+        clock.tick()
+        _ = try await gateway.receiveNotification(
+            token: Self.notifyToken("scripted"), scripted.notification(eventID, facts))
+    }
+
+    /// A refund by an admin; nil is all that is left.
+    @discardableResult
+    package func refund(
+        _ order: ID<Order>, _ amount: Int64? = nil, currency: String = "CNY", context: CallContext = .test
+    ) async throws -> RefundView {
+        clock.tick()
+        return try await gateway.refundOrder(
+            order.rawValue, amount: amount.map { Self.money($0, currency) }, reason: "a test",
+            context: context)
+    }
+
+    package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.readOrder(id.rawValue) }
+
+    package func snapshot(_ user: String = "alice") async throws -> EntitlementSnapshot {
+        try await gateway.queryEntitlements(user: Self.user(user))
+    }
+
+    package func payments(_ order: ID<Order>) async throws -> [PaymentRecord] {
+        try await store.read { db in try db.payments(of: order) }
+    }
+
+    package func refunds(_ order: ID<Order>) async throws -> [Refund] {
+        try await store.read { db in try db.refunds(of: order) }
+    }
+
+    package func grants(_ order: ID<Order>) async throws -> [Grant] {
+        try await store.read { db in try db.grants(of: order) }
+    }
+
+    /// The types of a subject's events, in their order.
+    package func events(_ subject: String) async throws -> [String] {
+        try await store.read { db in try db.eventTypes(of: subject) }
+    }
+
+    /// One number out of the database.
+    package func count(_ sql: String, _ arguments: String...) async throws -> Int64 {
+        try await store.read { db in
+            try db.rows("SELECT COUNT(*) AS n FROM \(sql)", arguments.map { $0 as any SQLBindable }).first?.int("n")
+                ?? -1
+        }
+    }
+
+    /// The run of a new request under an idempotency key, as the HTTP layer begins one.
+    package func run(_ key: String, user: String = "alice") async throws -> CallContext {
+        let start = try await gateway.beginIdempotent(
+            key: key, caller: .user(Self.user(user)), request: [Data("the same".utf8)])
+        guard case .run(let run) = start else { throw Contradiction(description: "the key has an answer") }
+        return CallContext(actor: .user, requestID: "req_test", idempotency: run)
+    }
+
+    /// So many seconds pass, for the node and for the stored times that count by the database's clock.
+    package func pass(seconds: Int64) async throws {
+        clock.advance(seconds: seconds)
+        guard engine == .postgres else { return }
+        try await store.write { tx in
+            try tx.run(
+                "UPDATE orders SET expires_at = expires_at - ?, refreshed_at = refreshed_at - ?", seconds, seconds)
+        }
+    }
+
+    /// The process ended in the middle of every run: their leases are over, their answers were never stored.
+    package func crash() async throws {
+        try await store.write { tx in try tx.run("UPDATE idempotency_keys SET lease_until = 0") }
+    }
+}
+
+/// The body of a sandbox notification, written independently of the provider's code.
+package struct SandboxNotice: Codable, Sendable {
+    package var event_id: String
+    package var payment_id: String
+    package var type: String
+    package var amount: Money?
+    package var refund_id: String?
+    package var occurred_at: Int64
+
+    package init(
+        event_id: String, payment_id: String, type: String, amount: Money?, refund_id: String? = nil,
+        occurred_at: Int64
+    ) {
+        self.event_id = event_id
+        self.payment_id = payment_id
+        self.type = type
+        self.amount = amount
+        self.refund_id = refund_id
+        self.occurred_at = occurred_at
+    }
+
+    package func signed(at time: Timestamp, secret: String = Desk.sandboxSecret) throws -> RawNotification {
+        let body = try JSONEncoder().encode(self)
+        return RawNotification(
+            method: .post, headers: [(name: "x-sandbox-signature", value: Self.signature(body, at: time, secret))],
+            body: body)
+    }
+
+    /// The value of `X-Sandbox-Signature`.
+    package static func signature(
+        _ body: Data, at time: Timestamp, _ secret: String = Desk.sandboxSecret
+    ) -> String {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(time.rawValue).".utf8) + body, using: SymmetricKey(data: Data(secret.utf8)))
+        return "t=\(time.rawValue),v1=" + code.map { String(format: "%02x", $0) }.joined()
+    }
+}

@@ -1,0 +1,76 @@
+package import Domain
+import Foundation
+package import ProviderKit
+import Synchronization
+
+/// A provider whose every word a test decides, for what the sandbox never does: payments that cannot be cancelled,
+/// refunds that were made at the provider, and several disputes.
+package final class ScriptedProvider: PaymentProvider {
+    package static let manifest = ProviderManifest(
+        kind: "scripted", displayName: "Scripted", contractTypes: [.url], cancel: .none, refunds: .partial,
+        notifications: [.post], settings: SettingsSchema([]))
+
+    /// The facts of the notification whose body is this script's key.
+    private struct Script {
+        var notifications: [String: [ProviderFact]] = [:]
+        var payments: [ID<Payment>: PaymentOutcome] = [:]
+        var refunds: RefundOutcome = .succeeded
+        var opened: [ID<Payment>] = []
+    }
+
+    private let script = Mutex(Script())
+
+    package init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {}
+
+    package init() {}
+
+    /// Every payment that was opened, in the order of the calls.
+    package var opened: [ID<Payment>] { script.withLock { $0.opened } }
+
+    /// What a query of this payment answers; `accepted` when nothing is said.
+    package func say(_ payment: ID<Payment>, _ outcome: PaymentOutcome) {
+        script.withLock { $0.payments[payment] = outcome }
+    }
+
+    /// How refunds end.
+    package func refunds(_ outcome: RefundOutcome) { script.withLock { $0.refunds = outcome } }
+
+    /// A notification that states these facts; its body is the event's id.
+    package func notification(_ eventID: String, _ facts: [ProviderFact]) -> RawNotification {
+        script.withLock { $0.notifications[eventID] = facts }
+        return RawNotification(method: .post, headers: [], body: Data(eventID.utf8))
+    }
+
+    package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        script.withLock { $0.opened.append(attempt.payment) }
+        return OpenedPayment(
+            instruction: .url(checkoutURL: "https://scripted.example/\(attempt.payment)"),
+            reference: "scripted-\(attempt.payment)")
+    }
+
+    package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        PaymentReport(
+            payment: payment.payment, outcome: script.withLock { $0.payments[payment.payment] } ?? .accepted)
+    }
+
+    package func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        throw .unsupported
+    }
+
+    package func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        RefundReport(
+            payment: refund.payment.payment, refund: refund.refund, outcome: script.withLock { $0.refunds },
+            amount: refund.amount, reference: "scripted-\(refund.refund)")
+    }
+
+    package func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await self.refund(refund)
+    }
+
+    package func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        let eventID = String(decoding: notification.body, as: UTF8.self)
+        guard let facts = script.withLock({ $0.notifications[eventID] }) else { throw .invalidSignature }
+        return ReceivedNotification(
+            eventID: eventID, type: "scripted", facts: facts, acknowledgement: Acknowledgement(body: "taken"))
+    }
+}

@@ -1,0 +1,72 @@
+package import Foundation
+
+/// A program with its output in files, started in a folder.
+package final class SpawnedProgram: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
+    }
+
+    package let pid: pid_t
+    private let folder: String
+    private let name: String
+
+    /// - Parameter environment: all that the program gets.
+    package init(_ command: [String], in folder: String, name: String, environment: [String: String]) throws {
+        self.folder = folder
+        self.name = name
+        let script = "cd \"$0\" && exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && exec \"$@\""
+        let arguments = (["/bin/sh", "-c", script, folder] + command).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for (descriptor, suffix) in [(Int32(1), "out"), (2, "err")] {
+            posix_spawn_file_actions_addopen(
+                &actions, descriptor, "\(folder)/\(name).\(suffix)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, "/bin/sh", &actions, nil, arguments, variables)
+        guard code == 0 else { throw Failure(description: "cannot start \(command[0]): error \(code)") }
+        self.pid = pid
+    }
+
+    package var output: String { text("out") }
+    package var errors: String { text("err") }
+
+    package func send(_ signal: Int32) { kill(pid, signal) }
+
+    /// The exit status, or minus the signal that ended it; a program that does not end in a minute is killed.
+    package func wait() async throws -> Int32 {
+        for _ in 0..<3_000 {
+            if let status = ended() { return status }
+            await Self.pause()
+        }
+        send(SIGKILL)
+        throw Failure(description: "\(name) did not end: \(output) \(errors)")
+    }
+
+    /// The exit status when it has ended; to be asked until then only.
+    package func ended() -> Int32? {
+        var status: Int32 = 0
+        guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    }
+
+    /// Lets the kernel wait 20 ms, off Swift's cooperative pool.
+    package static func pause() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                _ = poll(nil, 0, 20)
+                continuation.resume()
+            }
+        }
+    }
+
+    private func text(_ suffix: String) -> String {
+        (try? String(contentsOfFile: "\(folder)/\(name).\(suffix)", encoding: .utf8)) ?? ""
+    }
+}
