@@ -39,7 +39,9 @@ final class FakeService: Sendable {
     }
 }
 
-/// A small correct provider of every capability, or one with a single flaw. Its signature is no cryptography.
+/// A small correct provider of every capability, or one with a single flaw.
+///
+/// Its signature is no cryptography.
 struct FakeProvider: PaymentProvider {
     static let secret = "the-secret-of-the-fake"
     static let manifest = ProviderManifest(
