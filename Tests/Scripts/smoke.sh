@@ -19,7 +19,7 @@ start() {
     "$binary" serve --port "$port" >>server.log 2>&1 &
     server=$!
     for _ in $(seq 1 200); do
-        if curl -fs "$url/readyz" >/dev/null 2>&1; then return 0; fi
+        if curl -fsk "$url/readyz" >/dev/null 2>&1; then return 0; fi
         kill -0 "$server" 2>/dev/null || { cat server.log; exit 1; }
         sleep 0.05
     done
@@ -46,3 +46,16 @@ kill -TERM "$server"
 wait "$server"
 server=""
 echo "smoke: paid, killed, still paid"
+
+openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost \
+    -keyout Config/tls-key.pem -out Config/tls.pem 2>/dev/null
+sed -i 's|tls: {certificate: "", private_key: ""}|tls: {certificate: tls.pem, private_key: "file:tls-key.pem"}|' \
+    Config/paydesk.yaml
+url="https://127.0.0.1:$port"
+start
+curl -fsk "$url/version"
+echo
+kill -TERM "$server"
+wait "$server"
+server=""
+echo "smoke: served over TLS"

@@ -16,7 +16,7 @@ extension Gateway {
             else { return }
             for record in page {
                 guard let owner = record.user else { continue }
-                let rules = (registry[record.account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .unbounded
+                let rules = (registry[record.account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
                 let claim = PurchaseClaim(
                     purchase: record.purchase, account: record.account, evidence: Data(), rules: rules, fallback: nil)
                 do throws(GatewayError) {

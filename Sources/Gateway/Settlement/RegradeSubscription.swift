@@ -34,8 +34,8 @@ extension Settlement {
 }
 
 extension TestPurchaseRules {
-    /// No bound: what was decided when the purchase was attached stands.
-    static let unbounded = TestPurchaseRules(entitled: .all, maxHours: 0)
+    /// Where the account that verified a purchase is configured no longer, only real purchases count.
+    static let worthless = TestPurchaseRules(entitled: .none, maxHours: 0)
 }
 
 extension StorePurchase {

@@ -15,6 +15,9 @@ extension Settlement {
         let owner =
             purchase.environment == .xcode
             ? claimant : try tx.bindPurchase(purchase, to: token ?? claimant, at: now)
+        // Bound to a third user before: whatever changes is that user's. Should that lock cross another settlement's, the
+        // database breaks the tie and the closure runs again.
+        if owner != claimant && owner != token { try tx.lockUser(owner) }
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let outcome = try place(claim, owner: owner, entitled: claim.rules.entitles(ownerName))
         return owner == claimant ? outcome : .anotherUser
@@ -29,7 +32,7 @@ extension Settlement {
             throw StoreError.corrupt("a purchase was not kept")
         }
         if record.purchase.revocation != nil {
-            if isNewer { try takeBack(record, key: key, owner: owner) }
+            if isNewer { try takeBack(record, key: key, owner: owner, claim, entitled: entitled) }
             return .revoked
         }
         guard let (sku, days) = try meaning(of: record, claim.fallback) else {
@@ -40,7 +43,7 @@ extension Settlement {
             return .unknownProduct
         }
         if let order = record.order {
-            if isNewer { try follow(record, sku: sku, owner: owner, order: order) }
+            if isNewer { try follow(record, owner: owner, claim, entitled: entitled) }
             return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order), isNew: false)
         }
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
@@ -145,14 +148,18 @@ extension Settlement {
     }
 
     /// A newer signed version of a purchase that is attached: only a subscription's end can have moved.
-    private func follow(_ record: PurchaseRecord, sku: SKU, owner: ID<User>, order: ID<Order>) throws {
+    private func follow(
+        _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
+    ) throws {
         guard record.purchase.kind == .autoRenewable else { return }
-        try regradeSubscription(record.purchase, owner: owner, entitled: true, rules: .unbounded)
+        try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
         try touch(owner)
     }
 
     /// Takes back exactly what a transaction gave.
-    private func takeBack(_ record: PurchaseRecord, key: String, owner: ID<User>) throws {
+    private func takeBack(
+        _ record: PurchaseRecord, key: String, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
+    ) throws {
         if record.user == nil {
             try tx.placePurchase(
                 record.purchase, key: key, user: owner, sku: record.sku, days: record.days, order: record.order)
@@ -171,7 +178,7 @@ extension Settlement {
             }
         }
         if record.purchase.kind == .autoRenewable {
-            try regradeSubscription(record.purchase, owner: owner, entitled: true, rules: .unbounded)
+            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
         }
         try touch(owner)
     }
