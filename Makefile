@@ -21,11 +21,11 @@ test: packages-test
 	TMPDIR=$$(if [ -w /dev/shm ]; then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi) $(SWIFT) test --skip-build
 
 lint:
-	$(SWIFT) format lint --strict $(SOURCES)
+	@$(SWIFT) format lint --strict $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
 
 format:
-	$(SWIFT) format --in-place $(SOURCES)
+	@$(SWIFT) format --in-place $(SOURCES)
 
 smoke:
 	$(SWIFT) build --product paydesk

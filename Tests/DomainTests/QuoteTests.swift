@@ -11,6 +11,12 @@ struct QuoteTests {
         {"days":90,"prices":[{"value":6990,"currency":"CNY"},{"value":999,"currency":"USD"}]}]}
         """
 
+    @Test func `what costs nothing is given one at a time`() throws {
+        let free = #"{"kind":"consumable","units":{"coins":1},"prices":[{"value":0,"currency":"CNY"}]}"#
+        #expect(try quote(free, quantity: 1).amount.isZero)
+        #expect(throws: QuoteFault.quantity) { try quote(free, quantity: 2) }
+    }
+
     private func quote(
         _ patch: String, quantity: Int64 = 1, days: Int64? = nil, _ code: String = "CNY", appleOffersAll: Bool = false
     ) throws -> Quote {
@@ -27,7 +33,7 @@ struct QuoteTests {
             (#"{"kind":"non_consumable","duration_days":30,\#(prices)}"#, 1, "USD", "5.99 USD", nil),
             (#"{"kind":"subscription",\#(prices)}"#, 1, "CNY", "39.90 CNY", nil),
             (#"{"kind":"subscription","duration_days":30,\#(prices)}"#, 1, "CNY", "39.90 CNY", 30),
-            (#"{"prices":[{"value":0,"currency":"CNY"}]}"#, 5, "CNY", "0.00 CNY", nil),
+            (#"{"prices":[{"value":0,"currency":"CNY"}]}"#, 1, "CNY", "0.00 CNY", nil),
         ] as [(String, Int64, String, String, Int64?)])
     func `a checkout costs the price times the quantity`(
         _ patch: String, _ quantity: Int64, _ code: String, _ amount: String, _ termDays: Int64?

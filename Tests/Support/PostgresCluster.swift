@@ -101,7 +101,7 @@ package struct PostgresCluster: Sendable {
     private static func start(_ programs: String, _ folder: String, _ port: UInt16) throws {
         let options = [
             "-p \(port)", "-c listen_addresses=127.0.0.1", "-c unix_socket_directories=''", "-c fsync=off",
-            "-c full_page_writes=off", "-c max_connections=300", "-c shared_buffers=64MB", "-c deadlock_timeout=50ms",
+            "-c full_page_writes=off", "-c max_connections=400", "-c shared_buffers=64MB", "-c deadlock_timeout=50ms",
             "-c autovacuum=off",
         ]
         let place = ["-D", folder + "/data", "-l", folder + "/log"]

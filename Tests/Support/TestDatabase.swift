@@ -17,6 +17,18 @@ package struct TestDatabase: Sendable {
     package static func make(
         _ engine: TestEngine, rehearse: Bool = false, migrations: [Migration] = Migrations.all
     ) async throws -> TestDatabase {
+        await places.enter()
+        do {
+            return try await open(engine, rehearse: rehearse, migrations: migrations)
+        } catch {
+            await places.leave()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ engine: TestEngine, rehearse: Bool, migrations: [Migration]
+    ) async throws -> TestDatabase {
         let template = try await TestTemplates.shared.template(engine, migrations)
         let name = "paydesk_test_\(TestTemplates.nextNumber())"
         switch engine {
@@ -45,7 +57,10 @@ package struct TestDatabase: Sendable {
     /// Closes the store and removes the database.
     package func remove() async throws {
         await store.engine.close()
-        try await cleanUp()
+        let result: Result<Void, any Error>
+        do { result = .success(try await cleanUp()) } catch { result = .failure(error) }
+        await places.leave()
+        try result.get()
     }
 
     static func open(_ url: DatabaseURL, rehearse: Bool) throws -> Store {
@@ -62,6 +77,10 @@ package struct TestDatabase: Sendable {
         }
     }
 }
+
+/// Bounds how many databases tests hold at once: all tests run in one process, and each database costs connections and
+/// threads.
+private let places = Turnstile(40)
 
 /// Runs a test on a fresh database and removes it, whatever the test throws.
 @discardableResult

@@ -12,7 +12,8 @@ struct AppleIAPTrust: Sendable {
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
-        let environments = Set(settings.texts("environments").compactMap(AppleEnvironment.init(rawValue:)))
+        let names = settings["environments"] == nil ? ["Production", "Sandbox"] : settings.texts("environments")
+        let environments = Set(names.compactMap(AppleEnvironment.init(rawValue:)))
         let apps = settings.objects("apps").map {
             AppleApp(
                 bundleID: $0.text("bundle_id"), appAppleID: $0.integer("app_apple_id").flatMap { $0 > 0 ? $0 : nil })

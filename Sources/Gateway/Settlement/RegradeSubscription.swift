@@ -6,19 +6,24 @@ extension Settlement {
     /// Recomputes a subscription's one grant from all its signed transactions, so that every order of arrival ends alike.
     ///
     /// The current transaction is the one with the latest end (then purchase) that is not upgraded; its end and its
-    /// revocation are the grant's.
+    /// revocation are the grant's. Where all of them are upgraded, nothing is left of the latest.
     func regradeSubscription(
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
     ) throws {
+        // In Xcode original transactions of several users have the same id.
         let all = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        let current = all.filter { !$0.purchase.isUpgraded && $0.purchase.expiresAt != nil && $0.sku != nil }.max {
+            .filter { purchase.environment != .xcode || $0.user == owner }
+        let known = all.filter { $0.purchase.expiresAt != nil && $0.sku != nil }
+        let standing = known.filter { !$0.purchase.isUpgraded }
+        let current = (standing.isEmpty ? known : standing).max {
             ($0.purchase.expiresAt ?? 0, $0.purchase.purchasedAt) < (
                 $1.purchase.expiresAt ?? 0, $1.purchase.purchasedAt
             )
         }
-        guard let current, let code = current.sku, let sku = try tx.sku(code), let end = current.purchase.expires,
+        guard let current, let code = current.sku, let sku = try tx.sku(code), let paid = current.purchase.expires,
             let first = all.map(\.purchase.purchased).min()
         else { return }
+        let end = current.purchase.isUpgraded ? current.purchase.purchased : paid
         let revocation = current.purchase.revocation.map {
             Grant.Revocation(at: Timestamp($0.at.flooredSeconds), reason: .refund)
         }

@@ -89,9 +89,12 @@ extension Settlement {
     }
 
     /// Whether the user holds this SKU for good, from elsewhere.
-    func owns(_ sku: SKUCode, _ user: ID<User>, besides order: ID<Order>?) throws -> Bool {
+    func owns(
+        _ sku: SKUCode, _ user: ID<User>, in environment: Environment = .production, besides order: ID<Order>?
+    ) throws -> Bool {
         try tx.grants(of: user).contains {
-            $0.sku == sku && $0.term == .perpetual && $0.revocation == nil && ($0.order == nil || $0.order != order)
+            $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil
+                && ($0.order == nil || $0.order != order)
         }
     }
 }

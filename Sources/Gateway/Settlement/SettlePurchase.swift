@@ -31,11 +31,15 @@ extension Settlement {
         guard let record = try tx.storePurchase(claim.purchase.environment, key) else {
             throw StoreError.corrupt("a purchase was not kept")
         }
+        let meant = try meaning(of: record, claim.fallback)
         if record.purchase.revocation != nil {
-            if isNewer { try takeBack(record, key: key, owner: owner, claim, entitled: entitled) }
+            // A subscription's state follows its revoked transactions too, so what they mean is kept as well.
+            if isNewer || (record.sku == nil && meant != nil) {
+                try takeBack(record, key: key, meant: meant, owner: owner, claim, entitled: entitled)
+            }
             return .revoked
         }
-        guard let (sku, days) = try meaning(of: record, claim.fallback) else {
+        guard let (sku, days) = meant else {
             if record.user == nil {
                 try tx.placePurchase(record.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
                 try tell(.purchaseUnmapped, record.purchase, owner: owner, sku: nil, order: nil)
@@ -43,7 +47,7 @@ extension Settlement {
             return .unknownProduct
         }
         if let order = record.order {
-            if isNewer { try follow(record, owner: owner, claim, entitled: entitled) }
+            if isNewer { try follow(record, key: key, owner: owner, order: order, claim, entitled: entitled) }
             return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order), isNew: false)
         }
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
@@ -129,10 +133,12 @@ extension Settlement {
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: now)
         }
-        if terms.kind == .subscription {
+        if purchase.kind == .autoRenewable {
             try regradeSubscription(purchase, owner: order.user, entitled: entitled, rules: rules)
         } else if let term = terms.term {
-            if terms.kind == .nonConsumable, try owns(order.sku, order.user, besides: order.id) {
+            if terms.kind == .nonConsumable,
+                try owns(order.sku, order.user, in: purchase.environment, besides: order.id)
+            {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
             } else {
                 let bounded = purchase.bounded(term, entitled: entitled, rules: rules)
@@ -147,22 +153,56 @@ extension Settlement {
         try touch(order.user)
     }
 
-    /// A newer signed version of a purchase that is attached: only a subscription's end can have moved.
+    /// A newer signed version of a purchase that is attached: a subscription's end can have moved, and what Apple had
+    /// taken back it can have given again.
     private func follow(
-        _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
+        _ record: PurchaseRecord, key: String, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim,
+        entitled: Bool
     ) throws {
-        guard record.purchase.kind == .autoRenewable else { return }
-        try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        guard let order = try tx.lockOrder(id) else { return }
+        let isReturned = try giveBack(record.purchase, key: key, order: order)
+        if isReturned || order.refunded > 0 {
+            try tx.setReturned(id, 0)
+            try note(order, "order.reinstated", record.purchase.transactionID)
+            try audit(order, "order.reinstated", before: "revoked", after: record.purchase.transactionID)
+        }
+        if record.purchase.kind == .autoRenewable {
+            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        } else if !isReturned {
+            return
+        }
         try touch(owner)
+    }
+
+    /// Gives again what a revocation took: the grant, and the units that were booked.
+    private func giveBack(_ purchase: StorePurchase, key: String, order: Order) throws -> Bool {
+        var changed = false
+        for grant in try tx.grants(of: order.id)
+        where grant.source.kind == .appleTransaction && grant.revocation?.reason == .refund {
+            try tx.setGrant(grant.id, revocation: nil, suspended: grant.suspended)
+            changed = true
+        }
+        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
+        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
+        for (unit, amount) in order.terms.units.sorted(by: { $0.key < $1.key }) {
+            guard let (sum, steps) = booked[unit], sum == 0 else { continue }
+            _ = try tx.book(
+                amount, unit: unit, user: order.user, environment: purchase.environment, source: source,
+                step: steps + 1, at: now)
+            changed = true
+        }
+        return changed
     }
 
     /// Takes back exactly what a transaction gave.
     private func takeBack(
-        _ record: PurchaseRecord, key: String, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
+        _ record: PurchaseRecord, key: String, meant: (sku: SKU, days: Int64?)?, owner: ID<User>,
+        _ claim: PurchaseClaim, entitled: Bool
     ) throws {
-        if record.user == nil {
+        if record.user == nil || record.sku == nil {
             try tx.placePurchase(
-                record.purchase, key: key, user: owner, sku: record.sku, days: record.days, order: record.order)
+                record.purchase, key: key, user: owner, sku: record.sku ?? meant?.sku.code,
+                days: record.days ?? meant?.days, order: record.order)
         }
         if let id = record.order, let order = try tx.lockOrder(id) {
             let returned = record.purchase.returned(of: order.charged)
@@ -202,6 +242,7 @@ extension Settlement {
             $0.grant.environment == purchase.environment && $0.grant.source.id == sourceID
         }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
+        let terms = try tx.order(order)?.terms
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",
@@ -209,7 +250,7 @@ extension Settlement {
             sku: sku.id,
             order_id: order.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,
-            credited: purchase.kind == .consumable ? try tx.order(order)?.terms.units ?? [:] : [:],
+            credited: terms?.kind == .consumable ? terms?.units ?? [:] : [:],
             startsAt: entitlement?.startsAt ?? purchase.purchased)
     }
 

@@ -136,7 +136,8 @@ extension InvariantRule {
                   ON p.environment = l.environment AND p.key = l.source_id
                 WHERE l.source_kind = 'apple_transaction'
                 GROUP BY l.environment, l.source_id, l.unit, p.revoked_at
-                HAVING p.revoked_at IS NOT NULL AND SUM(l.delta) <> 0 OR COUNT(*) > 2
+                HAVING p.revoked_at IS NOT NULL AND SUM(l.delta) <> 0
+                    OR p.revoked_at IS NULL AND SUM(l.delta) <> MAX(l.delta)
                 """),
     ]
 }

@@ -40,12 +40,15 @@ extension Database {
 
     /// `Order.status` in SQL.
     private static func condition(_ status: Order.Status) -> String {
-        switch status {
+        // What a store charged and gave back stands on the order, what a provider did on its payment.
+        let back = "COALESCE(p.refunded + p.lost, 0) + o.returned"
+        let charged = "COALESCE(o.charged, p.captured, 0)"
+        return switch status {
         case .open: "o.state = 'open'"
         case .closed: "o.state = 'closed'"
-        case .paid: "o.state = 'paid' AND COALESCE(p.refunded + p.lost, 0) = 0"
-        case .partiallyRefunded: "o.state = 'paid' AND p.refunded + p.lost > 0 AND p.refunded + p.lost < p.captured"
-        case .refunded: "o.state = 'paid' AND p.refunded + p.lost > 0 AND p.refunded + p.lost >= p.captured"
+        case .paid: "o.state = 'paid' AND \(back) = 0"
+        case .partiallyRefunded: "o.state = 'paid' AND \(back) > 0 AND \(back) < \(charged)"
+        case .refunded: "o.state = 'paid' AND \(back) > 0 AND \(back) >= \(charged)"
         }
     }
 

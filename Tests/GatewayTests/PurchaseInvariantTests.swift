@@ -1,0 +1,103 @@
+import Store
+import TestSupport
+import Testing
+
+@testable import Domain
+@testable import Gateway
+
+@Suite("Purchases: invariants")
+struct PurchaseInvariantTests {
+    /// A change behind the gateway's back, and the invariant that it breaks.
+    struct Tampering: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        let detail: String
+    }
+
+    private static let gave = "an attached purchase gave nothing, or a revoked one still gives"
+    private static let credited =
+        "a transaction credited more than once, or kept its credit after its revocation"
+    private static let owner = "a purchase is another user's than its original transaction"
+
+    static let tamperings = [
+        Tampering(
+            testDescription: "an order whose purchase is gone",
+            sql: "UPDATE purchases SET order_id = NULL WHERE kind = 'Consumable' AND revoked_at IS NULL",
+            detail: "an order of a store has no verified purchase"),
+        Tampering(
+            testDescription: "an owner who is another",
+            sql: "UPDATE purchase_owners SET user_id = (SELECT id FROM users WHERE external_id = 'bob')",
+            detail: owner),
+        Tampering(testDescription: "a binding that is gone", sql: "DELETE FROM purchase_owners", detail: owner),
+        Tampering(
+            testDescription: "a purchase of another user",
+            sql: "UPDATE purchases SET user_id = (SELECT id FROM users WHERE external_id = 'bob')",
+            detail: owner),
+        Tampering(
+            testDescription: "a grant that is gone",
+            sql: "DELETE FROM grants WHERE source_kind = 'apple_transaction' AND revoked_at IS NULL", detail: gave),
+        Tampering(
+            testDescription: "a grant that came back",
+            sql: "UPDATE grants SET revoked_at = NULL, revoked_by = NULL WHERE revoked_at IS NOT NULL", detail: gave),
+        Tampering(
+            testDescription: "a grant taken back without a revocation",
+            sql: "UPDATE grants SET revoked_at = 1, revoked_by = 'refund' WHERE revoked_at IS NULL", detail: gave),
+        Tampering(
+            testDescription: "a credit kept after its revocation",
+            sql: "DELETE FROM ledger WHERE delta < 0", detail: credited),
+        Tampering(
+            testDescription: "a credit booked again",
+            sql: """
+                INSERT INTO ledger SELECT user_id, unit, environment, source_kind, source_id, step + 7, delta, at
+                FROM ledger WHERE step = 1
+                """, detail: credited),
+        Tampering(
+            testDescription: "a credit booked three times",
+            sql: """
+                INSERT INTO ledger
+                SELECT l.user_id, l.unit, l.environment, l.source_kind, l.source_id, n.step, l.delta, l.at FROM ledger l CROSS JOIN (SELECT 8 AS step UNION SELECT 9) n WHERE l.step = 1
+                """, detail: credited),
+    ]
+
+    @Test(arguments: TestEngine.allCases, tamperings)
+    func `every rule finds what breaks it`(_ engine: TestEngine, _ tampering: Tampering) async throws {
+        var setup = AppleDeskSetup()
+        setup.desk.checksInvariants = false
+        try await withAppleDesk(on: engine, setup) { apple in
+            try await Self.play(at: apple)
+            let before = try await InvariantCheck(store: apple.store).run()
+            #expect(before.isEmpty, "\(before)")
+            let touched = try await apple.store.write { tx in try tx.run(tampering.sql) }
+            #expect(touched > 0)
+            let found = try await InvariantCheck(store: apple.store).run()
+            #expect(found.contains { $0.detail == tampering.detail }, "\(found)")
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `closures that run twice have the same result`(_ engine: TestEngine) async throws {
+        var setup = AppleDeskSetup()
+        setup.desk.rehearse = true
+        try await withAppleDesk(on: engine, setup) { apple in
+            try await Self.play(at: apple)
+            #expect(try await apple.desk.count("purchases") == 7)
+            #expect(try await apple.desk.count("orders") == 6)
+            #expect(try await apple.desk.snapshot().balances == ["gems": 10])
+        }
+    }
+
+    /// One purchase of each kind, some of them taken back, one unmapped.
+    private static func play(at apple: AppleDesk) async throws {
+        _ = try await apple.token("bob")
+        let refunded = apple.sale()
+        let gems = apple.sale("com.example.gems", AppleSale.consumable)
+        for sale in [
+            refunded, gems, apple.sale("com.example.ring", AppleSale.nonConsumable), apple.period("s", from: 0),
+            apple.sale("com.example.gems", AppleSale.consumable), apple.sale("com.example.vip.year"),
+            apple.sale("com.example.unknown"),
+        ] { _ = try await apple.refusal(sale) }
+        for sale in [refunded, gems] {
+            _ = try await apple.refusal(sale.signedAgain(after: 5) { $0.revoked = $0.signed })
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Domain
+import Gateway
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+/// Runs a test at the HTTP API of a desk that sells through the App Store.
+func withPurchaseCounter(
+    on engine: TestEngine, _ setup: AppleDeskSetup = AppleDeskSetup(),
+    _ body: @Sendable (Counter, AppleDesk) async throws -> Void
+) async throws {
+    try await withAppleDesk(on: engine, setup) { apple in
+        let api = API(
+            gateway: apple.gateway,
+            settings: APISettings(
+                corsOrigins: [], limits: CounterSetup().limits,
+                tokens: UserTokenRules(keys: .secret(Array(Counter.userSecret.utf8)), issuer: "", audience: ""),
+                version: "0.0.0-test", metricsText: { "" }),
+            logger: setup.desk.logger)
+        let admin = try await apple.gateway.createKey(name: "admin", partner: nil, scopes: ["admin"], context: .test)
+        let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
+        try await app.test(.router) { client in
+            try await body(Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key), apple)
+        }
+    }
+}
+
+enum PurchasePath {
+    static let attach = "/v1/public/iap/apple/transactions/attach"
+    static let restore = "/v1/public/iap/apple/restore"
+    static let status = "/v1/public/iap/apple/status"
+}
+
+extension AppleSale {
+    /// The body of an attach.
+    func body(_ more: String = "") -> String { #"{"signed_transaction_jws":"\#(jws)"\#(more)}"# }
+}

@@ -1,0 +1,94 @@
+package import Domain
+package import Foundation
+import Synchronization
+
+/// A transaction of the App Store to sign; times are milliseconds since 1970.
+package struct AppleSale: Sendable {
+    package static let pass = "Non-Renewing Subscription"
+    package static let subscription = "Auto-Renewable Subscription"
+    package static let consumable = "Consumable"
+    package static let nonConsumable = "Non-Consumable"
+
+    private static let number = Atomic<Int64>(2_000_000_000_000_000)
+
+    package var product: String
+    package var kind: String
+    package var id: String
+    /// nil: its own.
+    package var original: String?
+    package var purchased: Int64
+    package var expires: Int64?
+    /// nil: at the purchase.
+    package var signed: Int64?
+    package var quantity: Int64?
+    package var price: Int64?
+    package var currency: String?
+    package var token: String?
+    package var isRenewal = false
+    package var isUpgraded = false
+    package var revoked: Int64?
+    package var percentage: Int64?
+    package var environment = "Production"
+    package var bundle = "com.example.app"
+
+    /// A new transaction, with an id that no other has.
+    package init(
+        _ product: String = "com.example.vip.month", _ kind: String = AppleSale.pass, at purchased: Timestamp,
+        _ edit: (inout AppleSale) -> Void = { _ in }
+    ) {
+        self.product = product
+        self.kind = kind
+        self.purchased = purchased.rawValue * 1_000
+        id = String(Self.number.add(1, ordering: .relaxed).newValue)
+        edit(&self)
+    }
+
+    /// This transaction with changes.
+    package func with(_ edit: (inout AppleSale) -> Void) -> AppleSale {
+        var copy = self
+        edit(&copy)
+        return copy
+    }
+
+    /// This transaction as Apple signs it again, so many seconds after the purchase.
+    package func signedAgain(after seconds: Int64, _ edit: (inout AppleSale) -> Void = { _ in }) -> AppleSale {
+        with {
+            $0.signed = purchased + seconds * 1_000
+            edit(&$0)
+        }
+    }
+
+    package var purchasedAt: Timestamp { Timestamp(purchased / 1_000) }
+
+    package var jws: String { AppleMint.sign(payload, by: environment == "Xcode" ? .xcode : .store) }
+
+    package var payload: Data {
+        var fields: [String: JSONValue] = [
+            "transactionId": .string(id), "originalTransactionId": .string(original ?? id),
+            "bundleId": .string(bundle), "productId": .string(product), "type": .string(kind),
+            "purchaseDate": .integer(purchased), "originalPurchaseDate": .integer(purchased),
+            "signedDate": .integer(signed ?? purchased), "environment": .string(environment),
+            "inAppOwnershipType": .string("PURCHASED"),
+            "transactionReason": .string(isRenewal ? "RENEWAL" : "PURCHASE"),
+        ]
+        fields["expiresDate"] = expires.map(JSONValue.integer)
+        fields["quantity"] = quantity.map(JSONValue.integer)
+        fields["price"] = price.map(JSONValue.integer)
+        fields["currency"] = currency.map(JSONValue.string)
+        fields["appAccountToken"] = token.map(JSONValue.string)
+        fields["revocationDate"] = revoked.map(JSONValue.integer)
+        fields["revocationReason"] = revoked.map { _ in .integer(0) }
+        fields["revocationPercentage"] = percentage.map(JSONValue.integer)
+        if isUpgraded { fields["isUpgraded"] = .bool(true) }
+        return AppleMint.made { try JSONEncoder().encode(fields) }
+    }
+
+    /// The simulator's unsigned receipt of this transaction, as the first seed's client makes it.
+    package var simulatorReceipt: String {
+        let date = Date(timeIntervalSince1970: Double(purchased) / 1_000).formatted(.iso8601)
+        return Data(
+            #"{"environment":"Xcode","transaction_id":"\#(id)","product_id":"\#(product)","purchase_date":"\#(date)"}"#
+                .utf8
+        ).base64EncodedString()
+    }
+}
