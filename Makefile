@@ -18,7 +18,7 @@ run: packages-run
 # makes them many times slower.
 test: packages-test
 	$(SWIFT) build --build-tests
-	TMPDIR=$$(if [ -w /dev/shm ]; then echo /dev/shm; else echo "$${TMPDIR:-/tmp}"; fi) $(SWIFT) test --skip-build
+	TMPDIR=$$(sh Tests/Scripts/scratch.sh) $(SWIFT) test --skip-build
 
 lint:
 	@$(SWIFT) format lint --strict $(SOURCES)
