@@ -55,7 +55,8 @@ struct PurchaseInvariantTests {
             testDescription: "a credit booked three times",
             sql: """
                 INSERT INTO ledger
-                SELECT l.user_id, l.unit, l.environment, l.source_kind, l.source_id, n.step, l.delta, l.at FROM ledger l CROSS JOIN (SELECT 8 AS step UNION SELECT 9) n WHERE l.step = 1
+                SELECT l.user_id, l.unit, l.environment, l.source_kind, l.source_id, n.step, l.delta, l.at
+                FROM ledger l CROSS JOIN (SELECT 8 AS step UNION SELECT 9) n WHERE l.step = 1
                 """, detail: credited),
     ]
 
