@@ -16,7 +16,7 @@ complain "Traps outside tests:" \
     "$(sources | xargs grep -nE '\btry!|\bas!|fatalError\(|preconditionFailure\(|@unchecked Sendable|nonisolated\(unsafe\)')"
 complain "Ambient clock or randomness below the executable:" \
     "$(sources | grep -E '^Sources/(Domain|Gateway|Store|HTTPAPI|AppleTrust|ProviderKit|ProviderTesting)/|^Providers/' \
-        | xargs grep -nE '\bDate\(\)|\bUUID\(\)|Date\.now|SystemRandomNumberGenerator')"
+        | xargs grep -nE '\bDate\(\)|\bUUID\(\)|Date\.now|SystemRandomNumberGenerator|\.random\(in:')"
 complain "Unfinished work:" "$(sources | xargs grep -nE '\b(TODO|FIXME)\b|[Nn]ot implemented')"
 complain "Tests that are off, cannot fail or sleep:" \
     "$(files | grep -E '(^|/)Tests/' | xargs grep -nE '\.disabled\(|XCTSkip|withKnownIssue|#expect\(true\)|\bsleep\(')"

@@ -66,7 +66,7 @@ package struct TestDatabase: Sendable {
     static func open(_ url: DatabaseURL, rehearse: Bool) throws -> Store {
         switch url {
         case .sqlite:
-            return try Store.open(url, rehearse: rehearse, now: { time }, onFailure: { _ in })
+            return try Store.open(url, rehearse: rehearse, now: { time }, jitter: { 0.5 }, onFailure: { _ in })
         case .postgres(let address):
             var settings = PostgresSettings()
             settings.connections = 3

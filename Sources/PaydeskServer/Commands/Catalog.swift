@@ -2,6 +2,7 @@ import ArgumentParser
 import Domain
 import Foundation
 import Gateway
+import Logging
 import Store
 
 /// `paydesk catalog`.
@@ -43,9 +44,13 @@ struct Catalog: AsyncParsableCommand {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
             let store = try await configuration.openReadOnly()
             do {
-                let skus = try await store.read { db in try db.skus(before: nil, limit: 1_000_000, activeOnly: false) }
+                let gateway = try Composition(
+                    configuration, store: store, providers: CommandLineTool.providers, transport: NoTransport(),
+                    logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
+                ).gateway
+                let skus = try await gateway.exportCatalogue()
                 await store.engine.close()
-                print(try CatalogFile.render(skus.reversed()), terminator: "")
+                print(try CatalogFile.render(skus), terminator: "")
             } catch {
                 throw CommandError.store(error)
             }

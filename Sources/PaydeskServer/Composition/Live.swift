@@ -14,6 +14,9 @@ enum Live {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
+    /// A number in 0..<1, for the store's retries.
+    static let jitter: @Sendable () -> Double = { Double.random(in: 0..<1) }
+
     /// Seconds since 1970, for the store.
     static let seconds: @Sendable () -> Int64 = { time.now.rawValue }
 }

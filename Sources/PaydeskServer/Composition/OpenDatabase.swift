@@ -40,7 +40,7 @@ extension Configuration {
     func openUnmigrated(onFailure: @escaping @Sendable (StoreError) -> Void) throws(CommandError) -> Store {
         let url = try database()
         do throws(StoreError) {
-            return try Store.open(url, now: Live.seconds, onFailure: onFailure)
+            return try Store.open(url, now: Live.seconds, jitter: Live.jitter, onFailure: onFailure)
         } catch {
             throw .store(error)
         }

@@ -23,7 +23,7 @@ extension AdminCommand {
         let url = try configuration.database()
         let store: Store
         do throws(StoreError) {
-            store = try Store.open(url, connections: 1, now: Live.seconds, onFailure: { _ in })
+            store = try Store.open(url, connections: 1, now: Live.seconds, jitter: Live.jitter, onFailure: { _ in })
         } catch .owned(let text) {
             guard let socket = ControlSocket(url) else { throw .database("paydesk: \(text)") }
             return try await socket.send(self)

@@ -3,11 +3,13 @@ extension Store {
     ///
     /// - Parameters:
     ///   - now: seconds since 1970 by the node's clock; PostgreSQL has its own.
+    ///   - jitter: a random number in 0..<1, which spreads retries (PostgreSQL only).
     ///   - onFailure: called when the storage can no longer be trusted (SQLite only); the process has to stop.
     /// - Throws: ``StoreError/owned(_:)`` when another process has the SQLite file.
     package static func open(
         _ url: DatabaseURL, connections: Int = 8, rehearse: Bool = false,
-        now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
+        now: @escaping @Sendable () -> Int64, jitter: @escaping @Sendable () -> Double,
+        onFailure: @escaping @Sendable (StoreError) -> Void
     ) throws(StoreError) -> Store {
         switch url {
         case .sqlite(let path):
@@ -16,6 +18,7 @@ extension Store {
             var settings = PostgresSettings()
             settings.connections = connections
             settings.rehearse = rehearse
+            settings.jitter = jitter
             return Store(engine: PostgresEngine(address, settings: settings))
         }
     }

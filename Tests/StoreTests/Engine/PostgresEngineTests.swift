@@ -75,7 +75,8 @@ import Testing
         var settings = PostgresFixture.settings
         settings.statementTimeout = .milliseconds(20)
         try await PostgresFixture.withEngine(settings) { engine, _ in
-            let kind = await failure { try await engine.read { db in try db.rows("SELECT pg_sleep(600)") } }
+            let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT COUNT(*) FROM n"
+            let kind = await failure { try await engine.read { db in try db.rows(endless) } }
             #expect(kind == .unavailable)
             try await engine.write { tx in try tx.addNote(1) }
             try await expectNotes([1], in: engine)

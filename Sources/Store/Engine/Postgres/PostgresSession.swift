@@ -50,7 +50,7 @@ final class PostgresSession {
             failures += 1
             lastFailure = error.text
             let longest = min(settings.longestPause.milliseconds, 10 << Int64(min(failures, 10)))
-            nextAttempt = .now + .milliseconds(Int64.random(in: longest / 2...max(longest, 1)))
+            nextAttempt = .now + .milliseconds(longest / 2 + Int64(Double(longest) / 2 * settings.jitter()))
             throw error
         }
     }
@@ -96,7 +96,7 @@ final class PostgresSession {
             case .again(let text):
                 guard races < settings.retries else { throw StoreError.unavailable(text) }
                 races += 1
-                Thread.sleep(forTimeInterval: Double.random(in: 0.001...0.005) * Double(1 << races))
+                Thread.sleep(forTimeInterval: (0.001 + 0.004 * settings.jitter()) * Double(1 << races))
             case .lost(let text):
                 connection = nil
                 guard !isSecondConnection else { throw StoreError.unavailable(text) }

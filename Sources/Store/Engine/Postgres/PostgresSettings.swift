@@ -16,6 +16,8 @@ package struct PostgresSettings: Sendable {
     package var preparedStatements = 256
     /// The longest pause between two attempts to connect.
     package var longestPause = Duration.milliseconds(500)
+    /// Spreads the retries of several nodes: a number in 0..<1, different each time; without one they stay in step.
+    package var jitter: @Sendable () -> Double = { 0.5 }
     /// Runs every write closure twice, the first time rolled back; for tests.
     package var rehearse = false
 
