@@ -51,7 +51,8 @@ struct WireNameTests {
         #expect(
             EventType.allCases.map(\.rawValue) == [
                 "order.opened", "order.paid", "order.closed", "order.anomaly", "refund.succeeded", "refund.failed",
-                "dispute.opened", "dispute.closed", "purchase.attached", "purchase.unmapped", "entitlements.changed",
+                "dispute.opened", "dispute.closed", "purchase.attached", "purchase.transferred", "purchase.unmapped",
+                "entitlements.changed",
                 "balance.overdrawn",
             ])
     }

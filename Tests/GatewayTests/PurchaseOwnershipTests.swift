@@ -45,6 +45,53 @@ struct PurchaseOwnershipTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a token wins over an earlier binding without one, and takes everything along`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let token = try await apple.token("bob")
+            let month = apple.period("moving", from: 0)
+            try await apple.attach(month, user: "alice")
+            let gems = apple.sale("com.example.gems", AppleSale.consumable) { $0.original = "moving" }
+            try await apple.attach(gems, user: "alice")
+            #expect(try await apple.status("alice").active)
+            let renewed = apple.period("moving", from: 30) { $0.token = token }
+            // Whoever presents it, it is bob's.
+            #expect(try await apple.refusal(renewed, user: "alice") == .purchaseBelongsToAnotherUser)
+            #expect(try await !apple.status("alice").active)
+            #expect(try await apple.status("bob").expires_at == apple.now.adding(days: 60).rawValue)
+            #expect(try await apple.refusal(month, user: "alice") == .purchaseBelongsToAnotherUser)
+            // Units stay with who had them first, and are taken back there.
+            #expect(try await apple.desk.snapshot("alice").balances == ["gems": 10])
+            _ = try await apple.refusal(gems.signedAgain(after: 5) { $0.revoked = $0.signed }, user: "bob")
+            #expect(try await apple.desk.snapshot("alice").balances == ["gems": 0])
+            #expect(try await apple.desk.snapshot("bob").balances.isEmpty)
+            let told = try await apple.store.read { db in
+                try db.rows("SELECT type FROM events WHERE subject = 'moving' ORDER BY sequence").map {
+                    try $0.text("type")
+                }
+            }
+            #expect(told.filter { $0 == "purchase.transferred" }.count == 1)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an older transaction's token does not take back what a later one's moved`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let hers = try await apple.token("alice")
+            let his = try await apple.token("bob")
+            let first = apple.period("twice", from: 0) { $0.token = hers }
+            try await apple.attach(first, user: "alice")
+            try await apple.attach(apple.period("twice", from: 30) { $0.token = his }, user: "bob")
+            #expect(try await apple.refusal(first, user: "alice") == .purchaseBelongsToAnotherUser)
+            #expect(try await !apple.status("alice").active)
+            #expect(try await apple.status("bob").active)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `64 attaches of one transaction by two users have one owner`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
             let sale = apple.sale()

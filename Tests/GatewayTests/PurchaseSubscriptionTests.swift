@@ -153,18 +153,21 @@ struct PurchaseSubscriptionTests {
     func `orders are found by what apple gave back`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
             var expected: [Order.Status: [String]] = [.open: [], .closed: []]
-            for (percentage, status) in [(nil, .paid), (100_000, .refunded), (10_000, .partiallyRefunded)]
-                as [(Int64?, Order.Status)]
-            {
-                let sale = apple.sale { ($0.price, $0.currency) = (39_900, "CNY") }
-                expected[status] = [try await apple.attach(sale).order_id]
-                guard let percentage else { continue }
-                _ = try await apple.refusal(
-                    sale.signedAgain(after: 5) { ($0.revoked, $0.percentage) = ($0.signed, percentage) })
+            for price in [39_900, nil] as [Int64?] {
+                for (percentage, status) in [(nil, .paid), (100_000, .refunded), (10_000, .partiallyRefunded)]
+                    as [(Int64?, Order.Status)]
+                {
+                    let sale = apple.sale { ($0.price, $0.currency) = (price, price.map { _ in "CNY" }) }
+                    expected[status, default: []].insert(try await apple.attach(sale).order_id, at: 0)
+                    guard let percentage else { continue }
+                    _ = try await apple.refusal(
+                        sale.signedAgain(after: 5) { ($0.revoked, $0.percentage) = ($0.signed, percentage) })
+                }
             }
             for (status, orders) in expected {
                 let found = try await apple.gateway.listOrders(OrderQuery(status: status), cursor: nil, limit: 50)
                 #expect(found.items.map(\.order.id.rawValue) == orders, "\(status)")
+                #expect(found.items.allSatisfy { $0.status == status })
             }
         }
     }

@@ -9,6 +9,7 @@ package enum EventType: String, Sendable, CaseIterable {
     case disputeOpened = "dispute.opened"
     case disputeClosed = "dispute.closed"
     case purchaseAttached = "purchase.attached"
+    case purchaseTransferred = "purchase.transferred"
     case purchaseUnmapped = "purchase.unmapped"
     case entitlementsChanged = "entitlements.changed"
     case balanceOverdrawn = "balance.overdrawn"

@@ -44,6 +44,8 @@ public struct Order: Identified, Sendable {
     package var refunded: Int64
     /// Minor units lost in disputes.
     package var lost: Int64
+    /// Thousandths of a percent that a store took back; nil while it took nothing.
+    package var revokedShare: Int64?
     package var anomalies: [Anomaly]
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
@@ -56,7 +58,8 @@ public struct Order: Identified, Sendable {
         partner: String?,
         returnURL: String?,
         metadata: [String: String], charged: Money? = nil, refunding: Int64 = 0, refunded: Int64 = 0, lost: Int64 = 0,
-        anomalies: [Anomaly] = [], createdAt: Timestamp, expiresAt: Timestamp, paidAt: Timestamp? = nil,
+        revokedShare: Int64? = nil, anomalies: [Anomaly] = [], createdAt: Timestamp, expiresAt: Timestamp,
+        paidAt: Timestamp? = nil,
         closedAt: Timestamp? = nil
     ) {
         self.id = id
@@ -78,6 +81,7 @@ public struct Order: Identified, Sendable {
         self.refunding = refunding
         self.refunded = refunded
         self.lost = lost
+        self.revokedShare = revokedShare
         self.anomalies = anomalies
         self.createdAt = createdAt
         self.expiresAt = expiresAt
@@ -87,12 +91,19 @@ public struct Order: Identified, Sendable {
 }
 
 extension Order {
+    /// All of it, in thousandths of a percent.
+    package static let wholeShare: Int64 = 100_000
+
     /// The state with refunds and lost disputes folded in; a refund that bounces leads back by itself.
     package var status: Status {
         switch state {
         case .open: return .open
         case .closed: return .closed
         case .paid:
+            // Where a store signed no price, there are no sums to compare.
+            if let revokedShare, charged == nil {
+                return revokedShare >= Self.wholeShare ? .refunded : revokedShare > 0 ? .partiallyRefunded : .paid
+            }
             let returned = refunded + lost
             guard returned > 0 else { return .paid }
             return returned >= (charged?.value ?? 0) ? .refunded : .partiallyRefunded

@@ -59,12 +59,16 @@ extension StorePurchase {
         }
     }
 
-    /// What Apple gave back: its percentage (thousandths of a percent; all where it names none) of what it charged.
+    /// The share of its price that Apple took back, in thousandths of a percent: all where it names none.
+    var revokedShare: Int64? {
+        revocation.map { min(max($0.percentage ?? Order.wholeShare, 0), Order.wholeShare) }
+    }
+
+    /// What Apple gave back of what it charged.
     func returned(of charged: Money?) -> Int64 {
-        guard let charged, let revocation else { return 0 }
-        let share = min(max(revocation.percentage ?? 100_000, 0), 100_000)
-        let (product, overflow) = charged.value.multipliedReportingOverflow(by: share)
-        return overflow ? charged.value : product / 100_000
+        guard let charged, let revokedShare else { return 0 }
+        let (product, overflow) = charged.value.multipliedReportingOverflow(by: revokedShare)
+        return overflow ? charged.value : product / Order.wholeShare
     }
 }
 

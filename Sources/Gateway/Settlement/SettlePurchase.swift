@@ -12,12 +12,7 @@ extension Settlement {
         let purchase = claim.purchase
         let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
         for user in Set([claimant, token ?? claimant]).sorted() { try tx.lockUser(user) }
-        let owner =
-            purchase.environment == .xcode
-            ? claimant : try tx.bindPurchase(purchase, to: token ?? claimant, at: now)
-        // Bound to a third user before: whatever changes is that user's. Should that lock cross another settlement's, the
-        // database breaks the tie and the closure runs again.
-        if owner != claimant && owner != token { try tx.lockUser(owner) }
+        let owner = try owner(of: purchase, claimant: claimant, token: token)
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let outcome = try place(claim, owner: owner, entitled: claim.rules.entitles(ownerName))
         return owner == claimant ? outcome : .anotherUser
@@ -161,8 +156,8 @@ extension Settlement {
     ) throws {
         guard let order = try tx.lockOrder(id) else { return }
         let isReturned = try giveBack(record.purchase, key: key, order: order)
-        if isReturned || order.refunded > 0 {
-            try tx.setReturned(id, 0)
+        if isReturned || order.revokedShare != nil {
+            try tx.setReturned(id, 0, share: nil)
             try note(order, "order.reinstated", record.purchase.transactionID)
             try audit(order, "order.reinstated", before: "revoked", after: record.purchase.transactionID)
         }
@@ -206,12 +201,13 @@ extension Settlement {
         }
         if let id = record.order, let order = try tx.lockOrder(id) {
             let returned = record.purchase.returned(of: order.charged)
-            try tx.setReturned(id, returned)
+            try tx.setReturned(id, returned, share: record.purchase.revokedShare)
             try note(order, "order.revoked", record.purchase.transactionID)
             try audit(
                 order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
             let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-            try takeBackUnits(source, owner: owner, environment: record.purchase.environment)
+            // Units stay with who first had them, also when the purchase has moved since.
+            try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
             for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
                 try tx.setGrant(
                     grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)

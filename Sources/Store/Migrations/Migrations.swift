@@ -3,5 +3,6 @@ package enum Migrations {
     package static let all: [Migration] = [
         Migration(number: 1, name: "cashier", sql: cashier),
         Migration(number: 2, name: "store purchases", sql: storePurchases),
+        Migration(number: 3, name: "store revocations", sql: storeRevocations),
     ]
 }

@@ -43,12 +43,23 @@ extension Database {
         // What a store charged and gave back stands on the order, what a provider did on its payment.
         let back = "COALESCE(p.refunded + p.lost, 0) + o.returned"
         let charged = "COALESCE(o.charged, p.captured, 0)"
+        // Where a store signed no price, the share that it took back says how much.
+        let isUnpriced = "(o.revoked_share IS NOT NULL AND o.charged IS NULL)"
+        let whole = Order.wholeShare
         return switch status {
         case .open: "o.state = 'open'"
         case .closed: "o.state = 'closed'"
-        case .paid: "o.state = 'paid' AND \(back) = 0"
-        case .partiallyRefunded: "o.state = 'paid' AND \(back) > 0 AND \(back) < \(charged)"
-        case .refunded: "o.state = 'paid' AND \(back) > 0 AND \(back) >= \(charged)"
+        case .paid: "o.state = 'paid' AND \(back) = 0 AND NOT (\(isUnpriced) AND o.revoked_share > 0)"
+        case .partiallyRefunded:
+            """
+            o.state = 'paid' AND ((\(back) > 0 AND \(back) < \(charged))
+                OR (\(isUnpriced) AND o.revoked_share > 0 AND o.revoked_share < \(whole)))
+            """
+        case .refunded:
+            """
+            o.state = 'paid' AND ((\(back) > 0 AND \(back) >= \(charged))
+                OR (\(isUnpriced) AND o.revoked_share >= \(whole)))
+            """
         }
     }
 
@@ -88,7 +99,9 @@ extension Database {
             partner: try row.optionalText("partner"), returnURL: try row.optionalText("return_url"),
             metadata: try row.json("metadata"), charged: charged,
             refunding: try row.optionalInt("refunding") ?? 0, refunded: refunded,
-            lost: try row.optionalInt("lost") ?? 0, anomalies: anomalies, createdAt: try row.time("created_at"),
+            lost: try row.optionalInt("lost") ?? 0,
+            revokedShare: try row.optionalInt("revoked_share"), anomalies: anomalies,
+            createdAt: try row.time("created_at"),
             expiresAt: try row.time("expires_at"), paidAt: try row.optionalTime("paid_at"),
             closedAt: try row.optionalTime("closed_at"))
     }

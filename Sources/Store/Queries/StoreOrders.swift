@@ -34,8 +34,10 @@ extension Transaction {
     }
 
     /// What a store gave back of an order.
-    package func setReturned(_ id: ID<Order>, _ returned: Int64) throws(StoreError) {
-        try run("UPDATE orders SET returned = ? WHERE id = ?", returned, id)
+    ///
+    /// - Parameter share: of its price, in thousandths of a percent; nil where it took nothing back.
+    package func setReturned(_ id: ID<Order>, _ returned: Int64, share: Int64?) throws(StoreError) {
+        try run("UPDATE orders SET returned = ?, revoked_share = ? WHERE id = ?", returned, share, id)
     }
 
     /// Writes a subscription's one grant, or what changed of it; the caller holds its owner's lock.

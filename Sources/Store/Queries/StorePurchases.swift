@@ -178,6 +178,29 @@ extension Transaction {
         return owner
     }
 
+    /// Gives an original transaction's binding, its kept purchases and their grants to another user.
+    package func movePurchases(
+        _ environment: Environment, original: String, from old: ID<User>, to new: ID<User>, at now: Timestamp
+    ) throws(StoreError) {
+        try run(
+            """
+            UPDATE purchase_owners SET user_id = ?, bound_at = ?
+            WHERE environment = ? AND original_transaction_id = ? AND user_id = ?
+            """, new, now, environment.rawValue, original, old)
+        try run(
+            """
+            UPDATE grants SET user_id = ? WHERE user_id = ? AND environment = ?
+              AND (source_kind = 'apple_subscription' AND source_id = ?
+                OR source_kind = 'apple_transaction' AND source_id IN (
+                    SELECT key FROM purchases WHERE environment = ? AND original_transaction_id = ?))
+            """, new, old, environment.rawValue, original, environment.rawValue, original)
+        try run(
+            """
+            UPDATE purchases SET user_id = ?
+            WHERE environment = ? AND original_transaction_id = ? AND user_id = ?
+            """, new, environment.rawValue, original, old)
+    }
+
     /// Records whose a purchase is, what it means and which order it completes.
     package func placePurchase(
         _ purchase: StorePurchase, key: String, user: ID<User>?, sku: SKUCode?, days: Int64?, order: ID<Order>?
