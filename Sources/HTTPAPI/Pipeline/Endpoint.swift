@@ -22,12 +22,21 @@ struct Endpoint: Sendable {
         case ignored
     }
 
+    /// The shape of a refusal.
+    enum ErrorShape: Sendable {
+        /// `api.md` section 1.
+        case envelope
+        /// `{"success":false,"error","message"}` of the older clients, `api.md` section 7.
+        case flat
+    }
+
     let method: HTTPRequest.Method
     /// With `{name}` for each parameter, as in the OpenAPI document.
     let path: String
     let access: Access
     let bodyLimit: Int
     let idempotency: Idempotency
+    let errors: ErrorShape
     /// Refuses a request before its body is read; nil lets every one through.
     let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
     /// Answers even when the node is full.
@@ -37,6 +46,7 @@ struct Endpoint: Sendable {
     init(
         _ method: HTTPRequest.Method, _ path: String, _ access: Access, bodyLimit: Int = 256 << 10,
         idempotency: Idempotency = .stored, isAlwaysServed: Bool = false,
+        errors: ErrorShape = .envelope,
         admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)? = nil,
         handle: @escaping @Sendable (Call) async throws(GatewayError) -> Answer
     ) {
@@ -45,6 +55,7 @@ struct Endpoint: Sendable {
         self.access = access
         self.bodyLimit = bodyLimit
         self.idempotency = idempotency
+        self.errors = errors
         self.isAlwaysServed = isAlwaysServed
         self.admit = admit
         self.handle = handle

@@ -13,7 +13,29 @@ enum Envelope {
         return response(.ok, body, requestID: requestID, extra: extra)
     }
 
-    static func failure(_ reply: ErrorReply, languages: [String], requestID: String) -> Response {
+    static func failure(
+        _ reply: ErrorReply, languages: [String], requestID: String, shape: Endpoint.ErrorShape = .envelope
+    ) -> Response {
+        let json =
+            switch shape {
+            case .envelope: enveloped(reply, languages, requestID)
+            case .flat: flat(reply, languages)
+            }
+        let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
+        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
+        return response(reply.status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
+    }
+
+    private static func flat(_ reply: ErrorReply, _ languages: [String]) -> Data? {
+        struct Body: Encodable {
+            let success: Bool
+            let error: String
+            let message: String
+        }
+        return try? Answer.encode(Body(success: false, error: reply.id, message: reply.message(languages)))
+    }
+
+    private static func enveloped(_ reply: ErrorReply, _ languages: [String], _ requestID: String) -> Data? {
         struct Body: Encodable {
             let code: Int
             let msg: String
@@ -24,12 +46,7 @@ enum Envelope {
         let body = Body(
             code: reply.status.code, msg: reply.message(languages), error: reply.id, details: reply.details,
             request_id: requestID)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json =
-            (try? encoder.encode(body)) ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
-        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        return response(reply.status, ByteBuffer(bytes: json), requestID: requestID, extra: retry)
+        return try? Answer.encode(body)
     }
 
     private static func response(

@@ -28,7 +28,8 @@ struct Pipeline: Sendable {
         do throws(GatewayError) {
             response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
         } catch {
-            response = Envelope.failure(ErrorReply(error), languages: languages, requestID: requestID)
+            response = Envelope.failure(
+                ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
         }
         measure(endpoint, response.status, requestID, ContinuousClock.now - started)
         return response

@@ -11,7 +11,7 @@ struct CompatibleRoutes {
     var endpoints: [Endpoint] {
         [
             Endpoint(.get, "/apple-iap/products", .anyone) { (_) async throws(GatewayError) in try await products() },
-            Endpoint(.post, "/apple-iap/verify", .user, bodyLimit: 2 << 20, idempotency: .ignored) {
+            Endpoint(.post, "/apple-iap/verify", .user, bodyLimit: 2 << 20, idempotency: .ignored, errors: .flat) {
                 (call) async throws(GatewayError) in try await verify(call)
             },
         ]
@@ -28,16 +28,10 @@ struct CompatibleRoutes {
     }
 
     private func verify(_ call: Call) async throws(GatewayError) -> Answer {
-        do throws(GatewayError) {
-            let fields = try call.decode(VerifyFields.self)
-            let attached = try await gateway.verifyReceipt(
-                fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
-            return try Self.json(.ok, Verified(attached))
-        } catch {
-            let reply = ErrorReply(error)
-            return try Self.json(
-                reply.status, Refused(success: false, error: reply.id, message: reply.message(call.languages)))
-        }
+        let fields = try call.decode(VerifyFields.self)
+        let attached = try await gateway.verifyReceipt(
+            fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
+        return try Self.json(.ok, Verified(attached))
     }
 
     private static func json(_ status: HTTPResponse.Status, _ value: some Encodable) throws(GatewayError) -> Answer {
@@ -50,12 +44,6 @@ struct CompatibleRoutes {
 private struct VerifyFields: Decodable {
     let receiptData: String
     let transactionId: String
-}
-
-private struct Refused: Encodable {
-    let success: Bool
-    let error: String
-    let message: String
 }
 
 private struct Verified: Encodable {
