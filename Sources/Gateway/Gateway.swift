@@ -14,10 +14,15 @@ package struct Gateway: Sendable {
     package let calls: ProviderCalls
     package let settings: GatewaySettings
     package let logger: Logger
+    /// Returns after the time, or at once when its task is cancelled.
+    package let pause: @Sendable (Duration) async -> Void
+    /// Wakes this node's workers.
+    package let signal = JobSignal()
 
     package init(
         store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
-        calls: ProviderCalls, settings: GatewaySettings, logger: Logger
+        calls: ProviderCalls, settings: GatewaySettings, logger: Logger,
+        pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
         self.registry = registry
@@ -28,6 +33,7 @@ package struct Gateway: Sendable {
         self.calls = calls
         self.settings = settings
         self.logger = logger
+        self.pause = pause
     }
 }
 
@@ -68,9 +74,17 @@ package struct CallContext: Sendable {
 }
 
 extension Gateway {
-    /// A transaction whose errors are use-case errors.
+    /// A transaction whose errors are use-case errors; inside a job it counts only while the job's lease is held.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
-        do { return try await store.write(body) } catch { throw translate(error) }
+        do {
+            guard let lease = ClaimedJob.Lease.current else { return try await store.write(body) }
+            return try await store.write { tx in
+                guard try tx.holds(JobLease(job: lease.job, epoch: lease.epoch)) else { throw GatewayError.leaseLost }
+                return try body(tx)
+            }
+        } catch {
+            throw translate(error)
+        }
     }
 
     /// A snapshot whose errors are use-case errors.

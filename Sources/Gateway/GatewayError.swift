@@ -31,4 +31,7 @@ package enum GatewayError: Error, Sendable, Equatable {
     case internalError
     case providerUnavailable
     case temporarilyUnavailable(retryAfter: Int64)
+    /// The run of a job has lost its lease to another worker: nothing of this transaction is kept.
+    case leaseLost
+    case insufficientBalance
 }

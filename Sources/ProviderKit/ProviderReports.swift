@@ -107,11 +107,16 @@ public struct RawNotification: Sendable {
     public let headers: [(name: String, value: String)]
     /// At most 2 MiB, byte for byte.
     public let body: Data
+    /// When it arrived, for one that was kept and is verified again; nil: just now.
+    ///
+    /// A provider compares a signature's time with this before its own clock.
+    public let receivedAt: Timestamp?
 
     public init(
         method: ProviderManifest.NotificationMethod, query: String = "", headers: [(name: String, value: String)],
-        body: Data
+        body: Data, receivedAt: Timestamp? = nil
     ) {
+        self.receivedAt = receivedAt
         self.method = method
         self.query = query
         self.headers = headers

@@ -103,7 +103,8 @@ struct Counter: Sendable {
     func traces() async throws -> [Int64] {
         var counts: [Int64] = []
         for table in [
-            "orders", "payments", "refunds", "grants", "skus", "api_keys", "notifications", "usage", "events",
+            "orders", "payments", "refunds", "grants", "skus", "api_keys",
+            "notifications WHERE status <> 'rejected'", "usage", "events",
         ] {
             counts.append(try await desk.count(table))
         }

@@ -78,7 +78,7 @@ package struct AppleDesk: Sendable {
                 kinds: Array(base.registry.kinds.values),
                 accounts: base.registry.accounts.filter { $0.id != id } + [account]),
             keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, settings: base.settings,
-            logger: setup.desk.logger)
+            logger: setup.desk.logger, pause: Pauses.forever)
         _ = try await gateway.importCatalogue(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
     }

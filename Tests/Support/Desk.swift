@@ -63,7 +63,7 @@ package struct Desk: Sendable {
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
                 meters: try Self.meters()),
-            logger: setup.logger)
+            logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.importCatalogue(try DeskCatalogue.skus(), context: .test)
     }

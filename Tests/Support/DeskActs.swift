@@ -136,12 +136,28 @@ extension Desk {
         try await store.write { tx in
             try tx.run(
                 "UPDATE orders SET expires_at = expires_at - ?, refreshed_at = refreshed_at - ?", seconds, seconds)
+            try tx.run("UPDATE jobs SET run_at = run_at - ?, lease_until = lease_until - ?", seconds, seconds)
+            try tx.run("UPDATE payments SET created_at = created_at - ?", seconds)
+            try tx.run("UPDATE refunds SET created_at = created_at - ?", seconds)
         }
     }
 
     /// The process ended in the middle of every run: their leases are over, their answers were never stored.
     package func crash() async throws {
-        try await store.write { tx in try tx.run("UPDATE idempotency_keys SET lease_until = 0") }
+        try await store.write { tx in
+            try tx.run("UPDATE idempotency_keys SET lease_until = 0")
+            try tx.run("UPDATE jobs SET lease_until = 0")
+        }
+    }
+
+    /// Runs every job that is due, with those that never end, until none is.
+    package func work() async throws {
+        try await gateway.prepareJobs()
+        while true {
+            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
+            guard !jobs.isEmpty else { return }
+            for job in jobs { await gateway.perform(job) }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ public struct SandboxProvider: PaymentPageServing {
     }
 
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
-        try signature.verify(notification, now: context.time.now)
+        try signature.verify(notification, now: notification.receivedAt ?? context.time.now)
         return try SandboxEvent(notification.body).received()
     }
 

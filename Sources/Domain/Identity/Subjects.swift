@@ -1,9 +1,29 @@
 /// Somebody who buys: the app's own id outside, an internal one everywhere else, so that erasing a person deletes one mapping.
 package enum User: Identified { package static let idPrefix = "usr" }
 /// One provider notification as it arrived.
-package enum Notification: Identified { package static let idPrefix = "ntf" }
+package enum Notification: Identified {
+    package static let idPrefix = "ntf"
+
+    /// Where it stands in the inbox; `rejected` did not verify.
+    package enum Status: String, Sendable, CaseIterable {
+        case stored, processed, quarantined, rejected
+    }
+}
 /// One entry of the outbox.
 package enum Event: Identified { package static let idPrefix = "evt" }
+/// One piece of work that is done under a lease.
+package enum Job: Identified {
+    package static let idPrefix = "job"
+
+    /// Whether it is run when it is due; a job that has ended is no more.
+    package enum State: String, Sendable, CaseIterable {
+        case waiting, quarantined
+    }
+}
+/// A partner's endpoint for events.
+package enum Webhook: Identified { package static let idPrefix = "whk" }
+/// One event on its way to one webhook.
+package enum Delivery: Identified { package static let idPrefix = "dlv" }
 /// A credential of a partner or an admin.
 package enum APIKey: Identified { package static let idPrefix = "key" }
 /// One HTTP request, for the log and for support.

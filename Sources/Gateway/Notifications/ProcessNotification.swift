@@ -5,19 +5,9 @@ import ProviderKit
 import Store
 
 extension Gateway {
-    /// Settles what a stored notification states, once; one that can never be settled is put into quarantine.
-    ///
-    /// - Throws: `temporarilyUnavailable`, when trying again may help.
-    func processNotification(_ id: ID<Domain.Notification>) async throws(GatewayError) {
-        do throws(GatewayError) {
-            try await settleNotification(id)
-        } catch .internalError {
-            logger.error("a notification is in quarantine", metadata: ["notification": "\(id)"])
-            try await write { tx in try tx.markQuarantined(id) }
-        }
-    }
-
-    private func settleNotification(_ id: ID<Domain.Notification>) async throws(GatewayError) {
+    /// Settles what a stored notification states, once.
+    func processNotification(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard let id = ID<Domain.Notification>(job.subject) else { return .done }
         let logger = logger
         try await settle(Cause(actor: .system("notification"), requestID: id.rawValue)) { settlement in
             guard let stored = try settlement.tx.takeNotification(id) else { return }
@@ -29,16 +19,6 @@ extension Gateway {
             }
             try settlement.tx.markProcessed(id, at: settlement.now)
         }
-    }
-
-    /// Settles what was stored but not processed before the last stop; one that cannot be settled blocks no other.
-    package func processStoredNotifications() async throws(GatewayError) {
-        var last: ID<Domain.Notification>?
-        while true {
-            let waiting = try await read { [last] db in try db.unprocessedNotifications(after: last, limit: 100) }
-            guard !waiting.isEmpty else { return }
-            for id in waiting { try await processNotification(id) }
-            last = waiting.last
-        }
+        return .done
     }
 }

@@ -6,24 +6,48 @@ package import ProviderKit
 import Store
 
 extension Gateway {
-    /// Verifies a notification, stores it once, processes it, and returns the provider's own acknowledgement.
+    /// Verifies a notification, stores it once with the job that processes it, and returns the provider's own
+    /// acknowledgement.
     ///
-    /// The acknowledgement is given only after the notification is durable; a repetition is acknowledged and changes nothing.
-    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for what does not verify.
+    /// The acknowledgement is given only after the notification is durable, and whatever processing comes to; a repetition
+    /// is acknowledged and changes nothing.
+    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for what does not verify (it is kept for a
+    ///   while).
     package func receiveNotification(
         token: String, _ notification: RawNotification
     ) async throws(GatewayError) -> Acknowledgement {
         guard let account = registry.account(notifyToken: token),
             account.manifest.notifications.contains(notification.method)
         else { throw .notFound }
-        let received = try await verify(notification, at: account)
+        let received: ReceivedNotification
+        do throws(GatewayError) {
+            received = try await verify(notification, at: account)
+        } catch {
+            if error == .invalidNotification { await keepRefused(notification, at: account.id) }
+            throw error
+        }
         let record = try seal(notification, received, at: account.id)
-        let stored = try await write { tx in try tx.storeNotification(record) }
-        if stored.isWaiting { try await processNotification(stored.id) }
+        try await keep(record)
         return received.acknowledgement
     }
 
-    private func verify(
+    /// Stores a verified notification with its job, and runs that now rather than at the workers' next look.
+    func keep(_ record: NotificationRecord) async throws(GatewayError) {
+        let (job, now) = (ids.make(Job.self), time.now)
+        let stored = try await write { tx in
+            let stored = try tx.storeNotification(record)
+            if stored.isWaiting {
+                try tx.ensureJob(
+                    job, kind: JobKind.processNotification.rawValue, subject: stored.id.rawValue, at: now)
+            }
+            return stored
+        }
+        guard stored.isWaiting else { return }
+        // What goes wrong here is the job's to try again.
+        _ = try? await performNow(.processNotification, subject: stored.id.rawValue)
+    }
+
+    func verify(
         _ notification: RawNotification, at account: ConfiguredAccount
     ) async throws(GatewayError) -> ReceivedNotification {
         do throws(ProviderError) {
@@ -37,20 +61,17 @@ extension Gateway {
         }
     }
 
-    private func seal(
+    func seal(
         _ notification: RawNotification, _ received: ReceivedNotification, at account: AccountID
     ) throws(GatewayError) -> NotificationRecord {
         let id = ids.make(Domain.Notification.self)
-        let headers = notification.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         guard let facts = try? received.facts.storedJSON(),
-            let body = try? keyRing.seal(notification.body, place: "notifications.body/\(id)"),
-            let sealedHeaders = try? keyRing.seal(
-                Data("\(notification.query)\n\(headers)".utf8), place: "notifications.headers/\(id)")
+            let raw = try? SealedNotification(notification, id, by: keyRing)
         else { throw .internalError }
         return NotificationRecord(
             id: id, account: account, eventID: String(received.eventID.prefix(255)),
             type: String(received.type.prefix(128)),
-            facts: facts, body: body, headers: sealedHeaders, digest: Data(SHA256.hash(data: notification.body)),
-            receivedAt: time.now)
+            facts: facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
+            receivedAt: notification.receivedAt ?? time.now)
     }
 }

@@ -50,8 +50,10 @@ extension Settlement {
     }
 
     /// Counts a change of what a user owns and tells the outbox the whole snapshot.
-    func touch(_ user: ID<User>) throws {
-        let fold = EntitlementRules.fold(try tx.grants(of: user), now: now)
+    ///
+    /// - Parameter boundary: the moment at which time alone changed it; nil for a change of facts.
+    func touch(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
+        let fold = EntitlementRules.fold(try tx.grants(of: user), now: boundary ?? now)
         let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
         let snapshot = EntitlementSnapshot(
             name: user.rawValue, version: version, fold: fold, balances: try tx.balances(of: user))

@@ -108,6 +108,11 @@ extension ErrorReply {
             self.init(
                 .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。",
                 retryAfter: seconds)
+        case .leaseLost:
+            self.init(
+                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: 1)
+        case .insufficientBalance:
+            self.init(.conflict, "insufficient_balance", "The balance is not enough.", "余额不足。")
         }
     }
 

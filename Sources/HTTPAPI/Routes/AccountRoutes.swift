@@ -13,6 +13,7 @@ struct AccountRoutes {
             Endpoint(.get, "/v1/admin/providers", .key([.admin, .adminRead]), handle: providers),
             Endpoint(.get, "/v1/admin/accounts", .key([.admin, .adminRead]), handle: list),
             Endpoint(.patch, "/v1/admin/accounts/{id}", .key([.admin]), handle: change),
+            Endpoint(.post, "/v1/admin/accounts/{id}/sync", .key([.admin]), handle: sync),
         ]
     }
 
@@ -29,6 +30,16 @@ struct AccountRoutes {
         let change = AccountChange(enabled: fields.enabled, routing: fields.routing, reset: fields.reset ?? false)
         return try .json(
             AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
+    }
+}
+
+extension AccountRoutes {
+    private func sync(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        switch try await gateway.syncAccount(call.parameter("id"), context: call.context) {
+        case .done(let checked, let changed): return try .json(["checked": checked, "changed": changed])
+        case .running(let job): return try .json(["job_id": job])
+        }
     }
 }
 

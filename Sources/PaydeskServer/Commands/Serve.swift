@@ -48,6 +48,7 @@ struct Serve: AsyncParsableCommand {
             logger.critical("the storage failed; the process stops", metadata: ["reason": "\(failure)"])
             Foundation.exit(3)
         }
+        metrics.observe(counter: "paydesk_store_commits_total") { store.engine.commits }
         let transport = AsyncTransport()
         do {
             let composition = try Composition(
@@ -60,6 +61,7 @@ struct Serve: AsyncParsableCommand {
             if let control = ControlSocket(try configuration.database()) {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
+            services.append(JobRunner(gateway: composition.gateway))
             services.append(application)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -74,13 +76,12 @@ struct Serve: AsyncParsableCommand {
         try? await transport.client.shutdown()
     }
 
-    /// Fills an empty catalogue from the file and settles what the last stop left.
+    /// Fills an empty catalogue from the file.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
         if try await gateway.isCatalogueEmpty(), !configuration.catalogue.isEmpty {
             _ = try await gateway.importCatalogue(configuration.catalogue, context: context)
         }
-        try await gateway.processStoredNotifications()
     }
 
     private static func application(

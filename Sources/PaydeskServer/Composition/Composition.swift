@@ -34,7 +34,7 @@ struct Composition {
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
                 policies: configuration.orders, meters: configuration.meters,
                 defaultCurrency: configuration.defaultCurrency),
-            logger: logger)
+            logger: logger, pause: Live.pause)
     }
 
     func api(

@@ -14,6 +14,9 @@ enum Live {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
+    /// Returns early when the task is cancelled.
+    static let pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+
     /// A number in 0..<1, for the store's retries.
     static let jitter: @Sendable () -> Double = { Double.random(in: 0..<1) }
 

@@ -12,6 +12,7 @@ final class PrometheusMetrics: MetricsFactory {
 
     private let counters = Mutex<[Series: PrometheusCounter]>([:])
     private let summaries = Mutex<[Series: PrometheusSummary]>([:])
+    private let observed = Mutex<[String: @Sendable () -> Int64]>([:])
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let series = Self.series(label, dimensions)
@@ -28,6 +29,11 @@ final class PrometheusMetrics: MetricsFactory {
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { summary(label, dimensions) }
 
+    /// A counter that somebody else keeps; it is asked at each scrape.
+    func observe(counter name: String, _ total: @escaping @Sendable () -> Int64) {
+        observed.withLock { $0[name] = total }
+    }
+
     // Series live as long as the process.
     func destroyCounter(_: any CounterHandler) {}
     func destroyRecorder(_: any RecorderHandler) {}
@@ -35,7 +41,9 @@ final class PrometheusMetrics: MetricsFactory {
 
     /// All series, sorted by name.
     var text: String {
-        let counted = counters.withLock { $0 }.map { ($0.key, "\($0.value.total)") }
+        let counted =
+            counters.withLock { $0 }.map { ($0.key, "\($0.value.total)") }
+            + observed.withLock { $0 }.map { (Series(name: $0.key, labels: ""), "\($0.value())") }
         let summed = summaries.withLock { $0 }
         var lines: [String] = []
         for (name, entries) in Dictionary(grouping: counted, by: \.0.name).sorted(by: { $0.key < $1.key }) {

@@ -45,6 +45,22 @@ package enum Dialect: Sendable {
         }
     }
 
+    /// The suffix of a SELECT whose rows nobody may change until the commit.
+    package var forShare: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR SHARE"
+        }
+    }
+
+    /// The suffix of a SELECT that takes rows for work and passes over those that another worker is taking.
+    package var skipLocked: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR UPDATE SKIP LOCKED"
+        }
+    }
+
     /// The time that leases count by: the database's on PostgreSQL, so that no node's clock matters; the bound one on SQLite.
     package var clock: String {
         switch self {

@@ -4,5 +4,6 @@ package enum Migrations {
         Migration(number: 1, name: "cashier", sql: cashier),
         Migration(number: 2, name: "store purchases", sql: storePurchases),
         Migration(number: 3, name: "store revocations", sql: storeRevocations),
+        Migration(number: 4, name: "jobs", sql: jobs),
     ]
 }

@@ -41,18 +41,78 @@ package struct StoredNotification: Sendable {
     package let isWaiting: Bool
 }
 
+/// A notification in a list.
+package struct NotificationSummary: Sendable {
+    package let id: ID<Domain.Notification>
+    package let account: AccountID
+    package let type: String
+    package let eventID: String
+    package let status: Domain.Notification.Status
+    package let receivedAt: Timestamp
+    package let processedAt: Timestamp?
+}
+
+/// A kept notification with its raw text, which is dropped after the retention time.
+package struct KeptNotification: Sendable {
+    package let id: ID<Domain.Notification>
+    package let account: AccountID
+    package let status: Domain.Notification.Status
+    package let body: Data?
+    package let headers: Data?
+    package let receivedAt: Timestamp
+}
+
 extension Transaction {
-    /// Stores a notification once and returns the stored one: this, or the one that came before it.
-    package func storeNotification(_ record: NotificationRecord) throws(StoreError) -> StoredNotification {
+    /// Keeps a notification that did not verify; the oldest of its account beyond the limit make room.
+    package func keepRefused(_ record: NotificationRecord, limit: Int64) throws(StoreError) {
+        try insert(record, status: "rejected")
+        try run(
+            """
+            DELETE FROM notifications WHERE status = 'rejected' AND account = ? AND id <= (
+                SELECT id FROM notifications WHERE status = 'rejected' AND account = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
+            """, record.account, record.account, limit)
+    }
+
+    /// Makes a kept notification wait for processing again.
+    ///
+    /// - Parameter record: what verifying it again came to; nil keeps the facts as they are.
+    /// - Returns: the one that waits: this, or the one that came before it with the same event id.
+    package func replayNotification(
+        _ id: ID<Domain.Notification>, as record: NotificationRecord?
+    ) throws(StoreError) -> ID<Domain.Notification> {
+        guard let record else {
+            try run("UPDATE notifications SET status = 'stored', processed_at = NULL WHERE id = ?", id)
+            return id
+        }
+        let earlier = try row(
+            "SELECT id FROM notifications WHERE account = ? AND provider_event_id = ?", record.account, record.eventID)
+        let target = try earlier?.id("id", Domain.Notification.self) ?? id
+        try run(
+            """
+            UPDATE notifications SET status = 'stored', processed_at = NULL, type = ?, facts = ?, provider_event_id = ?
+            WHERE id = ?
+            """, record.type, record.facts, record.eventID, target)
+        if target != id { try run("DELETE FROM notifications WHERE id = ? AND status = 'rejected'", id) }
+        return target
+    }
+
+    /// - Returns: false when the account has this event already.
+    @discardableResult
+    private func insert(_ record: NotificationRecord, status: String) throws(StoreError) -> Bool {
         try run(
             """
             INSERT INTO notifications
                 (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at)
-            VALUES (?, ?, ?, ?, 'stored', ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
-            record.id, record.account, record.eventID, record.type, record.facts, record.body, record.headers,
-            record.digest, record.receivedAt)
+            record.id, record.account, record.eventID, record.type, status, record.facts, record.body, record.headers,
+            record.digest, record.receivedAt) == 1
+    }
+
+    /// Stores a notification once and returns the stored one: this, or the one that came before it.
+    package func storeNotification(_ record: NotificationRecord) throws(StoreError) -> StoredNotification {
+        try insert(record, status: "stored")
         let stored = try row(
             "SELECT id, account, facts, status FROM notifications WHERE account = ? AND provider_event_id = ?",
             record.account, record.eventID)
@@ -86,14 +146,48 @@ extension Transaction {
 }
 
 extension Database {
-    /// Stored and not yet processed, oldest first.
-    package func unprocessedNotifications(
-        after last: ID<Domain.Notification>?, limit: Int64
-    ) throws(StoreError) -> [ID<Domain.Notification>] {
-        try rows(
-            "SELECT id FROM notifications WHERE status = 'stored' AND id > ? ORDER BY id LIMIT ?",
-            [last?.rawValue ?? "", limit]
-        )
-        .map { row throws(StoreError) in try row.id("id") }
+    /// Newest first; a status that is nil restricts nothing.
+    package func notifications(
+        _ status: Domain.Notification.Status?, before cursor: String?, limit: Int64
+    ) throws(StoreError) -> [NotificationSummary] {
+        var conditions: [String] = []
+        var arguments: [any SQLBindable] = []
+        if let status {
+            conditions.append("status = ?")
+            arguments.append(status.rawValue)
+        }
+        if let cursor {
+            conditions.append("id < ?")
+            arguments.append(cursor)
+        }
+        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        arguments.append(limit)
+        return try rows(Self.summaryColumns + restriction + " ORDER BY id DESC LIMIT ?", arguments)
+            .map { row throws(StoreError) in try Self.summary(row) }
+    }
+
+    package func notification(_ id: ID<Domain.Notification>) throws(StoreError) -> NotificationSummary? {
+        try row(Self.summaryColumns + " WHERE id = ?", id).map { row throws(StoreError) in try Self.summary(row) }
+    }
+
+    package func keptNotification(_ id: ID<Domain.Notification>) throws(StoreError) -> KeptNotification? {
+        try row("SELECT id, account, status, body, headers, received_at FROM notifications WHERE id = ?", id).map {
+            row throws(StoreError) in
+            KeptNotification(
+                id: try row.id("id"), account: try row.account("account"), status: try row.choice("status"),
+                body: try row.optionalBlob("body"), headers: try row.optionalBlob("headers"),
+                receivedAt: try row.time("received_at"))
+        }
+    }
+
+    private static var summaryColumns: String {
+        "SELECT id, account, type, provider_event_id, status, received_at, processed_at FROM notifications"
+    }
+
+    private static func summary(_ row: Row) throws(StoreError) -> NotificationSummary {
+        NotificationSummary(
+            id: try row.id("id"), account: try row.account("account"), type: try row.text("type"),
+            eventID: try row.text("provider_event_id"), status: try row.choice("status"),
+            receivedAt: try row.time("received_at"), processedAt: try row.optionalTime("processed_at"))
     }
 }

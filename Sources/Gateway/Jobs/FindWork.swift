@@ -1,0 +1,57 @@
+import Domain
+import Store
+
+extension Gateway {
+    private static let findInterval: Int64 = 10
+    private static let findLimit: Int64 = 500
+    /// A payment that the payer has just opened need not be asked about.
+    private static let settleSeconds: Int64 = 60
+    private static let hangingDays: Int64 = 7
+
+    /// Everything that must be looked after, and by which job.
+    private static let due: [(kind: JobKind, work: DueWork)] = [
+        (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
+        (.reconcilePayment, .paymentsInFlight(olderThan: settleSeconds, youngerThan: hangingDays * 86_400)),
+        (.reconcileRefund, .refundsInFlight(olderThan: settleSeconds)), (.completeRequest, .abandonedRequests),
+    ]
+
+    /// Makes the jobs of whatever is due. Work is found by its state, so that none is lost that somebody forgot to ask for.
+    func findWork() async throws(GatewayError) -> JobOutcome {
+        let now = time.now
+        var isMore = false
+        for (kind, work) in Self.due {
+            let subjects = try await read { db in
+                try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
+            }
+            guard !subjects.isEmpty else { continue }
+            isMore = isMore || subjects.count == Int(Self.findLimit)
+            let jobs = subjects.map { (id: ids.make(Job.self), subject: $0) }
+            try await write { tx in
+                for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
+            }
+            signal.notify()
+        }
+        return .again(after: isMore ? 0 : Self.findInterval)
+    }
+
+    /// Makes the jobs of which there is always one.
+    package func prepareJobs() async throws(GatewayError) {
+        let now = time.now
+        let jobs = JobKind.standing.map { (id: ids.make(Job.self), kind: $0.rawValue) }
+        try await write { tx in
+            for job in jobs { try tx.ensureJob(job.id, kind: job.kind, subject: "", at: now) }
+        }
+    }
+
+    /// - Returns: false when the lease is another's by now.
+    func keepsLease(_ job: ClaimedJob) async -> Bool {
+        let now = time.now
+        let lease = JobLease(job: job.id, epoch: job.lease.epoch)
+        do throws(GatewayError) {
+            return try await write { tx in try tx.extendJob(lease, by: Self.jobLease, at: now) }
+        } catch {
+            // The database is away: nothing that the run writes can be kept either, until it is back.
+            return true
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import Domain
+
+/// What jobs do; the raw values are what admins see.
+package enum JobKind: String, Sendable, CaseIterable {
+    /// Settles what a stored notification states; the subject is the notification.
+    case processNotification = "process_notification"
+    /// Asks the providers about an order whose time is over, and closes it.
+    case expireOrder = "expire_order"
+    /// Asks about a payment that is not final.
+    case reconcilePayment = "reconcile_payment"
+    /// Asks about a refund that is not final.
+    case reconcileRefund = "reconcile_refund"
+    /// Brings what an abandoned request made to a definite end.
+    case completeRequest = "complete_request"
+    /// Reconciles an account now, as an admin asked.
+    case syncAccount = "sync_account"
+    /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
+    case findWork = "find_work"
+    /// Announces what time alone changed in what users own.
+    case crossBoundaries = "cross_boundaries"
+
+    /// Those of which there is one, whose subject is empty, and that never end.
+    package static let standing: [JobKind] = [.findWork, .crossBoundaries]
+
+    /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
+    ///
+    /// Standing jobs go on for ever at their last pace.
+    var backOff: [Int64] {
+        switch self {
+        case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
+        case .expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest:
+            [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
+        case .syncAccount: [60, 300, 3_600]
+        case .findWork, .crossBoundaries: [5, 15, 60]
+        }
+    }
+}
+
+/// How a run ended well.
+package enum JobOutcome: Sendable, Equatable {
+    case done
+    /// To be run again in so many seconds; the count of attempts begins anew.
+    case again(after: Int64)
+    /// Not at its end yet: to be run again by the schedule of failures, without being one.
+    case pending
+}
+
+/// How a run ended badly.
+package enum JobFailure: Error, Sendable, Equatable {
+    /// Another run may do better.
+    case retry(String)
+    /// Every run would end like this one.
+    case poison(String)
+    /// Another worker has the job by now; nothing of this run counts.
+    case leaseLost
+}
+
+/// A job that this worker holds.
+package struct ClaimedJob: Sendable {
+    package let id: ID<Job>
+    package let kind: JobKind
+    package let subject: String
+    /// This run's number since the last success, from 1.
+    package let attempt: Int64
+    let lease: Lease
+    let asked: Int64
+
+    /// The lease, as every write of the run checks it.
+    struct Lease: Sendable {
+        /// The lease that the current task works under; nil outside of jobs.
+        @TaskLocal static var current: Lease?
+
+        let job: ID<Job>
+        let epoch: Int64
+    }
+}

@@ -1,0 +1,107 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// The worker of a node: takes due jobs and runs them, each kind's lane apart, so that no kind waits for another.
+package struct JobRunner: Service {
+    /// Kinds that share a number of places.
+    package struct Lane: Sendable {
+        package let kinds: [JobKind]
+        package let width: Int
+
+        /// What asks providers may hang for a while; what only settles never does.
+        package static let all = [
+            Lane(kinds: [.processNotification], width: 8),
+            Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
+            Lane(kinds: [.syncAccount], width: 2),
+            Lane(kinds: [.findWork], width: 1),
+            Lane(kinds: [.crossBoundaries], width: 1),
+        ]
+    }
+
+    private let gateway: Gateway
+    private let lanes: [Lane]
+    /// How often a lane looks for work that another node or the clock made.
+    private let interval: Duration
+
+    package init(gateway: Gateway, lanes: [Lane] = Lane.all, interval: Duration = .milliseconds(500)) {
+        self.gateway = gateway
+        self.lanes = lanes
+        self.interval = interval
+    }
+
+    /// Works until the graceful shutdown; jobs under way are finished.
+    package func run() async throws {
+        try await gateway.prepareJobs()
+        await withDiscardingTaskGroup { group in
+            for lane in lanes { group.addTask { await work(lane) } }
+        }
+    }
+
+    private func work(_ lane: Lane) async {
+        let places = Places(lane.width)
+        await withDiscardingTaskGroup { group in
+            while !Task.isShuttingDownGracefully && !Task.isCancelled {
+                let free = places.free
+                let jobs = free > 0 ? (try? await gateway.claimJobs(lane.kinds, limit: Int64(free))) ?? [] : []
+                for job in jobs {
+                    places.take()
+                    group.addTask {
+                        await perform(job)
+                        places.leave()
+                        gateway.signal.notify()
+                    }
+                }
+                // A full lane goes on when a place is free; an idle one when something is asked for.
+                if jobs.count < free || free == 0 { await wait() }
+            }
+        }
+    }
+
+    /// Until something was asked for, a job has ended, or the interval is over.
+    private func wait() async {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await gateway.signal.wait() }
+                group.addTask { await gateway.pause(interval) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Runs a job while its lease is kept alive; a run whose lease is lost is cancelled before another's begins.
+    private func perform(_ job: ClaimedJob) async {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await gateway.perform(job)
+                return true
+            }
+            group.addTask {
+                while !Task.isCancelled {
+                    await gateway.pause(.seconds(Gateway.jobLease / 4))
+                    if Task.isCancelled { return true }
+                    // A database that is away for a moment is asked again while the lease lasts.
+                    guard await gateway.keepsLease(job) else { return false }
+                }
+                return true
+            }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// How many places of a lane are free.
+private final class Places: Sendable {
+    private let width: Int
+    private let taken = Atomic<Int>(0)
+
+    init(_ width: Int) { self.width = width }
+
+    var free: Int { width - taken.load(ordering: .acquiring) }
+
+    func take() { taken.add(1, ordering: .acquiringAndReleasing) }
+    func leave() { taken.subtract(1, ordering: .acquiringAndReleasing) }
+}

@@ -1,0 +1,59 @@
+package import Domain
+import Store
+
+/// A job in an admin's list.
+package struct JobView: Encodable, Sendable {
+    package let id: ID<Job>
+    package let kind: String
+    package let subject: String
+    /// `waiting`, `running` or `quarantined`.
+    package let status: String
+    let run_at: Timestamp
+    let attempts: Int64
+    package let error: String
+    let created_at: Timestamp
+
+    init(_ record: JobRecord) {
+        id = record.id
+        kind = record.kind
+        subject = record.subject
+        status = record.isRunning ? "running" : record.state.rawValue
+        run_at = record.runAt
+        attempts = record.attempts
+        error = record.error
+        created_at = record.createdAt
+    }
+}
+
+extension Gateway {
+    /// Jobs that have not ended, newest first; a state that is nil restricts nothing.
+    package func listJobs(
+        _ state: Job.State?, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<JobView> {
+        if let cursor, ID<Job>(cursor) == nil {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        let now = time.now
+        let found = try await read { db in try db.jobs(state, before: cursor, limit: limit + 1, at: now) }
+        return Page(found.map(JobView.init), limit: limit) { $0.id.rawValue }
+    }
+
+    /// Makes a job due now, out of the quarantine too.
+    ///
+    /// - Throws: `notFound`.
+    package func retryJob(_ job: String, context: CallContext) async throws(GatewayError) -> JobView {
+        guard let id = ID<Job>(job) else { throw .notFound }
+        let now = time.now
+        let record = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            guard let before = try settlement.tx.job(id, at: now), try settlement.tx.retryJob(id, at: now),
+                let after = try settlement.tx.job(id, at: now)
+            else { throw GatewayError.notFound }
+            try settlement.audit(
+                subject: id.rawValue, "job.retried", before: "\(before.state.rawValue): \(before.error)",
+                after: "waiting")
+            return after
+        }
+        signal.notify()
+        return JobView(record)
+    }
+}

@@ -1,0 +1,135 @@
+import Domain
+import Logging
+import Store
+
+extension Gateway {
+    /// So many seconds a worker may be silent before its job is another's.
+    static let jobLease: Int64 = 60
+
+    /// Takes up to so many due jobs of these kinds.
+    package func claimJobs(_ kinds: [JobKind], limit: Int64) async throws(GatewayError) -> [ClaimedJob] {
+        let now = time.now
+        let names = kinds.map(\.rawValue)
+        return try await write { tx in
+            try tx.claimJobs(kinds: names, limit: limit, lease: Self.jobLease, at: now).compactMap(ClaimedJob.init)
+        }
+    }
+
+    /// Takes one job, due or not; nil when it is another worker's, has ended or is in quarantine.
+    func claimJob(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
+        let now = time.now
+        return try await write { tx in
+            try tx.claimJob(kind: kind.rawValue, subject: subject, lease: Self.jobLease, at: now)
+                .flatMap(ClaimedJob.init)
+        }
+    }
+
+    /// Runs one job now, where nobody else does; for what need not wait for a worker's next look.
+    func performNow(_ kind: JobKind, subject: String) async throws(GatewayError) {
+        if let job = try await claimJob(kind, subject: subject) { await perform(job) }
+    }
+
+    /// Runs a claimed job under its lease.
+    package func perform(_ job: ClaimedJob) async {
+        await perform(job) { (job) async throws(GatewayError) in try await work(job) }
+    }
+
+    /// Runs a claimed job's work under its lease, and records how it ended; a lost lease records nothing.
+    func perform(
+        _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
+    ) async {
+        let end = await ClaimedJob.Lease.$current.withValue(job.lease) { () async -> Result<JobOutcome, GatewayError> in
+            do throws(GatewayError) { return .success(try await work(job)) } catch { return .failure(error) }
+        }
+        do throws(GatewayError) {
+            guard try await record(end.mapError(JobFailure.init), of: job) else { throw .leaseLost }
+        } catch {
+            // The lease runs out by itself, and the job is taken again.
+            logger.warning("a job's end was not recorded", metadata: job.metadata)
+        }
+    }
+
+    /// Who acts when a job does.
+    func cause(_ job: ClaimedJob) -> Cause { Cause(actor: .system(job.kind.rawValue), requestID: job.id.rawValue) }
+
+    /// What each kind does.
+    private func work(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        switch job.kind {
+        case .processNotification: try await processNotification(job)
+        case .expireOrder: try await expireOrder(job)
+        case .reconcilePayment: try await reconcilePayment(job)
+        case .reconcileRefund: try await reconcileRefund(job)
+        case .completeRequest: try await completeRequest(job)
+        case .syncAccount: try await syncAccount(job)
+        case .findWork: try await findWork()
+        case .crossBoundaries: try await crossBoundaries()
+        }
+    }
+
+    private func record(_ end: Result<JobOutcome, JobFailure>, of job: ClaimedJob) async throws(GatewayError) -> Bool {
+        let now = time.now
+        let lease = JobLease(job: job.id, epoch: job.lease.epoch)
+        switch end {
+        case .success(.done):
+            return try await write { tx in try tx.finishJob(lease, asked: job.asked, at: now) }
+        case .success(.again(let delay)):
+            return try await write { tx in
+                try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
+            }
+        case .success(.pending):
+            return try await fail(job, lease, "not final yet")
+        case .failure(.retry(let reason)):
+            logger.notice("a job will be tried again", metadata: job.metadata)
+            return try await fail(job, lease, reason)
+        case .failure(.poison(let reason)):
+            return try await quarantine(job, lease, reason)
+        case .failure(.leaseLost):
+            return false
+        }
+    }
+
+    private func fail(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
+        let schedule = job.kind.backOff
+        let index = Int(job.attempt) - 1
+        let isStanding = JobKind.standing.contains(job.kind)
+        guard let delay = index < schedule.count ? schedule[index] : isStanding ? schedule.last : nil else {
+            return try await quarantine(job, lease, reason)
+        }
+        let now = time.now
+        return try await write { tx in
+            try tx.putOffJob(lease, asked: job.asked, delay: delay, error: reason.stored(500), at: now)
+        }
+    }
+
+    private func quarantine(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
+        logger.error("a job is in quarantine", metadata: job.metadata)
+        return try await write { tx in
+            if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
+                try tx.markQuarantined(id)
+            }
+            return try tx.quarantineJob(lease, error: reason.stored(500))
+        }
+    }
+}
+
+extension JobFailure {
+    fileprivate init(_ error: GatewayError) {
+        switch error {
+        case .leaseLost: self = .leaseLost
+        case .internalError: self = .poison("an error of ours; the log has it under this job's id")
+        default: self = .retry("\(error)")
+        }
+    }
+}
+
+extension ClaimedJob {
+    fileprivate var metadata: Logger.Metadata { ["job": "\(id)", "kind": "\(kind.rawValue)"] }
+
+    /// nil for a kind that this release does not know; its lease runs out and a newer node takes it.
+    init?(_ record: JobRecord) {
+        guard let kind = JobKind(rawValue: record.kind) else { return nil }
+        self.init(
+            id: record.id, kind: kind, subject: record.subject, attempt: record.attempts,
+            lease: Lease(job: record.id, epoch: record.epoch), asked: record.asked)
+    }
+}

@@ -1,0 +1,65 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Gateway {
+    private static let hangingDays: Int64 = 7
+
+    /// Asks the providers about an order whose time is over, and closes it when nothing was paid.
+    func expireOrder(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard let id = ID<Order>(job.subject) else { return .done }
+        try await reconcile(id, cause: cause(job))
+        let state = try await read { db in try db.order(id)?.state }
+        return state == .open ? .pending : .done
+    }
+
+    /// Asks about a payment until it is final.
+    func reconcilePayment(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard let id = ID<Payment>(job.subject) else { return .done }
+        let now = time.now
+        let found = try await read { db -> (payment: Payment, isDone: Bool)? in
+            guard let payment = try db.payment(id)?.payment, let order = try db.order(payment.order) else { return nil }
+            // Where the order's time is over, the job that closes it asks.
+            let isClosing = try order.state == .open && db.hasExpired(order.id, at: now)
+            let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
+            let isHanging = order.state != .open && payment.state != .unknown && isOld
+            return (payment, payment.state.isFinal || isClosing || isHanging)
+        }
+        guard let found, !found.isDone else { return .done }
+        let report = try await ask(found.payment, cause: cause(job)) { try? await $0.query($1) }
+        guard report != nil else { throw .providerUnavailable }
+        let isFinal = try await read { db in try db.payment(id)?.payment.state.isFinal ?? true }
+        return isFinal ? .done : .pending
+    }
+
+    /// Sends a refund that was not sent, or asks about one that was, until it is final.
+    func reconcileRefund(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard let id = ID<Refund>(job.subject) else { return .done }
+        do throws(GatewayError) {
+            return try await executeRefund(id, cause: cause(job)).refund.state.isFinal ? .done : .pending
+        } catch {
+            switch error {
+            // What the provider refused has failed, and that is recorded.
+            case .providerRejected, .refundExceedsCaptured, .notFound: return .done
+            default: throw error
+            }
+        }
+    }
+
+    /// Brings the order or refund of a request that ended without an answer to where its provider says it is.
+    func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        let resource = job.subject
+        if let order = ID<Order>(resource) {
+            try await reconcile(order, cause: cause(job))
+        } else if let payment = ID<Payment>(resource) {
+            if let order = try await read({ db in try db.payment(payment)?.payment.order }) {
+                try await reconcile(order, cause: cause(job))
+            }
+        } else if ID<Refund>(resource) != nil {
+            guard try await reconcileRefund(job) == .done else { return .pending }
+        }
+        let now = time.now
+        try await write { tx in try tx.completeRequests(of: resource, at: now) }
+        return .done
+    }
+}

@@ -1,0 +1,85 @@
+package import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+/// A notification in an admin's list.
+package struct NotificationView: Encodable, Sendable {
+    package let id: ID<Domain.Notification>
+    let account: String
+    /// The provider's own word.
+    let type: String
+    let provider_event_id: String
+    package let status: String
+    let received_at: Timestamp
+    let processed_at: Timestamp?
+
+    init(_ summary: NotificationSummary) {
+        id = summary.id
+        account = summary.account.rawValue
+        type = summary.type
+        provider_event_id = summary.eventID
+        status = summary.status.rawValue
+        received_at = summary.receivedAt
+        processed_at = summary.processedAt
+    }
+}
+
+extension Gateway {
+    /// The inbox, newest first; a status that is nil restricts nothing.
+    package func listNotifications(
+        _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<NotificationView> {
+        if let cursor, ID<Domain.Notification>(cursor) == nil {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        let found = try await read { db in try db.notifications(status, before: cursor, limit: limit + 1) }
+        return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
+    }
+
+    /// Verifies a kept notification again and processes it again; what it states a second time changes nothing.
+    ///
+    /// Where the raw text has been dropped, the facts that were kept are processed.
+    /// - Throws: `notFound`, `invalidNotification` when it still does not verify.
+    package func replayNotification(
+        _ notification: String, context: CallContext
+    ) async throws(GatewayError) -> NotificationView {
+        guard let id = ID<Domain.Notification>(notification),
+            let kept = try await read({ db in try db.keptNotification(id) })
+        else { throw .notFound }
+        let record = try await verifyAgain(kept)
+        let (job, now) = (ids.make(Job.self), time.now)
+        let replayed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            let tx = settlement.tx
+            let target = try tx.replayNotification(kept.id, as: record)
+            try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
+            try settlement.audit(
+                subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
+            return target
+        }
+        _ = try? await performNow(.processNotification, subject: replayed.rawValue)
+        guard let after = try await read({ db in try db.notification(replayed) }) else { throw .notFound }
+        return NotificationView(after)
+    }
+
+    /// - Returns: nil where the raw text is gone.
+    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+        guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
+            guard kept.status != .rejected else { throw .invalidNotification }
+            return nil
+        }
+        let raw: RawNotification?
+        do {
+            raw = try SealedNotification.open(
+                body: body, head: head, kept.id, receivedAt: kept.receivedAt, by: keyRing)
+        } catch {
+            throw .internalError
+        }
+        guard let raw else {
+            guard kept.status != .rejected else { throw .invalidNotification }
+            return nil
+        }
+        return try seal(raw, try await verify(raw, at: account), at: account.id)
+    }
+}

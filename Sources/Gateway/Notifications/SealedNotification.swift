@@ -1,0 +1,44 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+/// A raw notification as the inbox keeps it: sealed, because it may hold personal data of the provider's making.
+struct SealedNotification {
+    let body: Data
+    /// Method, query string and headers.
+    let head: Data
+
+    private struct Head: Codable {
+        struct Field: Codable {
+            let name: String
+            let value: String
+        }
+
+        let method: ProviderManifest.NotificationMethod
+        let query: String
+        let headers: [Field]
+    }
+
+    init(_ notification: RawNotification, _ id: ID<Domain.Notification>, by keyRing: KeyRing) throws {
+        let head = Head(
+            method: notification.method, query: notification.query,
+            headers: notification.headers.map { Head.Field(name: $0.name, value: $0.value) })
+        body = try keyRing.seal(notification.body, place: Self.bodyPlace(id))
+        self.head = try keyRing.seal(try JSONEncoder().encode(head), place: Self.headPlace(id))
+    }
+
+    /// - Returns: nil for what an earlier release sealed in another form.
+    static func open(
+        body: Data, head: Data, _ id: ID<Domain.Notification>, receivedAt: Timestamp, by keyRing: KeyRing
+    ) throws -> RawNotification? {
+        let opened = try keyRing.open(head, place: headPlace(id))
+        guard let head = try? JSONDecoder().decode(Head.self, from: opened) else { return nil }
+        return RawNotification(
+            method: head.method, query: head.query, headers: head.headers.map { (name: $0.name, value: $0.value) },
+            body: try keyRing.open(body, place: bodyPlace(id)), receivedAt: receivedAt)
+    }
+
+    private static func bodyPlace(_ id: ID<Domain.Notification>) -> String { "notifications.body/\(id)" }
+    private static func headPlace(_ id: ID<Domain.Notification>) -> String { "notifications.headers/\(id)" }
+}

@@ -1,0 +1,105 @@
+package import Domain
+
+/// What waits to be looked after and has no job yet.
+package enum DueWork: Sendable {
+    /// Orders whose time is over.
+    case expiredOrders
+    /// Provider payments that are not final so long after they were made.
+    case paymentsInFlight(olderThan: Int64, youngerThan: Int64)
+    case refundsInFlight(olderThan: Int64)
+    /// What requests made that ended without an answer.
+    case abandonedRequests
+    /// Notifications without a job: those that an earlier release stored.
+    case storedNotifications
+}
+
+extension Database {
+    /// The subjects of due work that no job of this kind looks after, quarantined ones included.
+    ///
+    /// Times are compared by the clock that leases count by.
+    package func subjects(
+        of work: DueWork, without kind: String, limit: Int64, at now: Timestamp
+    ) throws(StoreError) -> [String] {
+        let time = dialect.clock
+        let sql: String
+        var arguments: [any SQLBindable] = [now]
+        switch work {
+        case .expiredOrders:
+            sql = "SELECT o.id AS subject FROM orders o WHERE o.state = 'open' AND o.expires_at <= \(time)"
+        case .paymentsInFlight(let older, let younger):
+            // A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is
+            // settled otherwise is asked about for a while only, unless its outcome is unknown.
+            sql = """
+                SELECT p.id AS subject FROM payments p JOIN orders o ON o.id = p.order_id
+                WHERE p.state IN ('created', 'pending', 'unknown') AND p.offers IS NULL AND p.created_at <= \(time) - ?
+                  AND (o.state = 'open' OR p.state = 'unknown' OR p.created_at > \(time) - ?)
+                """
+            arguments += [older, now, younger] as [any SQLBindable]
+        case .refundsInFlight(let older):
+            sql = """
+                SELECT r.id AS subject FROM refunds r
+                WHERE r.state IN ('created', 'pending', 'unknown') AND r.created_at <= \(time) - ?
+                """
+            arguments.append(older)
+        case .abandonedRequests:
+            sql = """
+                SELECT k.resource AS subject FROM idempotency_keys k
+                WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(time)
+                """
+        case .storedNotifications:
+            sql = "SELECT n.id AS subject FROM notifications n WHERE n.status = 'stored' AND n.received_at <= \(time)"
+        }
+        arguments += [kind, limit] as [any SQLBindable]
+        return try rows(
+            """
+            SELECT subject FROM (\(sql)) due
+            WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = due.subject)
+            ORDER BY subject LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in try row.text("subject") }
+    }
+
+    /// Users for whom time alone changes something until now, those first whose change is the longest ago.
+    package func usersToAnnounce(until now: Timestamp, limit: Int64) throws(StoreError) -> [ID<User>] {
+        try rows(
+            """
+            SELECT user_id FROM user_states WHERE next_change_at IS NOT NULL AND next_change_at <= ?
+            ORDER BY next_change_at, user_id LIMIT ?
+            """, [now, limit]
+        ).map { row throws(StoreError) in try row.id("user_id") }
+    }
+
+    /// When time alone next changes what this user owns.
+    package func nextChange(of user: ID<User>) throws(StoreError) -> Timestamp? {
+        try row("SELECT next_change_at FROM user_states WHERE user_id = ?", user)?.optionalTime("next_change_at")
+    }
+
+    /// Payments and refunds of an account that are not final.
+    package func inFlight(
+        at account: AccountID, limit: Int64
+    ) throws(StoreError) -> (payments: [ID<Payment>], refunds: [ID<Refund>]) {
+        let payments = try rows(
+            """
+            SELECT id FROM payments WHERE state IN ('created', 'pending', 'unknown') AND offers IS NULL
+              AND COALESCE(processor, account) = ? ORDER BY id LIMIT ?
+            """, [account, limit])
+        let refunds = try rows(
+            """
+            SELECT r.id FROM refunds r JOIN payments p ON p.id = r.payment_id
+            WHERE r.state IN ('created', 'pending', 'unknown') AND COALESCE(p.processor, p.account) = ?
+            ORDER BY r.id LIMIT ?
+            """, [account, limit])
+        var found: (payments: [ID<Payment>], refunds: [ID<Refund>]) = ([], [])
+        for row in payments { found.payments.append(try row.id("id")) }
+        for row in refunds { found.refunds.append(try row.id("id")) }
+        return found
+    }
+}
+
+extension Transaction {
+    /// Marks abandoned requests whose object has come to a definite end.
+    package func completeRequests(of resource: String, at now: Timestamp) throws(StoreError) {
+        try run(
+            "UPDATE idempotency_keys SET completed_at = ? WHERE resource = ? AND status IS NULL", now, resource)
+    }
+}

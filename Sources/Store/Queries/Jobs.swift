@@ -1,0 +1,206 @@
+package import Domain
+
+/// A job as it is stored.
+package struct JobRecord: Sendable {
+    package let id: ID<Job>
+    package let kind: String
+    package let subject: String
+    package let state: Job.State
+    package let runAt: Timestamp
+    /// Runs since the last success.
+    package let attempts: Int64
+    package let asked: Int64
+    package let epoch: Int64
+    /// Whether a lease is being held.
+    package let isRunning: Bool
+    package let error: String
+    package let createdAt: Timestamp
+}
+
+/// The lease of one run; what the run writes counts only while it is held.
+package struct JobLease: Sendable, Equatable {
+    package let job: ID<Job>
+    package let epoch: Int64
+
+    package init(job: ID<Job>, epoch: Int64) {
+        self.job = job
+        self.epoch = epoch
+    }
+}
+
+// Leases count by the database's clock, so that no node's own clock can take or keep one.
+extension Transaction {
+    /// Asks for work: a job that waits is brought forward, one that runs is run again, one in quarantine stays there.
+    ///
+    /// - Parameter delay: seconds from now.
+    package func enqueueJob(
+        _ id: ID<Job>, kind: String, subject: String, delay: Int64, at now: Timestamp
+    ) throws(StoreError) {
+        let time = dialect.clock
+        try run(
+            """
+            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(time) + ?, ?)
+            ON CONFLICT (kind, subject) DO UPDATE SET asked = jobs.asked + 1,
+                run_at = CASE WHEN excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
+            WHERE jobs.state = 'waiting'
+            """, id, kind, subject, now, delay, now)
+    }
+
+    /// Makes sure that a job exists; one that does is left alone.
+    package func ensureJob(
+        _ id: ID<Job>, kind: String, subject: String, at now: Timestamp
+    ) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(dialect.clock), ?)
+            ON CONFLICT DO NOTHING
+            """, id, kind, subject, now, now)
+    }
+
+    /// Takes due jobs of some kinds under a new lease each, the longest due first.
+    package func claimJobs(
+        kinds: [String], limit: Int64, lease: Int64, at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        guard !kinds.isEmpty else { return [] }
+        let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
+        return try claim(
+            "kind IN (\(marks))", kinds.map { $0 as any SQLBindable }, limit: limit, lease: lease, at: now)
+    }
+
+    /// Takes one job under a new lease whenever it is due; nil when somebody else runs it or it is in quarantine.
+    package func claimJob(
+        kind: String, subject: String, lease: Int64, at now: Timestamp
+    ) throws(StoreError) -> JobRecord? {
+        try claim(
+            "kind = ? AND subject = ?", [kind, subject], isAnyTime: true, limit: 1, lease: lease, at: now
+        ).first
+    }
+
+    private func claim(
+        _ condition: String, _ arguments: [any SQLBindable], isAnyTime: Bool = false, limit: Int64, lease: Int64,
+        at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        let time = dialect.clock
+        let isDue = isAnyTime ? "" : " AND run_at <= \(time)"
+        var bound: [any SQLBindable] = [now, lease]
+        bound += arguments
+        if !isAnyTime { bound.append(now) }
+        bound += [now, limit] as [any SQLBindable]
+        return try rows(
+            """
+            UPDATE jobs SET lease_until = \(time) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
+            WHERE id IN (
+                SELECT id FROM jobs WHERE state = 'waiting' AND \(condition)\(isDue) AND lease_until <= \(time)
+                ORDER BY run_at, id LIMIT ?\(dialect.skipLocked))
+            RETURNING *, 1 AS is_running
+            """, bound
+        ).map { row throws(StoreError) in try Self.job(row) }
+    }
+
+    /// - Returns: false when the lease was lost; the run must stop.
+    package func extendJob(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        try run(
+            "UPDATE jobs SET lease_until = \(dialect.clock) + ? WHERE id = ? AND lease_epoch = ?", now, seconds,
+            lease.job, lease.epoch) == 1
+    }
+
+    /// Whether the lease is still this run's; until the commit nobody else can take it.
+    package func holds(_ lease: JobLease) throws(StoreError) -> Bool {
+        let sql = "SELECT id FROM jobs WHERE id = ? AND lease_epoch = ?"
+        return try !rows(sql + dialect.forShare, [lease.job, lease.epoch]).isEmpty
+    }
+
+    /// Ends a job; one that was asked for again meanwhile is due at once instead.
+    ///
+    /// - Returns: false when the lease was lost.
+    package func finishJob(_ lease: JobLease, asked: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        let ended = try run(
+            "DELETE FROM jobs WHERE id = ? AND lease_epoch = ? AND asked = ?", lease.job, lease.epoch, asked)
+        if ended == 1 { return true }
+        return try run(
+            """
+            UPDATE jobs SET lease_until = 0, attempts = 0, error = '', run_at = \(dialect.clock)
+            WHERE id = ? AND lease_epoch = ?
+            """, now, lease.job, lease.epoch) == 1
+    }
+
+    /// Puts a job off; one that was asked for again meanwhile is due at once.
+    ///
+    /// - Parameter error: why the run failed; nil after a good one, which starts the count of attempts anew.
+    /// - Returns: false when the lease was lost.
+    package func putOffJob(
+        _ lease: JobLease, asked: Int64, delay: Int64, error: String?, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try run(
+            """
+            UPDATE jobs SET lease_until = 0, error = ?, attempts = CASE WHEN ? = 1 THEN attempts ELSE 0 END,
+                run_at = \(dialect.clock) + CASE WHEN asked = ? OR ? = 1 THEN ? ELSE 0 END
+            WHERE id = ? AND lease_epoch = ?
+            """, error ?? "", error != nil, now, asked, error != nil, delay, lease.job, lease.epoch) == 1
+    }
+
+    /// - Returns: false when the lease was lost.
+    package func quarantineJob(_ lease: JobLease, error: String) throws(StoreError) -> Bool {
+        try run(
+            "UPDATE jobs SET state = 'quarantined', lease_until = 0, error = ? WHERE id = ? AND lease_epoch = ?", error,
+            lease.job, lease.epoch) == 1
+    }
+
+    /// Makes a job due now, out of the quarantine too.
+    ///
+    /// - Returns: false when there is no such job.
+    package func retryJob(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> Bool {
+        try run(
+            """
+            UPDATE jobs SET state = 'waiting', attempts = 0, asked = asked + 1, run_at = \(dialect.clock) WHERE id = ?
+            """, now, id) == 1
+    }
+
+    /// Forgets a subject's job, in whatever state.
+    package func dropJob(kind: String, subject: String) throws(StoreError) {
+        try run("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
+    }
+}
+
+extension Database {
+    package func job(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> JobRecord? {
+        try rows(
+            "SELECT *, CASE WHEN lease_until > \(dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",
+            [now, id]
+        ).first.map { row throws(StoreError) in try Self.job(row) }
+    }
+
+    package func jobID(kind: String, subject: String) throws(StoreError) -> ID<Job>? {
+        try row("SELECT id FROM jobs WHERE kind = ? AND subject = ?", kind, subject)?.id("id")
+    }
+
+    /// Newest first; a state that is nil restricts nothing.
+    package func jobs(
+        _ state: Job.State?, before cursor: String?, limit: Int64, at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        var conditions: [String] = []
+        var arguments: [any SQLBindable] = [now]
+        if let state {
+            conditions.append("state = ?")
+            arguments.append(state.rawValue)
+        }
+        if let cursor {
+            conditions.append("id < ?")
+            arguments.append(cursor)
+        }
+        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        arguments.append(limit)
+        return try rows(
+            "SELECT *, CASE WHEN lease_until > \(dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs" + restriction
+                + " ORDER BY id DESC LIMIT ?", arguments
+        ).map { row throws(StoreError) in try Self.job(row) }
+    }
+
+    static func job(_ row: Row) throws(StoreError) -> JobRecord {
+        JobRecord(
+            id: try row.id("id"), kind: try row.text("kind"), subject: try row.text("subject"),
+            state: try row.choice("state"), runAt: try row.time("run_at"), attempts: try row.int("attempts"),
+            asked: try row.int("asked"), epoch: try row.int("lease_epoch"), isRunning: try row.bool("is_running"),
+            error: try row.text("error"), createdAt: try row.time("created_at"))
+    }
+}
