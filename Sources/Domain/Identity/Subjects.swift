@@ -9,6 +9,8 @@ package enum Notification: Identified {
         case stored, processed, quarantined, rejected
     }
 }
+/// Something final that a provider answered when it was asked.
+package enum LearnedFact: Identified { package static let idPrefix = "fct" }
 /// One entry of the outbox.
 package enum Event: Identified { package static let idPrefix = "evt" }
 /// One piece of work that is done under a lease.

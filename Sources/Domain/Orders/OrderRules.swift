@@ -21,6 +21,12 @@ package struct OrderPolicies: Sendable {
         self.duplicatePayment = duplicatePayment
         self.expireAfterMinutes = expireAfterMinutes
     }
+
+    /// For a rebuild, where the refunds that a policy decided are there already.
+    package mutating func holdInsteadOfRefunding() {
+        if latePayment == .refund { latePayment = .hold }
+        if duplicatePayment == .refund { duplicatePayment = .hold }
+    }
 }
 
 /// What a payment's success does to its order.

@@ -46,14 +46,16 @@ extension Gateway {
         }
     }
 
-    /// Brings the order or refund of a request that ended without an answer to where its provider says it is.
+    /// Goes on with what a request made that ended without an answer: a checkout is opened under the key that the cut call
+    /// had, a refund is sent or asked about. A client that comes back finds it done.
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
-            try await reconcile(order, cause: cause(job))
+            let first = try await read { db in try db.payments(of: order).first?.payment.id }
+            try await complete(first, of: order, cause: cause(job))
         } else if let payment = ID<Payment>(resource) {
             if let order = try await read({ db in try db.payment(payment)?.payment.order }) {
-                try await reconcile(order, cause: cause(job))
+                try await complete(payment, of: order, cause: cause(job))
             }
         } else if ID<Refund>(resource) != nil {
             guard try await reconcileRefund(job) == .done else { return .pending }
@@ -61,5 +63,20 @@ extension Gateway {
         let now = time.now
         try await write { tx in try tx.completeRequests(of: resource, at: now) }
         return .done
+    }
+
+    private func complete(
+        _ payment: ID<Payment>?, of order: ID<Order>, cause: Cause
+    ) async throws(GatewayError) {
+        let now = time.now
+        let isOpen = try await read { db in try db.order(order)?.state == .open && !db.hasExpired(order, at: now) }
+        guard let payment, isOpen else { return try await reconcile(order, cause: cause) }
+        do throws(GatewayError) {
+            _ = try await continuePayment(payment, accepts: ContractType.base, cause: cause)
+        } catch {
+            // A refusal is an end too, and it is recorded.
+            if case .providerRejected = error { return }
+            throw error
+        }
     }
 }

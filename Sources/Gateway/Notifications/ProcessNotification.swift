@@ -14,7 +14,7 @@ extension Gateway {
             settlement.cause = Cause(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             try settlement.lockUsers(of: facts)
-            for fact in facts where try !settlement.apply(fact, from: stored.account) {
+            for fact in facts where try !settlement.apply(fact, from: stored.account, isStored: true) {
                 logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
             }
             try settlement.tx.markProcessed(id, at: settlement.now)

@@ -19,7 +19,7 @@ extension Settlement {
     }
 
     /// Keeps the purchase, finds what it means, completes its order and grants.
-    private func place(_ claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws -> ClaimOutcome {
+    func place(_ claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws -> ClaimOutcome {
         let key = claim.purchase.key(claimant: owner)
         let isNewer = try tx.keepPurchase(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)

@@ -28,9 +28,15 @@ struct Settlement {
 
     /// Applies what an account's provider stated.
     ///
+    /// - Parameter isStored: whether it came by a stored notification; what was learned by asking is kept here, so that
+    ///   everything can be rebuilt from what was stated.
     /// - Returns: false when the payment is not one of ours; nothing is changed then.
-    mutating func apply(_ fact: ProviderFact, from account: AccountID) throws -> Bool {
+    mutating func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
         guard let scene = try lock(fact.payment) else { return false }
+        if !isStored && fact.isFinal {
+            try tx.keepFact(
+                ids.make(), account: account, payment: fact.payment, fact: try fact.storedJSON(), at: now)
+        }
         switch fact {
         case .payment(let report): try settle(report, from: account, scene)
         case .refund(let report): try settle(report, from: account, scene)
@@ -85,5 +91,20 @@ extension Gateway {
             }
         }
         return result
+    }
+}
+
+extension ProviderFact {
+    /// Whether it settles something; what only says "not yet" is asked for again.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .payment(let report):
+            switch report.outcome {
+            case .succeeded, .failed, .cancelled: true
+            case .accepted, .pending, .tryFailed: false
+            }
+        case .refund(let report): report.outcome != .pending
+        case .dispute: true
+        }
     }
 }

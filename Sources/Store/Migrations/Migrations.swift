@@ -5,5 +5,6 @@ package enum Migrations {
         Migration(number: 2, name: "store purchases", sql: storePurchases),
         Migration(number: 3, name: "store revocations", sql: storeRevocations),
         Migration(number: 4, name: "jobs", sql: jobs),
+        Migration(number: 7, name: "learned facts", sql: learnedFacts),
     ]
 }

@@ -28,10 +28,11 @@ extension Database {
             sql = "SELECT o.id AS subject FROM orders o WHERE o.state = 'open' AND o.expires_at <= \(time)"
         case .paymentsInFlight(let older, let younger):
             // A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is
-            // settled otherwise is asked about for a while only, unless its outcome is unknown.
+            // settled otherwise is asked about for a while only, unless its outcome is unknown. One that was never opened is
+            // the request's that made it, or of whatever completes that; asking would close it at the provider.
             sql = """
                 SELECT p.id AS subject FROM payments p JOIN orders o ON o.id = p.order_id
-                WHERE p.state IN ('created', 'pending', 'unknown') AND p.offers IS NULL AND p.created_at <= \(time) - ?
+                WHERE p.state IN ('pending', 'unknown') AND p.offers IS NULL AND p.created_at <= \(time) - ?
                   AND (o.state = 'open' OR p.state = 'unknown' OR p.created_at > \(time) - ?)
                 """
             arguments += [older, now, younger] as [any SQLBindable]

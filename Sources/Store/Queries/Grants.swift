@@ -15,6 +15,20 @@ extension Database {
         try row("SELECT * FROM grants WHERE id = ?", id).map { row throws(StoreError) in try Self.grant(row) }
     }
 
+    /// All grants in the order of their ids.
+    package func grants(after last: String, limit: Int64) throws(StoreError) -> [Grant] {
+        try rows("SELECT * FROM grants WHERE id > ? ORDER BY id LIMIT ?", [last, limit])
+            .map { row throws(StoreError) in try Self.grant(row) }
+    }
+
+    /// The grant of the same source to the same user.
+    package func grant(like grant: Grant) throws(StoreError) -> Grant? {
+        try row(
+            "SELECT * FROM grants WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?",
+            grant.source.kind.rawValue, grant.environment.rawValue, grant.source.id, grant.user
+        ).map { row throws(StoreError) in try Self.grant(row) }
+    }
+
     private static func revocation(_ row: Row) throws(StoreError) -> Grant.Revocation? {
         guard let at = try row.optionalTime("revoked_at") else { return nil }
         return Grant.Revocation(at: at, reason: try row.choice("revoked_by"))

@@ -109,7 +109,7 @@ extension Database {
         return waiting
     }
 
-    private static func purchase(_ row: Row) throws(StoreError) -> PurchaseRecord {
+    static func purchase(_ row: Row) throws(StoreError) -> PurchaseRecord {
         let revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
             StorePurchase.Revocation(
                 at: at, reason: try row.optionalInt("revocation_reason"),

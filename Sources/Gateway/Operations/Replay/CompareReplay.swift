@@ -1,0 +1,199 @@
+import Domain
+import FoundationEssentials
+import Store
+
+extension ReplayInbox {
+    /// Compares what was rebuilt with what is stored, by the sources of things and not by the ids that were made anew.
+    func compare(_ report: inout ReplayReport) async throws {
+        try await compareOrders(&report)
+        try await comparePurchases(&report)
+        try await compareGrants(&report)
+        try await compareBalances(&report)
+        report.differences = Array(report.differences.prefix(Self.limit))
+    }
+
+    private func compareOrders(_ report: inout ReplayReport) async throws {
+        let since = try await source.read { db in try db.learnedSince() }
+        var last = ""
+        while report.differences.count < Self.limit {
+            let cursor = last
+            let page = try await source.read { db in
+                try db.checkoutOrders(after: cursor, limit: Self.page).compactMap { try OrderShape($0, in: db) }
+            }
+            guard let end = page.last else { return }
+            last = end.order.rawValue
+            let rebuilt = try await scratch.read { db in try page.map { try OrderShape($0.order, in: db) } }
+            for (stored, rebuilt) in zip(page, rebuilt) {
+                guard stored.createdAt >= since else {
+                    report.skipped += 1
+                    continue
+                }
+                report.orders += 1
+                guard let detail = stored.difference(from: rebuilt) else { continue }
+                report.differences.append(.init(subject: stored.order.rawValue, detail: detail))
+            }
+        }
+    }
+
+    /// The orders that purchases completed or made.
+    private func comparePurchases(_ report: inout ReplayReport) async throws {
+        var last: (Environment, String)?
+        while report.differences.count < Self.limit {
+            let page = try await source.read { [last] db in
+                try db.attachedPurchases(after: last, limit: Self.page).map { try PurchaseShape($0, in: db) }
+            }
+            guard let end = page.last else { return }
+            last = (end.environment, end.key)
+            let rebuilt = try await scratch.read { db in
+                try page.map { shape in
+                    try db.storePurchase(shape.environment, shape.key).map { try PurchaseShape($0, in: db) }
+                }
+            }
+            report.orders += page.count
+            for (stored, rebuilt) in zip(page, rebuilt) where stored != rebuilt {
+                report.differences.append(
+                    .init(
+                        subject: "\(stored.environment.rawValue) \(stored.key)",
+                        detail: "the order is \(stored.words), rebuilt \(rebuilt?.words ?? "it is not there")"))
+            }
+        }
+    }
+
+    private func compareGrants(_ report: inout ReplayReport) async throws {
+        let skipped = try await source.read { db in try db.learnedSince() }
+        for (one, other, isSource) in [(source, scratch, true), (scratch, source, false)] {
+            var last = ""
+            while report.differences.count < Self.limit {
+                let cursor = last
+                let page = try await one.read { db in try db.grants(after: cursor, limit: Self.page) }
+                guard let end = page.last else { break }
+                last = end.id.rawValue
+                let twins = try await other.read { db in try page.map { try db.grant(like: $0) } }
+                for (grant, twin) in zip(page, twins) {
+                    if isSource, try await isOlder(grant, than: skipped) { continue }
+                    if isSource { report.grants += 1 }
+                    guard !grant.isAlike(twin) else { continue }
+                    report.differences.append(
+                        .init(
+                            subject: "\(grant.source.kind.rawValue) \(grant.source.id)",
+                            detail: isSource
+                                ? "what it granted is not what is rebuilt: \(grant.words) and \(twin?.words ?? "nothing")"
+                                : "it grants \(grant.words) when it is rebuilt"))
+                }
+            }
+        }
+    }
+
+    private func isOlder(_ grant: Grant, than since: Timestamp) async throws -> Bool {
+        guard grant.source.kind == .order, let order = grant.order else { return false }
+        return try await source.read { db in try db.order(order).map { $0.createdAt < since } ?? false }
+    }
+
+    private func compareBalances(_ report: inout ReplayReport) async throws {
+        guard report.skipped == 0 else { return }
+        let stored = try await source.read { db in try db.allBalances() }
+        let rebuilt = try await scratch.read { db in try db.allBalances() }
+        for place in Set(stored.keys).union(rebuilt.keys).sorted()
+        where stored[place] ?? 0 != rebuilt[place] ?? 0 && report.differences.count < Self.limit {
+            report.differences.append(
+                .init(subject: place, detail: "the balance is \(stored[place] ?? 0), rebuilt \(rebuilt[place] ?? 0)"))
+        }
+    }
+}
+
+/// What of an order a rebuild must reproduce.
+private struct OrderShape: Sendable {
+    let order: ID<Order>
+    let createdAt: Timestamp
+    let state: Order.State
+    let paidBy: ID<Payment>?
+    let charged: Money?
+    let anomalies: Set<Anomaly>
+    let payments: [ID<Payment>: String]
+    let refunds: [ID<Refund>: Refund.State]
+    let disputes: [String: String]
+
+    init?(_ id: ID<Order>, in db: any Database) throws {
+        guard let order = try db.order(id) else { return nil }
+        self.order = id
+        createdAt = order.createdAt
+        state = order.state
+        paidBy = order.paidBy
+        charged = order.charged
+        anomalies = Set(order.anomalies)
+        payments = Dictionary(
+            uniqueKeysWithValues: try db.payments(of: id).map { record in
+                let state = record.payment.state.isFinal ? record.payment.state.rawValue : "in flight"
+                return (
+                    record.payment.id,
+                    "\(state), captured \(record.captured), refunded \(record.refunded), lost \(record.lost)"
+                )
+            })
+        refunds = Dictionary(
+            uniqueKeysWithValues: try db.refunds(of: id).filter { $0.reason != "made at the provider" }
+                .map { ($0.id, $0.state.isFinal ? $0.state : .pending) })
+        disputes = Dictionary(
+            try db.disputes(of: id).map { ("\($0.payment) \($0.reference)", "\($0.state.rawValue) \($0.amount)") }
+        ) { first, _ in first }
+    }
+
+    /// In words, the first thing that differs.
+    func difference(from rebuilt: OrderShape?) -> String? {
+        guard let rebuilt else { return "it cannot be rebuilt" }
+        if state != rebuilt.state { return "it is \(state.rawValue), rebuilt \(rebuilt.state.rawValue)" }
+        if paidBy != rebuilt.paidBy { return "another payment paid it" }
+        if charged != rebuilt.charged { return "another amount was charged" }
+        if anomalies != rebuilt.anomalies {
+            let (stored, made) = (anomalies.map(\.rawValue).sorted(), rebuilt.anomalies.map(\.rawValue).sorted())
+            return "its anomalies are \(stored), rebuilt \(made)"
+        }
+        for (payment, words) in payments.sorted(by: { $0.key < $1.key }) where rebuilt.payments[payment] != words {
+            return "\(payment) is \(words), rebuilt \(rebuilt.payments[payment] ?? "not there")"
+        }
+        for (refund, state) in refunds.sorted(by: { $0.key < $1.key }) where rebuilt.refunds[refund] != state {
+            return "\(refund) is \(state.rawValue), rebuilt \(rebuilt.refunds[refund]?.rawValue ?? "not there")"
+        }
+        return disputes == rebuilt.disputes ? nil : "its disputes differ"
+    }
+}
+
+/// What of a purchase's order a rebuild must reproduce.
+private struct PurchaseShape: Sendable, Equatable {
+    let environment: Environment
+    let key: String
+    let sku: SKUCode?
+    let status: Order.Status?
+    let charged: Money?
+    let refunded: Int64
+    let quantity: Int64
+
+    init(_ record: PurchaseRecord, in db: any Database) throws {
+        environment = record.purchase.environment
+        key = record.purchase.key(claimant: record.user)
+        sku = record.sku
+        let order = try record.order.flatMap { try db.order($0) }
+        status = order?.status
+        charged = order?.charged
+        refunded = order?.refunded ?? 0
+        quantity = order?.quantity ?? 0
+    }
+
+    var words: String {
+        "\(status?.rawValue ?? "none") for \(sku?.rawValue ?? "no SKU"), charged \(charged.map { "\($0)" } ?? "nothing known")"
+            + ", refunded \(refunded)"
+    }
+}
+
+extension Grant {
+    fileprivate func isAlike(_ other: Grant?) -> Bool {
+        guard let other else { return false }
+        // What an admin took back stays so, whatever the facts say.
+        let isTaken = revocation?.reason == .admin || other.revocation?.reason == .admin
+        return sku == other.sku && tier == other.tier && term == other.term && purchasedAt == other.purchasedAt
+            && (isTaken || ((revocation == nil) == (other.revocation == nil) && suspended == other.suspended))
+    }
+
+    fileprivate var words: String {
+        "\(sku.rawValue) \(term) from \(purchasedAt.rawValue)\(revocation == nil ? "" : ", revoked")\(suspended ? ", suspended" : "")"
+    }
+}

@@ -1,0 +1,177 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+package import Store
+
+/// What a rebuild found.
+package struct ReplayReport: Encodable, Sendable {
+    package struct Difference: Encodable, Sendable, Equatable {
+        package let subject: String
+        package let detail: String
+    }
+
+    /// Facts and acts that were done again.
+    package var steps = 0
+    package var orders = 0
+    package var grants = 0
+    /// Orders made before answers to questions were kept, which cannot be rebuilt and are not compared.
+    package var skipped = 0
+    package var differences: [Difference] = []
+}
+
+/// Rebuilds orders and entitlements from what was stated, in a database beside, and compares: it only reads the real one.
+///
+/// It begins with the orders and the intents of payments and refunds as they were made, and does again, in order, what
+/// providers notified and answered, what stores signed, and what people closed or gave by hand.
+package struct ReplayInbox: Sendable {
+    static let page: Int64 = 500
+    /// So many differences are listed; one is enough to know.
+    static let limit = 100
+
+    let source: Store
+    let scratch: Store
+    private let registry: ProviderRegistry
+    private let ids: IDSource
+    private let policies: OrderPolicies
+
+    /// - Parameter scratch: an empty database with the schema.
+    package init(source: Store, scratch: Store, gateway: Gateway) {
+        self.source = source
+        self.scratch = scratch
+        registry = gateway.registry
+        ids = gateway.ids
+        // The refunds that a policy decided are there as intents; deciding them again would make them twice.
+        var policies = gateway.settings.policies
+        policies.holdInsteadOfRefunding()
+        self.policies = policies
+    }
+
+    package func run() async throws -> ReplayReport {
+        for table in ReplayTable.all { try await copy(table) }
+        try await scratch.write { tx in try tx.rebuildBalances() }
+        var report = ReplayReport()
+        var last: ReplayStep?
+        while true {
+            let steps = try await source.read { [last] db in try db.replaySteps(after: last, limit: Self.page) }
+            guard let end = steps.last else { break }
+            for step in steps { try await perform(step) }
+            report.steps += steps.count
+            last = end
+        }
+        try await recountRefunds()
+        try await compare(&report)
+        return report
+    }
+
+    private func copy(_ table: ReplayTable) async throws {
+        var last: Row?
+        while true {
+            let rows = try await source.read { [last] db in try db.replayPage(table, after: last, limit: Self.page) }
+            guard let end = rows.last else { return }
+            try await scratch.write { tx in try tx.insertReplayed(rows, into: table) }
+            last = end
+        }
+    }
+
+    private func perform(_ step: ReplayStep) async throws {
+        switch step.kind {
+        case .facts:
+            guard let account = AccountID(step.account) else { return }
+            let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(step.body.utf8))
+            try await settle(step.at) { settlement in
+                for fact in facts { _ = try settlement.apply(fact, from: account, isStored: true) }
+            }
+        case .close:
+            guard let id = ID<Order>(step.subject) else { return }
+            try await settle(step.at) { settlement in
+                if let order = try settlement.tx.order(id) { try settlement.close(order, reason: "again") }
+            }
+        case .free:
+            guard let id = ID<Order>(step.subject) else { return }
+            try await settle(step.at) { settlement in
+                if let order = try settlement.tx.order(id) { try settlement.completeFree(order) }
+            }
+        case .purchase:
+            try await attach(step)
+        }
+    }
+
+    /// Gives a kept purchase again to whoever it was given to, and takes it back again where its store has.
+    private func attach(_ step: ReplayStep) async throws {
+        let read = try await source.read { db -> (PurchaseRecord, Order?, String)? in
+            guard let environment = Environment(rawValue: step.subject),
+                let record = try db.storePurchase(environment, step.body), let owner = record.user
+            else { return nil }
+            let order = try record.order.flatMap { try db.order($0) }
+            return (record, order, try db.externalUserID(owner) ?? "")
+        }
+        guard let (record, order, name) = read, let owner = record.user else { return }
+        let provider = registry[record.account]?.provider as? any PurchaseVerifying
+        // Units stay with who had them first, also when the purchase has moved since.
+        let user = order.map { $0.terms.units.isEmpty ? owner : $0.user } ?? owner
+        var versions = [record.purchase]
+        if record.purchase.revocation != nil, record.order != nil { versions.insert(record.purchase.given, at: 0) }
+        for (index, version) in versions.enumerated() {
+            let claim = PurchaseClaim(
+                purchase: version, account: record.account, evidence: Data(),
+                rules: provider?.testPurchases ?? .worthless,
+                fallback: nil)
+            try await settle(step.at) { settlement in
+                let key = version.key(claimant: user)
+                if index == 0 {
+                    _ = try settlement.tx.keepPurchase(
+                        version.with(signedAt: version.signedAt - 1), key: key, account: record.account,
+                        evidence: Data(), at: step.at)
+                    try settlement.tx.placePurchase(
+                        version, key: key, user: nil, sku: record.sku, days: record.days, order: nil)
+                }
+                try settlement.tx.lockUser(user)
+                _ = try settlement.place(claim, owner: user, entitled: claim.rules.entitles(name))
+            }
+        }
+    }
+
+    /// The sums that follow from refunds of which nothing was stated yet.
+    private func recountRefunds() async throws {
+        var last = ""
+        while true {
+            let cursor = last
+            let payments = try await scratch.read { db in try db.refundedPayments(after: cursor, limit: Self.page) }
+            guard let end = payments.last else { return }
+            try await settle(Timestamp(0)) { settlement in
+                for id in payments {
+                    guard let payment = try settlement.tx.payment(id)?.payment,
+                        let order = try settlement.tx.order(payment.order)
+                    else { continue }
+                    try settlement.recount(id, order)
+                }
+            }
+            last = end.rawValue
+        }
+    }
+
+    private func settle(_ now: Timestamp, _ body: @escaping @Sendable (inout Settlement) throws -> Void) async throws {
+        let (ids, policies) = (ids, policies)
+        try await scratch.write { tx in
+            var settlement = Settlement(
+                tx: tx, ids: ids, now: now, policies: policies, cause: Cause(actor: .system("replay"), requestID: ""))
+            try body(&settlement)
+        }
+    }
+}
+
+extension StorePurchase {
+    /// This purchase as it was before its store took it back.
+    fileprivate var given: StorePurchase { with(signedAt: signedAt - 1, revocation: nil) }
+
+    fileprivate func with(signedAt: Int64) -> StorePurchase { with(signedAt: signedAt, revocation: revocation) }
+
+    private func with(signedAt: Int64, revocation: Revocation?) -> StorePurchase {
+        StorePurchase(
+            environment: environment, bundleID: bundleID, productID: productID, transactionID: transactionID,
+            originalTransactionID: originalTransactionID, kind: kind, purchasedAt: purchasedAt, expiresAt: expiresAt,
+            signedAt: signedAt, quantity: quantity, priceMilliunits: priceMilliunits, currency: currency,
+            appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
+            isFamilyShared: isFamilyShared, revocation: revocation)
+    }
+}

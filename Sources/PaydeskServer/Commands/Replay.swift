@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Logging
+import Store
+
+/// `paydesk replay --dry-run`.
+struct Replay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Rebuilds orders and entitlements from what was stated, beside the database, and compares.")
+
+    @OptionGroup var common: CommonOptions
+    @Flag(help: "Compares and changes nothing; there is no other way.") var dryRun = false
+    @Flag(help: "Prints JSON.") var json = false
+
+    func validate() throws {
+        guard dryRun else { throw ValidationError("replay only compares: say --dry-run.") }
+    }
+
+    func run() async throws {
+        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        let source = try await configuration.openReadOnly()
+        let report: ReplayReport
+        do {
+            report = try await Self.replay(configuration, source)
+        } catch {
+            await source.engine.close()
+            throw CommandError.store(error)
+        }
+        await source.engine.close()
+        try show(report)
+        guard report.differences.isEmpty else {
+            throw CommandError.checkFailed("paydesk: \(report.differences.count) differences")
+        }
+    }
+
+    private static func replay(_ configuration: Configuration, _ source: Store) async throws -> ReplayReport {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "paydesk-replay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try Store.open(
+            .sqlite(path: folder.appendingPathComponent("replay.db").path), now: Live.seconds, jitter: Live.jitter
+        ) { _ in }
+        do {
+            try await Migrator.apply(Migrations.all, to: scratch, at: Live.seconds())
+            let gateway = try Composition(
+                configuration, store: scratch, providers: CommandLineTool.providers, transport: NoTransport(),
+                logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
+            ).gateway
+            let report = try await ReplayInbox(source: source, scratch: scratch, gateway: gateway).run()
+            await scratch.engine.close()
+            return report
+        } catch {
+            await scratch.engine.close()
+            throw error
+        }
+    }
+
+    private func show(_ report: ReplayReport) throws {
+        if json {
+            print(try JSONText.make(report))
+            return
+        }
+        for difference in report.differences { print("\(difference.subject): \(difference.detail)") }
+        print("\(report.steps) facts and acts, \(report.orders) orders, \(report.grants) grants compared.")
+        if report.skipped > 0 {
+            print("\(report.skipped) orders are older than the log of answers and were not compared.")
+        }
+        if report.differences.isEmpty { print("What is stored is what was stated.") }
+    }
+}
