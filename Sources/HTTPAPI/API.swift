@@ -77,10 +77,11 @@ package struct API: Sendable {
         router.add(middleware: NotFound(pipeline: pipeline))
         for endpoint in endpoints {
             let names = endpoint.parameterNames
+            let meter = EndpointMeter(endpoint)
             router.on(RouterPath(endpoint.path), method: endpoint.method) { [pipeline] request, context in
                 var parameters: [String: String] = [:]
                 for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
-                return await pipeline.respond(endpoint, request, parameters)
+                return await pipeline.respond(endpoint, request, parameters, meter: meter)
             }
         }
         return router

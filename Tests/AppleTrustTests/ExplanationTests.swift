@@ -71,6 +71,14 @@ struct ExplanationTests {
         #expect(explanation.payload.first { $0.name == "data" }?.value == "object with 2 members")
     }
 
+    @Test func `renewal information is for no app, whatever it says`() throws {
+        let text = MintJWS(payload: MintJWS.renewalInfo.with(["bundleId": "\"com.other\""])).text
+        _ = try verifier.renewalInfo(text)
+        let explanation = verifier.explain(text)
+        #expect(explanation.kind == .renewalInfo && explanation.refusal == nil)
+        #expect(outcomes(explanation)[.app] == .notReached("the payload names no app"))
+    }
+
     @Test func `what is shown is printable and short`() {
         var jws = MintJWS()
         jws.payload["note"] = "\"\\u001b[2J\\u202e" + String(repeating: "y", count: 9_000) + "\""

@@ -14,12 +14,15 @@ enum PayloadFacts {
     }
 
     /// Which app and environment the payload is for; a notification says so in one of four objects.
+    ///
+    /// Renewal information names no app: whatever stands there is not checked, as it is not by the verifier.
     static func audience(_ json: JSONText) -> (bundleID: String?, environment: String?) {
         let root = ClaimReader(json)
         let objects = ["data", "summary", "appData", "externalPurchaseToken"].lazy.compactMap { try? root.object($0) }
         let holder = kind(json) == .notification ? objects.first ?? root : root
+        let bundleID = kind(json) == .renewalInfo ? nil : try? holder.text("bundleId")
         let environment = try? holder.text(kind(json) == .appTransaction ? "receiptType" : "environment")
-        return ((try? holder.text("bundleId")) ?? nil, environment ?? nil)
+        return (bundleID ?? nil, environment ?? nil)
     }
 
     private static func value(_ node: JSONNode, of json: JSONText) -> String {

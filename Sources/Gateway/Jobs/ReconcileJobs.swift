@@ -46,8 +46,9 @@ extension Gateway {
         }
     }
 
-    /// Goes on with what a request made that ended without an answer: a checkout is opened under the key that the cut call
-    /// had, a refund is sent or asked about. A client that comes back finds it done.
+    /// Goes on with what a request made that ended without an answer, so that a client that comes back finds it done.
+    ///
+    /// A checkout is opened under the key that the cut call had; a refund is sent, or asked about.
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {

@@ -1,3 +1,4 @@
+import Crypto
 import Domain
 import FoundationEssentials
 import Gateway
@@ -34,8 +35,42 @@ package struct UserTokenRules: Sendable {
     }
 }
 
+/// Whose a user's token is; a token that was verified a moment ago is not verified again.
+struct UserTokens: Sendable {
+    private let verifier: TokenVerifier
+    private let cache = VerifiedTokens()
+    private let time: TimeSource
+
+    init(_ rules: UserTokenRules, time: TimeSource) {
+        verifier = TokenVerifier(rules, time: time)
+        self.time = time
+    }
+
+    /// The user that a token names.
+    ///
+    /// - Throws: `unauthenticated`, with nothing that tells an attacker which check failed.
+    func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
+        guard token.utf8.count <= TokenVerifier.limit else { throw .unauthenticated }
+        let now = time.now
+        let digest = SHA256.hash(data: Data(token.utf8))
+        if let user = cache.user(digest, at: now) { return user }
+        let verified = try await verifier.verify(token)
+        cache.keep(verified, digest, at: now)
+        return verified.user
+    }
+}
+
+/// A token that verified: whose it is, and until when it does.
+struct VerifiedToken: Sendable {
+    let user: ExternalUserID
+    /// Seconds since 1970; not good any more at this time.
+    let expiry: Int64
+}
+
 /// Verifies users' JWTs (RFC 7519); the algorithm is fixed by the configuration, never by the token.
-actor UserTokens {
+actor TokenVerifier {
+    static let limit = 8_192
+
     private static let refetchInterval: Int64 = 60
     private static let leeway: Int64 = 60
     private static let asymmetric: Set<String> = [
@@ -52,19 +87,17 @@ actor UserTokens {
         self.time = time
     }
 
-    /// The user that a token names.
-    ///
-    /// - Throws: `unauthenticated`, with nothing that tells an attacker which check failed.
-    func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
-        guard token.utf8.count <= 8_192, let algorithm = Self.algorithm(of: token) else { throw .unauthenticated }
+    /// - Throws: `unauthenticated`.
+    func verify(_ token: String) async throws(GatewayError) -> VerifiedToken {
+        guard let algorithm = Self.algorithm(of: token) else { throw .unauthenticated }
         switch rules.keys {
         case .secret: guard algorithm == "HS256" else { throw .unauthenticated }
         case .set, .remote: guard Self.asymmetric.contains(algorithm) else { throw .unauthenticated }
         }
         var claims = await verify(token, with: await currentKeys())
         if claims == nil, await refetch() { claims = await verify(token, with: keys) }
-        guard let claims, let user = check(claims.members) else { throw .unauthenticated }
-        return user
+        guard let claims, let verified = check(claims.members) else { throw .unauthenticated }
+        return verified
     }
 
     private func verify(_ token: String, with keys: JWTKeyCollection?) async -> Claims? {
@@ -95,7 +128,7 @@ actor UserTokens {
         return true
     }
 
-    private func check(_ claims: [String: JSONValue]) -> ExternalUserID? {
+    private func check(_ claims: [String: JSONValue]) -> VerifiedToken? {
         let now = time.now.rawValue
         guard let expiry = claims["exp"]?.seconds, now < expiry else { return nil }
         let issuedAt = claims["iat"]?.seconds ?? now
@@ -108,11 +141,13 @@ actor UserTokens {
         }
         guard rules.issuer.isEmpty || claims["iss"] == .string(rules.issuer) else { return nil }
         guard rules.audience.isEmpty || claims["aud"]?.names(rules.audience) == true else { return nil }
-        switch claims[rules.claim] {
-        case .string(let text)?: return ExternalUserID(text)
-        case .integer(let number)?: return ExternalUserID(String(number))
-        default: return nil
-        }
+        let user: ExternalUserID? =
+            switch claims[rules.claim] {
+            case .string(let text)?: ExternalUserID(text)
+            case .integer(let number)?: ExternalUserID(String(number))
+            default: nil
+            }
+        return user.map { VerifiedToken(user: $0, expiry: expiry) }
     }
 
     /// The `alg` of the header; nil for a token that has not three parts or that lists critical extensions.

@@ -4,7 +4,6 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 import Logging
-import Metrics
 import NIOFoundationEssentialsCompat
 
 /// What happens to every request, in this order: headers, caller, rate, body, idempotency, use case, envelope.
@@ -20,7 +19,9 @@ struct Pipeline: Sendable {
     private static let headerLimit = 16 << 10
 
     /// Runs an endpoint; whatever goes wrong becomes an answer here.
-    func respond(_ endpoint: Endpoint, _ request: Request, _ parameters: [String: String]) async -> Response {
+    func respond(
+        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], meter: EndpointMeter
+    ) async -> Response {
         let requestID = requestID(request.headers)
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
@@ -31,7 +32,13 @@ struct Pipeline: Sendable {
             response = Envelope.failure(
                 ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
         }
-        measure(endpoint, response.status, requestID, ContinuousClock.now - started)
+        meter.record(response.status, ContinuousClock.now - started)
+        logger.debug(
+            "request",
+            metadata: [
+                "route": "\(endpoint.method) \(endpoint.path)", "status": "\(response.status.code)",
+                "request_id": "\(requestID)",
+            ])
         return response
     }
 
@@ -207,25 +214,6 @@ struct Pipeline: Sendable {
     private static func query(_ request: Request) -> [String: String] {
         Dictionary(FormDecoder.decode(request.uri.query ?? "")) { first, _ in first }
     }
-
-    /// Counts the request by its route, never by its path, which may hold a token.
-    private func measure(_ endpoint: Endpoint, _ status: HTTPResponse.Status, _ requestID: String, _ duration: Duration)
-    {
-        let labels = [("method", endpoint.method.rawValue), ("route", endpoint.path), ("status", String(status.code))]
-        Counter(label: "paydesk_http_requests_total", dimensions: labels).increment()
-        Metrics.Timer(label: "paydesk_http_request_seconds", dimensions: Array(labels.prefix(2))).recordNanoseconds(
-            duration.nanoseconds)
-        logger.debug(
-            "request",
-            metadata: [
-                "route": "\(endpoint.method) \(endpoint.path)", "status": "\(status.code)",
-                "request_id": "\(requestID)",
-            ])
-    }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }
 
 extension Endpoint {

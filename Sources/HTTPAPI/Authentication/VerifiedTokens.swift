@@ -1,0 +1,46 @@
+import Crypto
+import Domain
+import Synchronization
+
+/// The tokens that verified in the last minute, by their hash.
+///
+/// Bounded: two generations, of which the older is dropped when the younger is full. A token counts for a minute only, so
+/// that a key that its issuer withdrew is soon good for nothing.
+final class VerifiedTokens: Sendable {
+    static let seconds: Int64 = 60
+    static let capacity = 4_096
+
+    private struct Entry {
+        let user: ExternalUserID
+        let from: Int64
+        let until: Int64
+    }
+
+    private struct Generations {
+        var young: [SHA256Digest: Entry] = [:]
+        var old: [SHA256Digest: Entry] = [:]
+    }
+
+    private let entries = Mutex(Generations())
+
+    func user(_ digest: SHA256Digest, at now: Timestamp) -> ExternalUserID? {
+        entries.withLock { entries in
+            guard let entry = entries.young[digest] ?? entries.old[digest], entry.from <= now.rawValue,
+                now.rawValue < entry.until
+            else { return nil }
+            return entry.user
+        }
+    }
+
+    func keep(_ token: VerifiedToken, _ digest: SHA256Digest, at now: Timestamp) {
+        let entry = Entry(
+            user: token.user, from: now.rawValue, until: min(token.expiry, now.rawValue + Self.seconds))
+        entries.withLock { entries in
+            if entries.young.count >= Self.capacity {
+                entries.old = entries.young
+                entries.young = [:]
+            }
+            entries.young[digest] = entry
+        }
+    }
+}
