@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "paydesk", targets: ["paydesk"]),
+        .library(name: "AppleTrust", targets: ["AppleTrust"]),
         .library(name: "PaydeskServer", targets: ["PaydeskServer"]),
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
         .library(name: "ProviderTesting", targets: ["ProviderTesting"]),
@@ -121,6 +122,26 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"),
             ],
             path: "Tests/Support"
+        ),
+        .executableTarget(
+            name: "paydesk-bench",
+            dependencies: [
+                "AppleTrust", "Domain", "Store", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Speed"
+        ),
+        .executableTarget(
+            name: "paydesk-crash",
+            dependencies: [
+                "Domain", "Store", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Benchmarks/Crash"
         ),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
         .testTarget(

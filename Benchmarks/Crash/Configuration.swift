@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+
+/// The configuration that the server runs with: real routes, no limits of rate, and what the clients must know of it.
+enum Configuration {
+    static let userSecret = "a-secret-of-the-crash-test-with-enough-bytes"
+    static let sandboxSecret = "crash-test-sandbox-secret"
+    static let urlAccount = "crash-url"
+    /// Its contracts are paid when they are opened.
+    static let noneAccount = "crash-none"
+    static let notifyToken = "crash-url-notify-token"
+    static let pass = Goods(sku: "vip_month", product: "com.example.vip.month", price: 3_990, units: 0)
+    static let coins = Goods(sku: "coins_100", product: "com.example.coins", price: 600, units: 100)
+    static let unit = "coins"
+
+    /// What is sold, in the App Store and by the sandbox.
+    struct Goods: Sendable {
+        let sku: String
+        let product: String
+        /// In hundredths of a yuan.
+        let price: Int64
+        /// What one of it credits; 0 for a pass.
+        let units: Int64
+    }
+
+    /// Writes the folder and returns its path.
+    static func write(_ place: Place) throws -> String {
+        let folder = place.folder + "/Config"
+        try FileManager.default.createDirectory(atPath: folder + "/providers", withIntermediateDirectories: true)
+        let files = [
+            "paydesk.yaml": server(place), "catalog.yaml": catalogue, "providers/apple-iap.yaml": apple,
+            "providers/\(urlAccount).yaml": sandbox(urlAccount, contract: "url", token: notifyToken),
+            "providers/\(noneAccount).yaml": sandbox(noneAccount, contract: "none", token: notifyToken + "-none"),
+        ]
+        for (name, text) in files {
+            try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        return folder
+    }
+
+    private static func server(_ place: Place) -> String {
+        """
+        mode: development
+        http: {host: 127.0.0.1, port: \(place.port), public_url: "http://127.0.0.1:\(place.port)"}
+        database: {url: "\(place.databaseURL)"}
+        secrets: {keys: ["\(Data(repeating: 7, count: 32).base64EncodedString())"]}
+        auth: {hs256_secret: "\(userSecret)"}
+        limits: {user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, concurrent: 0}
+
+        """
+    }
+
+    private static var catalogue: String {
+        """
+        skus:
+          - {id: \(pass.sku), name: VIP for a month, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
+             prices: [{currency: CNY, value: \(pass.price)}], apple_product_ids: [\(pass.product)]}
+          - {id: \(coins.sku), name: Coins, kind: consumable, units: {\(unit): \(coins.units)},
+             prices: [{currency: CNY, value: \(coins.price)}], apple_product_ids: [\(coins.product)]}
+
+        """
+    }
+
+    private static var apple: String {
+        """
+        account: apple-iap
+        kind: apple_iap
+        routing: {platforms: [ios], priority: 100}
+        settings:
+          apps: [{bundle_id: com.example.app}]
+          environments: [Production]
+          root_certificates: ["\(AppleMint.rootFile)"]
+
+        """
+    }
+
+    private static func sandbox(_ account: String, contract: String, token: String) -> String {
+        """
+        account: \(account)
+        kind: sandbox
+        notify_token: \(token)
+        routing: {platforms: [web]}
+        settings: {contract: \(contract), secret: \(sandboxSecret)}
+
+        """
+    }
+}

@@ -1,0 +1,86 @@
+/// What the journal says must be, may be and must not be there.
+struct Expectation: Sendable {
+    /// One transaction of the App Store and everybody who claimed it.
+    struct Purchase: Sendable {
+        let sale: Sale
+        var claimants: Set<String> = []
+        /// The orders that each user was told.
+        var attached: [String: Set<String>] = [:]
+        var refused: Set<String> = []
+
+        /// Who may own it, as far as anybody was told.
+        var candidates: Set<String> {
+            attached.isEmpty ? claimants.subtracting(refused) : Set(attached.keys)
+        }
+    }
+
+    /// One checkout, by its key.
+    struct Checkout: Sendable {
+        let cart: Cart
+        /// More than one is a violation: the same key, the same order.
+        var told: Set<OpenedOrder> = []
+    }
+
+    /// What was done with an order that a client knows.
+    struct Ending: Sendable {
+        let order: OpenedOrder
+        /// Events that were sent, and those of them that were acknowledged.
+        var events: Set<String> = []
+        var acknowledged: Set<String> = []
+        var cancellations = 0
+        var cancelled = false
+        var paidAlready = false
+        /// The amount of the refund that was asked for; at most one is, under one key.
+        var refund: Int64?
+        var refunds: Set<String> = []
+    }
+
+    private(set) var purchases: [String: Purchase] = [:]
+    private(set) var checkouts: [String: Checkout] = [:]
+    /// By order.
+    private(set) var endings: [String: Ending] = [:]
+
+    init(_ calls: [Call]) {
+        for call in calls {
+            switch call.purpose {
+            case .attach(let sale, let user): attach(sale, user, call.told)
+            case .checkout(let cart): open(cart, call.told)
+            case .notify(let event, let order):
+                endings[order.id, default: Ending(order: order)].events.insert(event)
+                if call.told != nil { endings[order.id]?.acknowledged.insert(event) }
+            case .cancel(let order):
+                endings[order.id, default: Ending(order: order)].cancellations += 1
+                if call.told == .cancelled { endings[order.id]?.cancelled = true }
+                if call.told == .paidAlready { endings[order.id]?.paidAlready = true }
+            case .refund(let order, let amount):
+                endings[order.id, default: Ending(order: order)].refund = amount ?? order.amount
+                if case .refunded(let id) = call.told { endings[order.id]?.refunds.insert(id) }
+            }
+        }
+    }
+
+    private mutating func attach(_ sale: Sale, _ user: String, _ told: Told?) {
+        var purchase = purchases[sale.id] ?? Purchase(sale: sale)
+        purchase.claimants.insert(user)
+        if case .attached(let order) = told { purchase.attached[user, default: []].insert(order) }
+        if told == .ownedByAnother { purchase.refused.insert(user) }
+        purchases[sale.id] = purchase
+    }
+
+    private mutating func open(_ cart: Cart, _ told: Told?) {
+        var checkout = checkouts[cart.key] ?? Checkout(cart: cart)
+        if case .opened(let order, let payment, let amount) = told {
+            let opened = OpenedOrder(id: order, payment: payment, cart: cart, amount: amount)
+            checkout.told.insert(opened)
+            if endings[order] == nil { endings[order] = Ending(order: opened) }
+        }
+        checkouts[cart.key] = checkout
+    }
+}
+
+extension Expectation.Ending {
+    /// Somebody was told that it is paid.
+    var mustBePaid: Bool { order.cart.isPaidAtOnce || !acknowledged.isEmpty || paidAlready }
+    var mayBePaid: Bool { order.cart.isPaidAtOnce || !events.isEmpty }
+    var isRefundWhole: Bool { refund == order.amount }
+}

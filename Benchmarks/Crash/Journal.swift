@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+
+/// A transaction of the App Store that clients attach.
+struct Sale: Sendable, Hashable {
+    let id: String
+    let isConsumable: Bool
+    let quantity: Int64
+
+    var units: Int64 { isConsumable ? quantity * Configuration.coins.units : 0 }
+}
+
+/// What is bought in one checkout; its `key` is the `Idempotency-Key`, and the order's metadata carry it.
+struct Cart: Sendable, Hashable {
+    let key: String
+    let user: String
+    let isConsumable: Bool
+    let quantity: Int64
+    let account: String
+
+    var units: Int64 { isConsumable ? quantity * Configuration.coins.units : 0 }
+}
+
+/// An order that a client was told of.
+struct OpenedOrder: Sendable, Hashable {
+    let id: String
+    let payment: String
+    let cart: Cart
+    let amount: Int64
+}
+
+/// What a request is for.
+enum Purpose: Sendable {
+    case attach(Sale, user: String)
+    case checkout(Cart)
+    case notify(event: String, OpenedOrder)
+    case cancel(OpenedOrder)
+    /// - amount: nil is all of it.
+    case refund(OpenedOrder, amount: Int64?)
+}
+
+/// What an answer said; whoever was told this relies on it.
+enum Told: Sendable, Equatable {
+    case attached(order: String)
+    case ownedByAnother
+    case opened(order: String, payment: String, amount: Int64)
+    case acknowledged
+    case cancelled
+    /// Refused to cancel, because the order is paid.
+    case paidAlready
+    case refunded(id: String)
+}
+
+/// One request and what its client was told; nil while nobody knows what became of it.
+struct Call: Sendable {
+    let number: Int
+    let request: Request
+    let purpose: Purpose
+    var told: Told?
+    /// A killed run's lease holds its key until then.
+    var retryAt: ContinuousClock.Instant?
+    /// Had no answer when the server died.
+    var wasCut = false
+}
+
+extension Call {
+    /// Requests with the same key are sent again one after the other, as a client does that wants one answer.
+    var lane: Int { request.headers["Idempotency-Key"].map { Int($0.hashValue.magnitude % 1_024) } ?? number }
+}
+
+/// Everything that clients sent and were told, kept outside of the process that is killed.
+final class Journal: Sendable {
+    private struct Content {
+        var calls: [Call] = []
+        var complaints: [String] = []
+        var unsettled: [String: Int] = [:]
+    }
+
+    private let content = Mutex(Content())
+
+    var calls: [Call] { content.withLock { $0.calls } }
+
+    /// Answers that ask to try again, by their kind.
+    var unsettled: [String: Int] { content.withLock { $0.unsettled } }
+
+    func begin(_ purpose: Purpose, _ request: Request) -> Int {
+        content.withLock { content in
+            content.calls.append(Call(number: content.calls.count, request: request, purpose: purpose))
+            return content.calls.count - 1
+        }
+    }
+
+    /// - Parameter retryAt: when a call that was told to come back is sent again.
+    /// - Returns: what the client was told; nil when it does not know.
+    @discardableResult
+    func end(_ number: Int, _ reading: Reading, retryAt: ContinuousClock.Instant?) -> Told? {
+        content.withLock { content in
+            switch reading {
+            case .told(let told):
+                content.calls[number].told = told
+                return told
+            case .later(let kind):
+                content.unsettled[kind, default: 0] += 1
+                content.calls[number].retryAt = retryAt
+            case .wrong(let text):
+                let call = content.calls[number]
+                content.complaints.append("call \(number), \(call.request.path): \(text)")
+            }
+            return nil
+        }
+    }
+
+    func complain(_ text: String) { content.withLock { $0.complaints.append(text) } }
+
+    /// The answers that nobody may ever get, since this was asked last.
+    func takeComplaints() -> [String] {
+        content.withLock { content in
+            defer { content.complaints = [] }
+            return content.complaints
+        }
+    }
+
+    /// Remembers which calls the kill cut off.
+    func cut() {
+        content.withLock { content in
+            for index in content.calls.indices where content.calls[index].told == nil {
+                content.calls[index].wasCut = true
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+
+/// What an answer means to the client that gets it.
+enum Reading: Sendable {
+    case told(Told)
+    /// To be tried again, by its status and error id.
+    case later(String)
+    /// No client may get this.
+    case wrong(String)
+
+    init(_ reply: HTTPConnection.Reply, to purpose: Purpose) {
+        let answer = try? JSONDecoder().decode(Failure.self, from: reply.body)
+        let error = answer?.error ?? ""
+        if reply.status >= 500 || reply.status == 429 || error == "request_in_progress" {
+            self = .later("\(reply.status) \(error)")
+        } else if reply.status == 200 {
+            self = Self.success(reply.body, purpose)
+        } else {
+            switch (purpose, error) {
+            case (.attach, "purchase_belongs_to_another_user"): self = .told(.ownedByAnother)
+            case (.cancel, "order_not_open"): self = .told(.paidAlready)
+            default:
+                self = .wrong("answered \(reply.status) \(String(decoding: reply.body.prefix(300), as: UTF8.self))")
+            }
+        }
+    }
+
+    private static func success(_ body: Data, _ purpose: Purpose) -> Reading {
+        do {
+            switch purpose {
+            case .attach(let sale, _):
+                let attached = try decode(Attached.self, body)
+                let credited = sale.isConsumable ? [Configuration.unit: sale.units] : [:]
+                guard attached.transaction_id == sale.id, attached.credited == credited,
+                    attached.active != sale.isConsumable
+                else { return .wrong("told another purchase than was attached") }
+                return .told(.attached(order: attached.order_id))
+            case .checkout(let cart):
+                let contract = try decode(Contract.self, body)
+                guard contract.provider == cart.account, contract.type == (cart.isPaidAtOnce ? "none" : "url") else {
+                    return .wrong("told another contract than was asked for")
+                }
+                return .told(
+                    .opened(order: contract.order_id, payment: contract.payment_id, amount: contract.amount.value))
+            case .notify:
+                return body == Data("ok".utf8) ? .told(.acknowledged) : .wrong("is not the provider's acknowledgement")
+            case .cancel(let order):
+                let cancelled = try decode(Order.self, body)
+                guard cancelled.id == order.id, cancelled.status == "closed" else {
+                    return .wrong("told that the cancelled order is \(cancelled.status)")
+                }
+                return .told(.cancelled)
+            case .refund(let order, let amount):
+                let refund = try decode(Refund.self, body)
+                guard refund.order_id == order.id, refund.amount.value == amount ?? order.amount,
+                    refund.status == "succeeded"
+                else { return .wrong("told a refund that is \(refund.status), of \(refund.amount.value)") }
+                return .told(.refunded(id: refund.id))
+            }
+        } catch {
+            return .wrong("cannot be read: \(error)")
+        }
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
+        try JSONDecoder().decode(Success<Value>.self, from: body).data
+    }
+}
+
+extension Cart {
+    var isPaidAtOnce: Bool { account == Configuration.noneAccount }
+}
+
+private struct Success<Value: Decodable>: Decodable {
+    let data: Value
+}
+
+private struct Failure: Decodable {
+    let error: String?
+}
+
+private struct Attached: Decodable {
+    let order_id: String
+    let transaction_id: String
+    let active: Bool
+    let credited: [String: Int64]
+}
+
+private struct Contract: Decodable {
+    let order_id: String
+    let payment_id: String
+    let provider: String
+    let type: String
+    let amount: Price
+}
+
+private struct Order: Decodable {
+    let id: String
+    let status: String
+}
+
+private struct Refund: Decodable {
+    let id: String
+    let order_id: String
+    let status: String
+    let amount: Price
+}

@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+
+/// One request as it goes over the wire, so that it can be sent again exactly.
+struct Request: Sendable {
+    let method: String
+    let path: String
+    let headers: [String: String]
+    let body: String
+
+    /// - Parameter key: the `Idempotency-Key`.
+    static func post(
+        _ path: String, bearer: String? = nil, key: String? = nil, _ body: some Encodable
+    ) throws -> Request {
+        var headers = ["Content-Type": "application/json"]
+        headers["Authorization"] = bearer.map { "Bearer \($0)" }
+        headers["Idempotency-Key"] = key
+        return Request(method: "POST", path: path, headers: headers, body: try text(body))
+    }
+
+    /// The sandbox provider's notification, signed now.
+    static func notification(_ event: SandboxNotification) throws -> Request {
+        let body = try text(event)
+        let stamp = String(Int64(Date().timeIntervalSince1970))
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(stamp).\(body)".utf8), using: SymmetricKey(data: Data(Configuration.sandboxSecret.utf8)))
+        let signature = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return Request(
+            method: "POST", path: "/v1/notify/\(Configuration.notifyToken)",
+            headers: ["Content-Type": "application/json", "X-Sandbox-Signature": "t=\(stamp),v1=\(signature)"],
+            body: body)
+    }
+
+    private static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// What the sandbox provider tells.
+struct SandboxNotification: Encodable {
+    let event_id: String
+    let payment_id: String
+    let type = "payment.succeeded"
+    let amount: Price
+    let occurred_at = Int64(Date().timeIntervalSince1970)
+}
+
+struct Price: Codable, Sendable, Equatable {
+    let value: Int64
+    let currency: String
+}
+
+/// A user's JWT (RFC 7519) as the app's own login makes it.
+enum UserToken {
+    static func make(_ user: String) throws -> String {
+        let now = Int64(Date().timeIntervalSince1970)
+        let claims = #"{"sub":"\#(user)","iat":\#(now),"exp":\#(now + 86_400)}"#
+        let input = "\(base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))).\(base64URL(Data(claims.utf8)))"
+        let key = SymmetricKey(data: Data(Configuration.userSecret.utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: key)
+        return "\(input).\(base64URL(Data(code)))"
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,66 @@
+import NIOCore
+import Synchronization
+
+/// Requests to send, over how many connections, and for how long.
+struct LoadPlan: Sendable {
+    enum Length: Sendable {
+        /// Each request once.
+        case once
+        /// Round and round until the time is over.
+        case seconds(Int)
+    }
+
+    let clients: Int
+    let length: Length
+    let requests: [ByteBuffer]
+}
+
+/// What all connections of a plan share: which request is next, and what came of those before.
+final class LoadRun: Sendable {
+    private struct State {
+        var next = 0
+        var answered = 0
+        var fault: String?
+    }
+
+    private let requests: [ByteBuffer]
+    private let deadline: ContinuousClock.Instant?
+    private let state = Mutex(State())
+
+    init(_ plan: LoadPlan) {
+        requests = plan.requests
+        switch plan.length {
+        case .once: deadline = nil
+        case .seconds(let seconds): deadline = .now + .seconds(seconds)
+        }
+    }
+
+    /// The request that a connection sends next; nil when it is done.
+    func next() -> ByteBuffer? {
+        if let deadline, ContinuousClock.now >= deadline { return nil }
+        return state.withLock { state in
+            guard state.fault == nil, deadline != nil || state.next < requests.count else { return nil }
+            defer { state.next += 1 }
+            return requests[state.next % requests.count]
+        }
+    }
+
+    func take(_ reply: ReplyReader.Reply) {
+        state.withLock { state in
+            state.answered += 1
+            guard reply.status != 200, state.fault == nil else { return }
+            state.fault = "an answer has status \(reply.status): \(String(buffer: reply.body).prefix(300))"
+        }
+    }
+
+    func fail(_ fault: String) {
+        state.withLock { $0.fault = $0.fault ?? fault }
+    }
+
+    /// How many requests were answered with 200: all that were sent.
+    func finish() throws -> Int {
+        let (answered, fault) = state.withLock { ($0.answered, $0.fault) }
+        if let fault { throw BenchFailure(description: fault) }
+        return answered
+    }
+}

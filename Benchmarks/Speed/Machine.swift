@@ -1,0 +1,36 @@
+import Foundation
+
+/// What the figures were measured on.
+enum Machine {
+    static var description: String {
+        let information = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+        let model = information.split(separator: "\n").first { $0.hasPrefix("model name") }
+        let name = model?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown CPU"
+        return "\(name), \(ProcessInfo.processInfo.activeProcessorCount) cores."
+    }
+}
+
+/// CPU time, which a busy neighbour disturbs less than time by the clock.
+enum CPUTime {
+    /// Seconds that this thread has worked.
+    static var ofThread: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
+    }
+
+    /// Seconds that all threads of a process have worked, for itself and in the kernel: proc(5), fields 14 and 15.
+    static func of(_ pid: pid_t) throws -> Double {
+        let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+        // The second field is the program's name, which may hold blanks.
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            throw BenchFailure(description: "cannot read the CPU time of process \(pid)")
+        }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

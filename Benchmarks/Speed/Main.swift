@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// `paydesk-bench`: how fast Paydesk is, as ratios to what the same machine can do.
+@main
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "paydesk-bench", abstract: "Measures Paydesk's speed as ratios.",
+        subcommands: [Measure.self, EmptyServer.self], defaultSubcommand: Measure.self)
+}
+
+/// Why a measurement could not be made.
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+}

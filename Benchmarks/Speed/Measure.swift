@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+
+/// Runs the selected sections and prints one table.
+struct Measure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "measure", abstract: "Measures, and prints a table. Speed never fails a run.")
+
+    @Option(help: "The sections to run, separated by commas: \(Section.names).")
+    var only = Section.names
+    @Flag(help: "Prints JSON instead of a table.") var json = false
+    @Flag(help: "Measures attach, status and growth on a throwaway PostgreSQL as well.") var postgres = false
+    @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
+    @Option(help: "The program under test instead of the one beside this.") var paydesk: String?
+    @Option(help: "Attaches at 16 and at 64 clients; a fifth of them at one.") var attaches = 5_000
+    @Option(help: "Seconds of each measurement of reads, of which there are three.") var seconds = 2
+    @Option(help: "The grants of the large database.") var grants = 1_000_000
+    @Option(help: "Writes `perf` recordings of attach and status at 64 clients into this folder.")
+    var profile: String?
+
+    func run() async throws {
+        guard let sections = Section.parse(only) else {
+            throw ValidationError("--only takes any of \(Section.names)")
+        }
+        guard attaches >= 100, seconds >= 1, grants >= 2_000 else {
+            throw ValidationError("--attaches at least 100, --seconds at least 1, --grants at least 2000")
+        }
+        let bench = try Workbench(
+            folder: folder, program: paydesk, attaches: attaches, seconds: seconds, grants: grants, profile: profile)
+        defer { bench.remove() }
+        var report = Report()
+        let asksOpenSSL = !sections.isDisjoint(with: [.verify, .attach])
+        report.note(Machine.description)
+        report.note(try await bench.durability())
+        if asksOpenSSL { report.openSSL.append(try await OpenSSL.verificationsPerSecond(bench)) }
+        for engine in postgres ? [Engine.sqlite, .postgres] : [.sqlite] {
+            try await measure(sections, on: engine, bench, into: &report)
+        }
+        if asksOpenSSL { report.openSSL.append(try await OpenSSL.verificationsPerSecond(bench)) }
+        print(json ? try report.json : report.table)
+    }
+
+    private func measure(
+        _ sections: Set<Section>, on engine: Engine, _ bench: Workbench, into report: inout Report
+    ) async throws {
+        if let note = engine.note { report.note(note) }
+        if engine == .sqlite, sections.contains(.verify) {
+            progress("verification")
+            report.add(try VerifySection.figures())
+        }
+        if !sections.isDisjoint(with: [.attach, .commits]) {
+            progress("attaches on \(engine)")
+            report.add(try await AttachSection(bench: bench, engine: engine).figures(sections))
+        }
+        if sections.contains(.status) {
+            progress("status reads on \(engine)")
+            report.add(try await StatusSection(bench: bench, engine: engine).figures())
+        }
+        if sections.contains(.growth) {
+            progress("growth on \(engine)")
+            report.add(try await GrowthSection(bench: bench, engine: engine, progress: progress).figures())
+        }
+    }
+
+    private func progress(_ what: String) {
+        FileHandle.standardError.write(Data("measuring \(what)\n".utf8))
+    }
+}
+
+/// What can be measured by itself.
+enum Section: String, CaseIterable {
+    case verify
+    case attach
+    case commits
+    case status
+    case growth
+
+    static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
+
+    static func parse(_ text: String) -> Set<Section>? {
+        let names = text.split(separator: ",").map(String.init)
+        let sections = names.compactMap(Section.init)
+        return sections.isEmpty || sections.count < names.count ? nil : Set(sections)
+    }
+}
+
+/// Where the server under test keeps its data.
+enum Engine: String, CustomStringConvertible {
+    case sqlite
+    case postgres
+
+    var description: String {
+        switch self {
+        case .sqlite: "SQLite"
+        case .postgres: "PostgreSQL"
+        }
+    }
+
+    /// What is not the same as in production.
+    var note: String? {
+        switch self {
+        case .sqlite: nil
+        case .postgres:
+            "PostgreSQL runs with fsync=off, and its own processes' CPU time is not counted: only the server's is."
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import NIOCore
+import TestSupport
+
+/// Status reads and attaches of a small and of a large installation.
+struct GrowthSection {
+    let bench: Workbench
+    let engine: Engine
+    let progress: (String) -> Void
+
+    private static let small = 1_000
+    /// Users who ask, chosen evenly: as many of the large installation, so that only what is stored differs.
+    private static let asking = 999
+
+    /// A running server and who asks it.
+    private struct Size {
+        let grants: Int
+        let server: ServerProcess
+        let asking: [ByteBuffer]
+    }
+
+    func figures() async throws -> [Figure] {
+        let (small, large) = (try await filled(Self.small), try await filled(bench.grants))
+        defer {
+            small.remove()
+            large.remove()
+        }
+        return try await small.whileServing { small in
+            try await large.whileServing { large in
+                let sizes = [try await size(Self.small, small), try await size(bench.grants, large)]
+                return try await compared("status", sizes, aim: .atLeast(0.8)) { size in
+                    LoadPlan(
+                        clients: Workbench.manyClients, length: .seconds(bench.seconds), requests: size.asking)
+                }
+                    + compared("attach", sizes, aim: nil) { size in
+                        LoadPlan(
+                            clients: Workbench.manyClients, length: .once,
+                            requests: (0..<bench.attaches / 3).map { _ in Customer.new().attach(port: size.server.port)
+                            })
+                    }
+            }
+        }
+    }
+
+    private func compared(
+        _ what: String, _ sizes: [Size], aim: Aim?, _ plan: @escaping (Size) -> LoadPlan
+    ) async throws -> [Figure] {
+        // The first load of each finds caches cold, and is not counted.
+        for size in sizes { _ = try await size.server.measure(plan(size)) }
+        let measured = try await Measurement.inTurn(sizes.map { size in { try await size.server.measure(plan(size)) } })
+        let base = Figure.Base.figure("that at \(Self.small)", measured[0].perCPUSecond)
+        return sizes.indices.map { index in
+            Figure(
+                section: .growth, name: "\(what), \(engine), \(sizes[index].grants) grants",
+                value: measured[index].perCPUSecond, unit: "/CPU s", perSecond: measured[index].perSecond,
+                base: index == 0 ? nil : base, aim: index == 0 ? nil : aim)
+        }
+    }
+
+    private func filled(_ grants: Int) async throws -> Installation {
+        let installation = try Installation(bench, on: engine)
+        let started = ContinuousClock.now
+        try await Seeder.fill(installation, to: grants)
+        progress("\(engine) with \(grants) grants, filled in \(Int((ContinuousClock.now - started).seconds)) s")
+        return installation
+    }
+
+    private func size(_ grants: Int, _ server: ServerProcess) async throws -> Size {
+        let step = max(1, grants / Self.asking)
+        let names = stride(from: 1, to: grants, by: step).map { Customer.name(UInt32($0)) }
+        try await check(server, names)
+        let asking = names.map { Customer(name: $0).status(port: server.port) }.shuffled()
+        return Size(grants: grants, server: server, asking: asking)
+    }
+
+    /// That the users of the filled database own what they should.
+    private func check(_ server: ServerProcess, _ names: [String]) async throws {
+        for name in [names.first, names.last].compactMap(\.self) {
+            let reply = await LoopbackHTTP.send(
+                "GET", "/v1/public/iap/apple/status", port: server.port,
+                headers: ["Authorization": "Bearer \(Customer(name: name).token)"])
+            guard let body = reply?.body, body.contains(#""active":true"#) else {
+                throw BenchFailure(description: "\(name) owns nothing: \(reply?.body ?? "no answer")")
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import AppleTrust
+import Foundation
+import TestSupport
+
+/// Verification of signed transactions in this process, on one thread.
+enum VerifySection {
+    private static let coldRounds = 500
+    private static let warmRounds = 20_000
+    /// Different payloads under one leaf, as a server sees them.
+    private static let payloads = 2_000
+
+    static func figures() throws -> [Figure] {
+        let root = Array(try Data(contentsOf: URL(fileURLWithPath: AppleMint.rootFile)))
+        let transactions = (0..<payloads).map { _ in Customer.purchase().jws }
+        return [
+            Figure(
+                section: .verify, name: "verification, chain remembered", value: try warm(root, transactions),
+                unit: "/CPU s", base: .openSSL, aim: .atLeast(0.7)),
+            Figure(
+                section: .verify, name: "verification, chain new", value: try cold(root, transactions),
+                unit: "/CPU s", base: .openSSL),
+        ]
+    }
+
+    private static func verifier(_ root: [UInt8]) throws -> AppleVerifier {
+        try AppleVerifier(AppleVerifierConfiguration(apps: [AppleApp(bundleID: "com.example.app")], extraRoots: [root]))
+    }
+
+    private static func warm(_ root: [UInt8], _ transactions: [String]) throws -> Double {
+        let verifier = try verifier(root)
+        for transaction in transactions { _ = try verifier.transaction(transaction) }
+        let started = CPUTime.ofThread
+        for round in 0..<warmRounds { _ = try verifier.transaction(transactions[round % payloads]) }
+        return Double(warmRounds) / (CPUTime.ofThread - started)
+    }
+
+    /// A verifier remembers chains, so that each verification has one of its own, made before.
+    private static func cold(_ root: [UInt8], _ transactions: [String]) throws -> Double {
+        let verifiers = try (0..<coldRounds).map { _ in try verifier(root) }
+        let started = CPUTime.ofThread
+        for (verifier, transaction) in zip(verifiers, transactions) { _ = try verifier.transaction(transaction) }
+        return Double(coldRounds) / (CPUTime.ofThread - started)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Store
+
+/// SQL that writes the rows of one attach again for other users, as if each of them had attached a purchase.
+///
+/// Each id, the user's name and the transaction's number become those of user n; times are spread over twenty days;
+/// all else, sealed evidence and JSON included, is as the server wrote it. The audit's digests are copies too, so
+/// `paydesk check` does not find them right.
+struct CloneStatements {
+    let footprint: Footprint
+    let dialect: Dialect
+    /// The name of the attach's own user.
+    let user: String
+    let transaction: String
+
+    /// One statement for each row of the attach: users `first` to `last`.
+    func statements(from first: Int, through last: Int) -> [String] {
+        footprint.entries.map { entry in
+            let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }
+            let columns = values.map { $0.0 }.joined(separator: ", ")
+            let expressions = values.map { expression($0.1) }.joined(separator: ", ")
+            let into = "INSERT INTO \(entry.table) (\(columns))"
+            switch dialect {
+            case .sqlite:
+                return """
+                    \(into) WITH RECURSIVE s (n) AS (SELECT \(first) UNION ALL SELECT n + 1 FROM s WHERE n < \(last))
+                    SELECT \(expressions) FROM s
+                    """
+            case .postgres:
+                return "\(into) SELECT \(expressions) FROM generate_series(\(first)::bigint, \(last)) AS s (n)"
+            }
+        }
+    }
+
+    private func expression(_ value: SQLValue) -> String {
+        switch value {
+        case .null: return "NULL"
+        case .integer(let number):
+            // Seconds since 1970, as all times are.
+            let isTime = (1_600_000_000...2_200_000_000).contains(number)
+            return isTime ? "\(number) - n * 7919 % 1728000" : String(number)
+        case .text(let text): return expression(text)
+        case .blob(let data):
+            let digits = data.map { String($0, radix: 16).leftPadded(to: 2) }.joined()
+            return dialect == .sqlite ? "X'\(digits)'" : "'\\x\(digits)'::bytea"
+        }
+    }
+
+    /// The text with what is the attach's own replaced.
+    private func expression(_ text: String) -> String {
+        var parts: [String] = []
+        var plain = text[...]
+        while let (range, replacement) = first(in: plain) {
+            parts += [quoted(plain[..<range.lowerBound]), replacement]
+            plain = plain[range.upperBound...]
+        }
+        parts.append(quoted(plain))
+        let all = parts.filter { $0 != "''" }
+        return all.isEmpty ? "''" : all.joined(separator: " || ")
+    }
+
+    private func first(in text: Substring) -> (Range<String.Index>, String)? {
+        var found: (Range<String.Index>, String)?
+        for token in footprint.ids.union([user, transaction]) {
+            guard let range = text.firstRange(of: token), range.lowerBound < found?.0.lowerBound ?? text.endIndex
+            else { continue }
+            found = (range, replacement(of: token))
+        }
+        return found
+    }
+
+    private func replacement(of token: String) -> String {
+        switch token {
+        case user: "'user-' || \(hexadecimal)"
+        case transaction: "'10000000' || \(decimal)"
+        // Prefix and time stay, then the number, then what tells two ids of one attach apart.
+        default: "\(quoted(token.prefix(14))) || \(decimal) || \(quoted(token.suffix(8)))"
+        }
+    }
+
+    /// n in 8 digits.
+    private var decimal: String {
+        dialect == .sqlite ? "printf('%08d', n)" : "lpad(n::text, 8, '0')"
+    }
+
+    /// As ``Customer/name(_:)`` scatters.
+    private var hexadecimal: String {
+        let scattered = "(n * 2654435761) % 4294967296"
+        return dialect == .sqlite ? "printf('%08x', \(scattered))" : "lpad(to_hex(\(scattered)), 8, '0')"
+    }
+
+    private func quoted(_ text: some StringProtocol) -> String {
+        "'\(String(text).replacing("'", with: "''"))'"
+    }
+}
+
+extension String {
+    fileprivate func leftPadded(to length: Int) -> String {
+        String(repeating: "0", count: Swift.max(0, length - count)) + self
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+import NIOCore
+import Store
+import TestSupport
+
+/// Fills the database of an installation with what attaches leave there.
+enum Seeder {
+    /// Users whose rows are written by one transaction.
+    private static let chunk = 20_000
+
+    /// Attaches one purchase through the server, then multiplies what that wrote while the server is down.
+    static func fill(_ installation: Installation, to grants: Int) async throws {
+        let (customer, sale) = (Customer.new(), Customer.purchase())
+        try await installation.whileServing { server in
+            let request = customer.attach(sale, port: server.port)
+            _ = try await server.measure(LoadPlan(clients: 1, length: .once, requests: [request]))
+        }
+        let url = try DatabaseURL(installation.databaseURL)
+        let clones = try await clones(url, user: customer.name, transaction: sale.id)
+        let chunks = stride(from: 1, to: grants, by: chunk).map { first in
+            clones.statements(from: first, through: min(first + chunk - 1, grants - 1))
+        }
+        switch url {
+        case .sqlite(let path): try fill(path, chunks)
+        case .postgres(let address): try await fill(address, chunks)
+        }
+    }
+
+    private static func clones(_ url: DatabaseURL, user: String, transaction: String) async throws -> CloneStatements {
+        let store = try Store.openReadOnly(url, now: { Int64(Date().timeIntervalSince1970) })
+        let dialect = store.engine.dialect
+        let result: Result<Footprint, any Error>
+        do {
+            result = .success(try await store.read { try Footprint(of: [user, transaction], in: $0) })
+        } catch { result = .failure(error) }
+        await store.engine.close()
+        return CloneStatements(
+            footprint: try result.get(), dialect: dialect, user: user, transaction: transaction)
+    }
+
+    /// Writes to the file itself, without a journal: nobody else has it, and a broken run throws it away.
+    private static func fill(_ path: String, _ chunks: [[String]]) throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { connection in
+            for pragma in ["journal_mode = OFF", "synchronous = OFF", "cache_size = -400000"] {
+                try connection.execute(sql: "PRAGMA \(pragma)")
+            }
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        for statements in chunks {
+            try queue.write { connection in
+                for statement in statements { try connection.execute(sql: statement) }
+            }
+        }
+        try queue.close()
+        // What the measured commits wait for must not be the pages of this.
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        guard file >= 0, fsync(file) == 0 else { throw BenchFailure(description: "cannot write \(path)") }
+    }
+
+    private static func fill(_ address: PostgresAddress, _ chunks: [[String]]) async throws {
+        var settings = PostgresSettings()
+        settings.connections = 1
+        settings.statementTimeout = .seconds(300)
+        let store = Store(engine: PostgresEngine(address, settings: settings))
+        let result: Result<Void, any Error>
+        do {
+            for statements in chunks {
+                try await store.write { transaction in
+                    for statement in statements { try transaction.run(statement) }
+                }
+            }
+            // The throwaway server's autovacuum, which would gather these, is off.
+            try await store.write { try $0.run("ANALYZE") }
+            result = .success(())
+        } catch { result = .failure(error) }
+        await store.engine.close()
+        try result.get()
+    }
+}

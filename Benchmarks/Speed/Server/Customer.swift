@@ -1,0 +1,79 @@
+import Crypto
+import Domain
+import Foundation
+import NIOCore
+import Synchronization
+import TestSupport
+
+/// A user of the app with a token.
+struct Customer: Sendable {
+    /// The secret of the users' tokens (HS256).
+    static let secret = "the benchmark's secret of users' tokens"
+
+    let name: String
+    let token: String
+
+    private static let number = Atomic<UInt32>(1 << 31)
+
+    init(name: String) {
+        self.name = name
+        token = Self.token(for: name, lifetime: 86_400)
+    }
+
+    private init(name: String, lifetime: Int) {
+        self.name = name
+        token = Self.token(for: name, lifetime: lifetime)
+    }
+
+    /// This user with other tokens, as after further logins.
+    func again(_ count: Int) -> [Customer] {
+        (1...count).map { Customer(name: name, lifetime: 86_400 + $0) }
+    }
+
+    /// A user that nobody has seen.
+    static func new() -> Customer { Customer(name: name(number.add(1, ordering: .relaxed).newValue)) }
+
+    /// The name of a user by number; below 2^31 are those that a database is filled with.
+    ///
+    /// Names lie scattered, as the ids of an app's users do: the factor is odd, so that no two numbers have one name.
+    static func name(_ number: UInt32) -> String {
+        let digits = String(number &* 2_654_435_761, radix: 16)
+        return "user-" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    private static func token(for name: String, lifetime: Int) -> String {
+        let now = Int(Date().timeIntervalSince1970)
+        let header = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+        let claims = base64URL(Data(#"{"exp":\#(now + lifetime),"iat":\#(now),"sub":"\#(name)"}"#.utf8))
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(header).\(claims)".utf8), using: SymmetricKey(data: Data(secret.utf8)))
+        return "\(header).\(claims).\(base64URL(Data(code)))"
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}
+
+extension Customer {
+    /// A new month pass as the App Store signs it, bought now.
+    static func purchase() -> AppleSale {
+        AppleSale(Installation.product, at: Timestamp(Int64(Date().timeIntervalSince1970))) {
+            $0.quantity = 1
+            $0.price = 39_900
+            $0.currency = "CNY"
+        }
+    }
+
+    /// The request that attaches a purchase, a new one where none is given.
+    func attach(_ sale: AppleSale = Self.purchase(), port: UInt16, isIdempotent: Bool = false) -> ByteBuffer {
+        RequestBytes.post(
+            "/v1/public/iap/apple/transactions/attach", port: port, token: token,
+            body: #"{"signed_transaction_jws":"\#(sale.jws)"}"#, key: isIdempotent ? "attach-1" : nil)
+    }
+
+    /// The request that asks what this customer owns.
+    func status(port: UInt16) -> ByteBuffer {
+        RequestBytes.get("/v1/public/iap/apple/status", port: port, token: token)
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+
+/// A folder with a configuration of `paydesk serve`, and the database that it names.
+struct Installation: Sendable {
+    static let product = "com.example.vip.month"
+    private static let limitsOff = """
+        limits:
+          {user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, sessions_per_minute: 0, concurrent: 0}
+        """
+
+    let folder: String
+    let port: UInt16
+    /// As in `database.url`, but absolute.
+    let databaseURL: String
+    private let bench: Workbench
+
+    /// Writes the configuration; a PostgreSQL database is made as well.
+    init(_ bench: Workbench, on engine: Engine, limits: Bool = false) throws {
+        self.bench = bench
+        folder = try bench.makeFolder("desk")
+        port = try FreePort.next()
+        switch engine {
+        case .sqlite: databaseURL = "sqlite:\(folder)/var/paydesk.db"
+        case .postgres:
+            let cluster = try PostgresCluster.running()
+            let name = "bench_\(port)"
+            try cluster.administer("CREATE DATABASE \(name)")
+            databaseURL = "postgres://paydesk@127.0.0.1:\(cluster.port)/\(name)?sslmode=disable&gssencmode=disable"
+        }
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/Config/providers", withIntermediateDirectories: true)
+        try write("paydesk.yaml", main(limits: limits))
+        try write("catalog.yaml", Self.catalog)
+        try write("providers/apple-iap.yaml", Self.account)
+    }
+
+    private func write(_ name: String, _ text: String) throws {
+        try text.write(toFile: "\(folder)/Config/\(name)", atomically: true, encoding: .utf8)
+    }
+
+    private func main(limits: Bool) -> String {
+        """
+        mode: development
+        http: {host: 127.0.0.1, port: \(port), public_url: "http://127.0.0.1:\(port)"}
+        database: {url: "\(databaseURL)"}
+        auth: {hs256_secret: "\(Customer.secret)"}
+        \(limits ? "" : Self.limitsOff)
+        """
+    }
+
+    private static let catalog = """
+        skus:
+          - {id: vip_month, name: VIP monthly, kind: non_renewing, tier: VIP, rank: 10, duration_days: 30,
+             prices: [{currency: CNY, value: 3990}], apple_product_ids: [\(product)]}
+        """
+
+    private static let account = """
+        account: apple-iap
+        kind: apple_iap
+        enabled: true
+        notify_token: notify-token-of-the-benchmark
+        routing: {platforms: [ios], priority: 1}
+        settings:
+          apps: [{bundle_id: com.example.app}]
+          environments: [Production, Sandbox]
+          root_certificates: ["\(AppleMint.rootFile)"]
+        """
+
+    /// Starts `paydesk serve`, runs the body and stops it.
+    func whileServing<T>(_ body: (ServerProcess) async throws -> T) async throws -> T {
+        let server = try await ServerProcess.start(
+            [bench.paydesk, "serve"], port: port, in: folder, name: "serve", ready: "/readyz")
+        return try await server.whileRunning(body)
+    }
+
+    /// Removes the folder; databases of PostgreSQL go with their server.
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}
+
+extension ServerProcess {
+    /// Commits of the server's store since its start.
+    func commits() async throws -> Int {
+        let name = "paydesk_store_commits_total "
+        let text = await LoopbackHTTP.send("GET", "/metrics", port: port)?.body ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        guard let count = line.flatMap({ Int($0.dropFirst(name.count)) }) else {
+            throw BenchFailure(description: "/metrics has no \(name)")
+        }
+        return count
+    }
+}
