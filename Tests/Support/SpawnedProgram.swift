@@ -28,8 +28,16 @@ package final class SpawnedProgram: Sendable {
             posix_spawn_file_actions_addopen(
                 &actions, descriptor, "\(folder)/\(name).\(suffix)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         }
+        // Swift's pool threads block signals, and a child inherits what its parent's thread blocks.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, "/bin/sh", &actions, nil, arguments, variables)
+        let code = posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments, variables)
         guard code == 0 else { throw Failure(description: "cannot start \(command[0]): error \(code)") }
         self.pid = pid
     }

@@ -17,8 +17,8 @@ extension Gateway {
     package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> PurchaseStatus {
         let now = time.now
         let known = try await read { db -> (EntitlementFold, String)? in
-            guard let id = try db.userID(user), let token = try db.appAccountToken(id) else { return nil }
-            return (EntitlementRules.fold(try db.grants(of: id), now: now), token)
+            guard let account = try db.appAccount(user) else { return nil }
+            return (EntitlementRules.fold(try db.grants(of: account.user), now: now), account.token)
         }
         if let (fold, token) = known { return PurchaseStatus(fold, token: token) }
         // The token is made when it is first asked for.

@@ -11,7 +11,9 @@ enum Live {
 
     static let random = RandomSource { count in
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        // Each number is one call of the system's, so all of its bytes are used.
+        return Array(
+            (0..<(count + 7) / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }.prefix(count))
     }
 
     /// Returns early when the task is cancelled.

@@ -6,14 +6,22 @@ extension Database {
         try row("SELECT id FROM users WHERE external_id = ?", external.rawValue)?.id("id")
     }
 
+    /// The user of this name with the UUID that Apple's transactions carry, once it was asked for.
+    package func appAccount(
+        _ external: ExternalUserID
+    ) throws(StoreError) -> (user: ID<User>, token: String)? {
+        let found = try row(
+            """
+            SELECT u.id, s.app_account_token FROM users u JOIN user_states s ON s.user_id = u.id
+            WHERE u.external_id = ? AND s.app_account_token IS NOT NULL
+            """, external.rawValue)
+        guard let found else { return nil }
+        return (try found.id("id"), try found.text("app_account_token"))
+    }
+
     /// The app's own id; nil after an erasure.
     package func externalUserID(_ user: ID<User>) throws(StoreError) -> String? {
         try row("SELECT external_id FROM users WHERE id = ?", user)?.text("external_id")
-    }
-
-    /// The UUID that Apple's transactions carry for this user; nil until it was asked for.
-    package func appAccountToken(_ user: ID<User>) throws(StoreError) -> String? {
-        try row("SELECT app_account_token FROM user_states WHERE user_id = ?", user)?.optionalText("app_account_token")
     }
 
     package func userVersion(_ user: ID<User>) throws(StoreError) -> Int64 {

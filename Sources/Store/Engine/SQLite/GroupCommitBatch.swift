@@ -91,7 +91,7 @@ struct GroupCommitBatch {
 
     private func savepoint(_ sql: String) throws(StoreError) {
         do {
-            try connection.execute(sql: sql)
+            try connection.cachedStatement(sql: sql).execute()
         } catch {
             throw .failed("\(sql): \(StoreError(sqlite: error))")
         }

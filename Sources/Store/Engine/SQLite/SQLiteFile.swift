@@ -50,6 +50,8 @@ enum SQLiteFile {
         configuration.prepareDatabase { connection in
             // A memory-mapped database turns an I/O error into a signal and a stray pointer into a corrupt file.
             try connection.execute(sql: "PRAGMA mmap_size = 0")
+            // KiB for each connection, as far as there are pages; the default of 2 MB holds the upper levels of few indexes.
+            try connection.execute(sql: "PRAGMA cache_size = -32768")
             if connection.configuration.readonly { try connection.execute(sql: "PRAGMA query_only = 1") }
         }
         return configuration
