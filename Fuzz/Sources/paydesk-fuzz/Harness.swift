@@ -1,0 +1,33 @@
+import Foundation
+
+/// How a target says that something is wrong.
+enum Harness {
+    /// A property does not hold: libFuzzer takes the abort for a crash and keeps the input.
+    static func finding(_ what: String) -> Never {
+        complain("FINDING: \(what)")
+        abort()
+    }
+
+    static func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
+        if !condition { finding(what()) }
+    }
+
+    /// The fuzzer itself cannot work; no input is to blame.
+    static func stop(_ why: String) -> Never {
+        complain("paydesk-fuzz: \(why)")
+        exit(2)
+    }
+
+    /// What minting needs and cannot go on without.
+    static func minted<Value>(_ body: () throws -> Value) -> Value {
+        do {
+            return try body()
+        } catch {
+            stop("nothing can be minted: \(error)")
+        }
+    }
+
+    private static func complain(_ line: String) {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
+    }
+}

@@ -1,0 +1,9 @@
+/// Every target, one line each.
+enum Targets {
+    static let all: [any FuzzTarget] = [
+        JWSTextTarget(),
+        JWSHeaderTarget(),
+        JWSPayloadTarget(),
+        JWSCertificateTarget(),
+    ]
+}
