@@ -66,6 +66,7 @@ package struct API: Sendable {
             + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints
             + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
             + InboxRoutes(gateway: gateway).endpoints
+            + PartnerRoutes(gateway: gateway).endpoints + ReportRoutes(gateway: gateway).endpoints
             + PayPageRoutes(gateway: gateway).endpoints
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints
     }

@@ -18,6 +18,15 @@ struct AuthorizationTests {
     /// Users' routes in the shapes of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]
 
+    /// What a partner's key needs for each of the partners' routes.
+    private static let partners: [String: Scope] = [
+        "GET /v1/partner/users/{user_id}/entitlements": .entitlementsRead,
+        "POST /v1/partner/users/{user_id}/balances/{unit}/debit": .entitlementsWrite,
+        "POST /v1/partner/users/{user_id}/grants": .entitlementsWrite, "POST /v1/partner/checkout": .checkoutWrite,
+        "GET /v1/partner/orders": .ordersRead, "GET /v1/partner/orders/{id}": .ordersRead,
+        "GET /v1/partner/events": .eventsRead,
+    ]
+
     private static func name(_ endpoint: Endpoint) -> String { "\(endpoint.method) \(endpoint.path)" }
 
     /// The path with every parameter filled in.
@@ -35,12 +44,14 @@ struct AuthorizationTests {
                 switch endpoint.access {
                 case .anyone: #expect(Self.open.contains(name), "\(name)")
                 case .user: #expect(endpoint.path.hasPrefix("/v1/public/") || Self.compatible.contains(name), "\(name)")
+                case .key(let scopes) where endpoint.path.hasPrefix("/v1/partner/"):
+                    #expect(scopes == Self.partners[name].map { [$0] }, "\(name)")
                 case .key(let scopes):
                     #expect(endpoint.path.hasPrefix("/v1/admin/"), "\(name)")
                     #expect(scopes == (endpoint.method == .get ? [.admin, .adminRead] : [.admin]), "\(name)")
                 }
             }
-            #expect(Self.open.isSubset(of: Set(endpoints.map(Self.name))))
+            #expect(Self.open.union(Self.partners.keys).isSubset(of: Set(endpoints.map(Self.name))))
         }
     }
 
@@ -49,7 +60,7 @@ struct AuthorizationTests {
         try await withCounter(on: engine) { counter in
             let user = try await counter.token()
             let reader = try await counter.key("admin:read")
-            let orders = try await counter.key("orders:read", "entitlements:read", "checkout:write")
+            var lacking: [[Scope]: IssuedKey] = [:]
             let revoked = try await counter.key("admin")
             try await counter.desk.gateway.revokeKey(revoked.id.rawValue, context: .test)
             let badTokens: [String?] = [
@@ -64,7 +75,7 @@ struct AuthorizationTests {
             let badKeys: [String?] = [
                 nil, "", "garbage", user, revoked.key, counter.adminKey + "x", String(counter.adminKey.dropLast()),
             ]
-            let before = try await counter.traces()
+            var before = try await counter.traces()
             for endpoint in counter.api.endpoints {
                 let (name, path) = (Self.name(endpoint), Self.path(endpoint))
                 func send(_ bearer: String?) async throws -> Reply {
@@ -82,7 +93,14 @@ struct AuthorizationTests {
                         let reply = try await send(bearer)
                         #expect(reply.status == 401 && reply.error == "unauthenticated", "\(name): \(reply)")
                     }
-                    for key in scopes.contains(.adminRead) ? [orders] : [orders, reader] {
+                    // A key with every scope but these.
+                    if lacking[scopes] == nil {
+                        let others = Scope.allCases.filter { $0 != .admin && !scopes.contains($0) }.map(\.rawValue)
+                        lacking[scopes] = try await counter.desk.gateway.createKey(
+                            name: "lacking", partner: nil, scopes: others, context: .test)
+                        before = try await counter.traces()
+                    }
+                    for key in [lacking[scopes]].compactMap(\.self) + (scopes.contains(.adminRead) ? [] : [reader]) {
                         let reply = try await send(key.key)
                         #expect(reply.status == 403 && reply.error == "forbidden", "\(name): \(reply)")
                     }

@@ -104,7 +104,7 @@ struct Counter: Sendable {
         var counts: [Int64] = []
         for table in [
             "orders", "payments", "refunds", "grants", "skus", "api_keys",
-            "notifications WHERE status <> 'rejected'", "usage", "events",
+            "notifications WHERE status <> 'rejected'", "usage", "events", "ledger",
         ] {
             counts.append(try await desk.count(table))
         }

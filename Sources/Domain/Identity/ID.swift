@@ -22,6 +22,14 @@ public struct ID<Subject: Identified>: Hashable, Sendable {
     fileprivate init(bits: UInt128) { rawValue = Subject.idPrefix + "_" + Crockford.encode(bits) }
 }
 
+extension ID {
+    /// An id that sorts before every id made at this time or later, and after those made earlier.
+    package static func least(at time: Timestamp) -> ID {
+        let seconds = UInt128(max(0, min(time.rawValue, Timestamp.farFuture.rawValue + 86_400)))
+        return ID(bits: seconds * 1_000 << 80)
+    }
+}
+
 extension ID: CustomStringConvertible {
     public var description: String { rawValue }
 }

@@ -19,7 +19,7 @@ package struct Page<Item: Sendable>: Sendable {
     }
 }
 
-/// What an admin's list of orders asks for.
+/// What a list of orders asks for.
 package struct OrderQuery: Sendable {
     package var user: ExternalUserID?
     package var status: Order.Status?
@@ -63,15 +63,15 @@ extension Gateway {
         return try await snapshot(id, audience: .user)
     }
 
-    /// Orders for an admin.
+    /// Orders for an admin, or those that a partner may see.
     package func listOrders(
-        _ query: OrderQuery, cursor: String?, limit: Int64
+        _ query: OrderQuery, visibleTo partner: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try orderCursor(cursor)
         let snapshots = try await read { db -> [OrderSnapshot] in
             var filter = OrderFilter(
-                status: query.status, provider: query.provider, reference: query.reference, from: query.from,
-                to: query.to)
+                visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
+                from: query.from, to: query.to)
             if let user = query.user {
                 guard let id = try db.userID(user) else { return [] }
                 filter.user = id
@@ -86,6 +86,15 @@ extension Gateway {
     package func readOrder(_ order: String) async throws(GatewayError) -> OrderSnapshot {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         return try await snapshot(id, audience: .partner)
+    }
+
+    /// A user's order or the partner's own.
+    ///
+    /// - Throws: `orderNotFound`, also for another partner's.
+    package func readOrder(_ order: String, visibleTo partner: String) async throws(GatewayError) -> OrderSnapshot {
+        let found = try await readOrder(order)
+        guard found.partner == nil || found.partner == partner else { throw .orderNotFound(order) }
+        return found
     }
 
     func snapshot(_ id: ID<Order>, audience: OrderSnapshot.Audience) async throws(GatewayError) -> OrderSnapshot {

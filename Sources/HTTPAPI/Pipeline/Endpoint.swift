@@ -70,6 +70,8 @@ enum Answer: Sendable {
     case tagged(Data)
     /// Something without the envelope.
     case raw(status: HTTPResponse.Status, contentType: String, body: Data, headers: [HTTPField])
+    /// Something without the envelope that is sent piece by piece as the client takes it; the answer to a GET only.
+    case streamed(contentType: String, body: ResponseBody, headers: [HTTPField])
 
     /// Encodes the `data` of the envelope: keys sorted, so that equal values have equal bytes.
     static func json(_ value: some Encodable) throws(GatewayError) -> Answer { .data(try encode(value)) }

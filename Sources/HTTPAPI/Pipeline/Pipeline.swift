@@ -153,12 +153,23 @@ struct Pipeline: Sendable {
             }
             return Envelope.success(data, requestID: requestID, extra: Array(headers))
         case .raw(let status, let contentType, let body, let extra):
-            var headers = HTTPFields()
-            headers[.contentType] = contentType
-            headers[.requestID] = requestID
-            for field in extra { headers[field.name] = field.value }
-            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: .init(data: body)))
+            let body = ResponseBody(byteBuffer: .init(data: body))
+            return Self.plain(status, contentType, body, extra, requestID)
+        case .streamed(let contentType, let body, let extra):
+            return Self.plain(.ok, contentType, body, extra, requestID)
         }
+    }
+
+    /// An answer without the envelope.
+    private static func plain(
+        _ status: HTTPResponse.Status, _ contentType: String, _ body: ResponseBody, _ extra: [HTTPField],
+        _ requestID: String
+    ) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = contentType
+        headers[.requestID] = requestID
+        for field in extra { headers[field.name] = field.value }
+        return Response(status: status, headers: headers, body: body)
     }
 
     // MARK: What every request must be like

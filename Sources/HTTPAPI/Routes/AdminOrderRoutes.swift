@@ -16,11 +16,7 @@ struct AdminOrderRoutes {
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        var query = OrderQuery(
-            status: try call.choice("status"), provider: call.query["provider"], reference: call.query["reference"],
-            from: try call.time("from"), to: try call.time("to"))
-        if let name = call.query["user_id"] { query.user = try UserName.parse(name) }
-        let page = try await gateway.listOrders(query, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.listOrders(call.orderQuery, cursor: call.cursor, limit: call.limit)
         return try .json(Listing(items: page.items, next: page.nextCursor))
     }
 
@@ -46,6 +42,19 @@ struct AdminOrderRoutes {
 private struct RefundFields: Decodable {
     let amount: Money?
     let reason: String?
+}
+
+extension Call {
+    /// What a list of orders is asked for.
+    var orderQuery: OrderQuery {
+        get throws(GatewayError) {
+            var order = OrderQuery(
+                status: try choice("status"), provider: query["provider"], reference: query["reference"],
+                from: try time("from"), to: try time("to"))
+            if let name = query["user_id"] { order.user = try UserName.parse(name) }
+            return order
+        }
+    }
 }
 
 /// A user's name in a path, a query or a body.

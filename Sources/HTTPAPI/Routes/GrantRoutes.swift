@@ -21,12 +21,7 @@ struct GrantRoutes {
 
     private func grant(_ call: Call) async throws(GatewayError) -> Answer {
         let user = try UserName.parse(call.parameter("user_id"))
-        let fields = try call.decode(GrantFields.self)
-        guard (1...500).contains(fields.reason.count) else {
-            throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
-        }
-        let request = GrantRequest(
-            sku: fields.sku, durationDays: fields.duration_days, expiresAt: fields.expires_at, reason: fields.reason)
+        let request = try call.decode(GrantFields.self).request()
         return try .json(try await gateway.grant(request, to: user, by: .admin, context: call.context))
     }
 
@@ -35,9 +30,17 @@ struct GrantRoutes {
     }
 }
 
-private struct GrantFields: Decodable {
+/// The body of a grant by hand.
+struct GrantFields: Decodable {
     let sku: String
     let duration_days: Int64?
     let expires_at: Timestamp?
     let reason: String
+
+    func request() throws(GatewayError) -> GrantRequest {
+        guard (1...500).contains(reason.count) else {
+            throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
+        }
+        return GrantRequest(sku: sku, durationDays: duration_days, expiresAt: expires_at, reason: reason)
+    }
 }

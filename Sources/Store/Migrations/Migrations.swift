@@ -6,5 +6,6 @@ package enum Migrations {
         Migration(number: 3, name: "store revocations", sql: storeRevocations),
         Migration(number: 4, name: "jobs", sql: jobs),
         Migration(number: 7, name: "learned facts", sql: learnedFacts),
+        Migration(number: 8, name: "reports", sql: reports),
     ]
 }

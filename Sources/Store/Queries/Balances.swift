@@ -38,6 +38,27 @@ extension Database {
 }
 
 extension Transaction {
+    /// Takes units of a production balance in one guarded statement, and books that as one source of its own.
+    ///
+    /// - Returns: the balance after it; nil when it holds less, or was never credited.
+    package func debit(
+        _ amount: Int64, unit: String, user: ID<User>, source: LedgerSource, at now: Timestamp
+    ) throws(StoreError) -> Int64? {
+        let production = Environment.production.rawValue
+        let left = try rows(
+            """
+            UPDATE balances SET amount = amount - ?
+            WHERE user_id = ? AND unit = ? AND environment = ? AND amount >= ? RETURNING amount
+            """, [amount, user, unit, production, amount])
+        guard let row = left.first else { return nil }
+        try run(
+            """
+            INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
+            VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+            """, user, unit, production, source.kind, source.id, -amount, now)
+        return try row.int("amount")
+    }
+
     /// Books one step of a source and returns the balance after it; the caller holds the user's lock.
     package func book(
         _ delta: Int64, unit: String, user: ID<User>, environment: Environment, source: LedgerSource, step: Int64,

@@ -25,7 +25,8 @@ extension Database {
             arguments.append(argument)
         }
         restrict("o.user_id = ?", filter.user)
-        restrict("o.partner = ?", filter.partner)
+        restrict("(o.partner IS NULL OR o.partner = ?)", filter.visibleTo)
+        restrict("o.sku = ?", filter.sku)
         restrict("o.id < ?", cursor)
         restrict("o.created_at >= ?", filter.from)
         restrict("o.created_at < ?", filter.to)
@@ -79,6 +80,10 @@ extension Database {
         let id: ID<Order> = try row.id("id")
         let anomalies = try rows("SELECT anomaly FROM order_anomalies WHERE order_id = ? ORDER BY at, anomaly", [id])
             .map { row throws(StoreError) in try row.choice("anomaly", Anomaly.self) }
+        return try Self.order(row, anomalies)
+    }
+
+    static func order(_ row: Row, _ anomalies: [Anomaly]) throws(StoreError) -> Order {
         let state: Order.State = try row.choice("state")
         let amount = try row.optionalMoney("amount", "currency")
         let free = state == .paid && amount?.isZero == true ? amount : nil
@@ -91,7 +96,7 @@ extension Database {
             : try row.optionalMoney("paid_value", "paid_currency") ?? free
         let refunded = isStores ? try row.int("returned") : try row.optionalInt("refunded") ?? 0
         return Order(
-            id: id, user: try row.id("user_id"), origin: origin, sku: try row.code("sku"),
+            id: try row.id("id"), user: try row.id("user_id"), origin: origin, sku: try row.code("sku"),
             quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
             amount: amount, state: state,
             paidBy: try row.optionalID("paid_by"), platform: try row.choice("platform"),
@@ -179,7 +184,9 @@ extension Transaction {
 /// Which orders a list shows; nil restricts nothing.
 package struct OrderFilter: Sendable {
     package var user: ID<User>?
-    package var partner: String?
+    /// A partner, who sees users' orders and its own, but no other partner's.
+    package var visibleTo: String?
+    package var sku: SKUCode?
     package var status: Order.Status?
     package var provider: String?
     /// The provider's own id of a payment.
@@ -188,11 +195,12 @@ package struct OrderFilter: Sendable {
     package var to: Timestamp?
 
     package init(
-        user: ID<User>? = nil, partner: String? = nil, status: Order.Status? = nil, provider: String? = nil,
-        reference: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil
+        user: ID<User>? = nil, visibleTo: String? = nil, sku: SKUCode? = nil, status: Order.Status? = nil,
+        provider: String? = nil, reference: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil
     ) {
         self.user = user
-        self.partner = partner
+        self.visibleTo = visibleTo
+        self.sku = sku
         self.status = status
         self.provider = provider
         self.reference = reference

@@ -1,0 +1,70 @@
+package import Domain
+import Store
+
+/// One day's business in one currency.
+package struct DayStatsView: Encodable, Sendable, Equatable {
+    package let day: String
+    package let currency: Currency?
+    package let orders_opened: Int64
+    package let orders_paid: Int64
+    package let charged: Money?
+    package let refunded: Money?
+
+    init(_ stats: DayStats) {
+        day = stats.day.utcDate
+        currency = stats.currency
+        orders_opened = stats.opened
+        orders_paid = stats.paid
+        charged = stats.currency.map { Money(value: stats.charged, currency: $0) }
+        refunded = stats.currency.map { Money(value: stats.refunded, currency: $0) }
+    }
+
+    private enum CodingKeys: String, CodingKey { case day, currency, orders_opened, orders_paid, charged, refunded }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(day, forKey: .day)
+        try fields.encode(currency, forKey: .currency)
+        try fields.encode(orders_opened, forKey: .orders_opened)
+        try fields.encode(orders_paid, forKey: .orders_paid)
+        try fields.encode(charged, forKey: .charged)
+        try fields.encode(refunded, forKey: .refunded)
+    }
+}
+
+/// A stretch of time that a report is about: from a moment until before another.
+struct ReportPeriod: Sendable {
+    let from: Timestamp
+    let to: Timestamp
+
+    /// - Parameters:
+    ///   - days: what is taken where nothing is named.
+    ///   - limit: the most days that may be named; nil: as many as there are.
+    init(from: Timestamp?, to: Timestamp?, days: Int64?, limit: Int64?, now: Timestamp) throws(GatewayError) {
+        let range = Timestamp(0)...Timestamp.farFuture
+        // What happens in this very second counts.
+        let end = to ?? now.adding(seconds: 1)
+        let start = from ?? days.map { max(Timestamp(0), end.adding(days: -$0)) } ?? Timestamp(0)
+        guard range.contains(end) else { throw .invalidRequest(field: "to", reason: "must be seconds since 1970") }
+        guard range.contains(start), start <= end else {
+            throw .invalidRequest(field: "from", reason: "must be seconds since 1970 and not after to")
+        }
+        if let limit, end > start.adding(days: limit) {
+            throw .invalidRequest(field: "from", reason: "at most \(limit) days before to")
+        }
+        self.from = start
+        self.to = end
+    }
+}
+
+extension Gateway {
+    private static let statsLimit: Int64 = 400
+
+    /// Orders opened and paid, and the money that came and went, by day of UTC and currency, newest first.
+    ///
+    /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
+    package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
+        let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
+        return try await read { db in try db.dayStats(from: period.from, to: period.to) }.map(DayStatsView.init)
+    }
+}

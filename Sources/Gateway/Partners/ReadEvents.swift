@@ -1,0 +1,56 @@
+import Domain
+package import FoundationEssentials
+import Store
+
+/// A page of the outbox as JSON; people are named by their internal ids until the names are filled in.
+package struct EventFeed: Sendable {
+    /// Each an object; what an event carries stands as it was stored.
+    package let items: [String]
+    package let next: Int64?
+
+    /// The `data` of the answer, keys sorted.
+    package var json: Data {
+        let next = next.map(String.init) ?? "null"
+        return Data(#"{"items":[\#(items.joined(separator: ","))],"next_cursor":\#(next)}"#.utf8)
+    }
+}
+
+extension Gateway {
+    /// So many events are looked at for one page.
+    private static let window: Int64 = 5_000
+
+    /// The events after a number, oldest first, as far as the key may read them: those of its scopes that belong to nobody
+    /// or to its partner.
+    ///
+    /// An event is listed once it has its number, which it gets after its commit, so that a reader never skips one.
+    ///
+    /// - Throws: `invalidRequest` for a number that is none.
+    package func readEvents(
+        after seq: Int64, key: AuthenticatedKey, limit: Int64
+    ) async throws(GatewayError) -> EventFeed {
+        guard seq >= 0 else { throw .invalidRequest(field: "after", reason: "must be an integer from 0") }
+        let page = try await read { db in
+            try db.events(
+                after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner, limit: limit,
+                window: Self.window)
+        }
+        do {
+            return EventFeed(items: try page.events.map { event throws in try event.json }, next: page.next)
+        } catch {
+            throw .internalError
+        }
+    }
+}
+
+extension NumberedEvent {
+    /// The stored data is JSON already and is not read again.
+    fileprivate var json: String {
+        get throws {
+            let subject = try subject.storedJSON()
+            return """
+                {"at":\(at.rawValue),"data":\(data),"id":"\(id)","seq":\(seq),"sequence":\(sequence),\
+                "subject":\(subject),"type":"\(type)"}
+                """
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// What partners' servers may do for users (`api.md` section 10); webhooks have routes of their own.
+struct PartnerRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(
+                .get, "/v1/partner/users/{user_id}/entitlements", .key([.entitlementsRead]), handle: entitlements),
+            Endpoint(
+                .post, "/v1/partner/users/{user_id}/balances/{unit}/debit", .key([.entitlementsWrite]), handle: debit),
+            Endpoint(.post, "/v1/partner/users/{user_id}/grants", .key([.entitlementsWrite]), handle: grant),
+            Endpoint(.post, "/v1/partner/checkout", .key([.checkoutWrite]), handle: checkout),
+            Endpoint(.get, "/v1/partner/orders", .key([.ordersRead]), handle: orders),
+            Endpoint(.get, "/v1/partner/orders/{id}", .key([.ordersRead]), handle: order),
+            Endpoint(.get, "/v1/partner/events", .key([.eventsRead]), handle: events),
+        ]
+    }
+
+    private func entitlements(_ call: Call) async throws(GatewayError) -> Answer {
+        .tagged(try Answer.encode(try await gateway.queryEntitlements(user: call.namedUser)))
+    }
+
+    private func debit(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(DebitFields.self)
+        let balance = try await gateway.debit(
+            fields.amount, of: call.parameter("unit"), from: call.namedUser, reason: fields.reason ?? "",
+            context: call.context)
+        return try .json(balance)
+    }
+
+    private func grant(_ call: Call) async throws(GatewayError) -> Answer {
+        let request = try call.decode(GrantFields.self).request()
+        return try .json(try await gateway.grant(request, to: call.namedUser, by: .partner, context: call.context))
+    }
+
+    private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
+        let user = try UserName.parse(call.decode(BuyerField.self).user_id)
+        let request = try call.decode(CheckoutFields.self).request()
+        let contract = try await gateway.openCheckout(
+            request, user: user, partner: call.callingKey.partner, context: call.context)
+        return try .json(contract)
+    }
+
+    private func orders(_ call: Call) async throws(GatewayError) -> Answer {
+        let page = try await gateway.listOrders(
+            call.orderQuery, visibleTo: call.callingKey.partner, cursor: call.cursor, limit: call.limit)
+        return try .json(Listing(items: page.items, next: page.nextCursor))
+    }
+
+    private func order(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.readOrder(call.parameter("id"), visibleTo: call.callingKey.partner))
+    }
+
+    private func events(_ call: Call) async throws(GatewayError) -> Answer {
+        let feed = try await gateway.readEvents(
+            after: call.integer("after") ?? 0, key: call.callingKey, limit: call.limit)
+        return .data(feed.json)
+    }
+}
+
+private struct DebitFields: Decodable {
+    let amount: Int64
+    let reason: String?
+}
+
+/// Whom a partner's checkout is for.
+private struct BuyerField: Decodable {
+    let user_id: String
+}
+
+extension Call {
+    /// The key that calls; endpoints with `access: .key` always have one.
+    fileprivate var callingKey: AuthenticatedKey {
+        get throws(GatewayError) {
+            guard case .key(let key) = caller else { throw .unauthenticated }
+            return key
+        }
+    }
+
+    /// The user whom the path names.
+    fileprivate var namedUser: ExternalUserID {
+        get throws(GatewayError) { try UserName.parse(parameter("user_id")) }
+    }
+}

@@ -1,0 +1,11 @@
+extension Migrations {
+    /// What admins' lists and sums read by.
+    static let reports = """
+        CREATE INDEX orders_by_payday ON orders (paid_at) WHERE paid_at IS NOT NULL;
+        CREATE INDEX purchases_by_user ON purchases (user_id) WHERE user_id IS NOT NULL;
+        CREATE INDEX purchases_waiting ON purchases (received_at, environment, key)
+            WHERE sku IS NULL OR user_id IS NULL;
+        CREATE INDEX purchases_revoked ON purchases (revoked_at) WHERE revoked_at IS NOT NULL;
+
+        """
+}

@@ -1,0 +1,52 @@
+package import Domain
+
+/// One change of a balance.
+package struct LedgerEntry: Sendable {
+    package let unit: String
+    package let environment: Environment
+    package let source: LedgerSource
+    package let delta: Int64
+    package let at: Timestamp
+}
+
+// What led to what a user owns, as far as other queries do not tell it.
+extension Database {
+    /// The latest store purchases that are a user's now, or whose order is, newest first.
+    package func storePurchases(of user: ID<User>, limit: Int64) throws(StoreError) -> [PurchaseRecord] {
+        try rows(
+            """
+            SELECT * FROM purchases WHERE user_id = ?
+            UNION
+            SELECT p.* FROM orders o JOIN purchases p ON p.order_id = o.id WHERE o.user_id = ?
+            ORDER BY purchased_at DESC, key DESC LIMIT ?
+            """, [user, user, limit]
+        ).map { row throws(StoreError) in try Self.purchase(row) }
+    }
+
+    /// The latest changes of a user's balances, newest first.
+    package func ledger(of user: ID<User>, limit: Int64) throws(StoreError) -> [LedgerEntry] {
+        try rows(
+            """
+            SELECT unit, environment, source_kind, source_id, delta, at FROM ledger WHERE user_id = ?
+            ORDER BY at DESC, source_kind DESC, source_id DESC, step DESC, unit DESC LIMIT ?
+            """, [user, limit]
+        ).map { row throws(StoreError) in
+            LedgerEntry(
+                unit: try row.text("unit"), environment: try row.choice("environment"),
+                source: LedgerSource(kind: try row.text("source_kind"), id: try row.text("source_id")),
+                delta: try row.int("delta"), at: try row.time("at"))
+        }
+    }
+
+    /// The latest audited acts of one name about a subject, newest first.
+    package func audit(
+        subject: String, action: String, limit: Int64
+    ) throws(StoreError) -> [(at: Timestamp, before: String, after: String)] {
+        try rows(
+            "SELECT at, before, after FROM audit WHERE subject = ? AND action = ? ORDER BY position DESC LIMIT ?",
+            [subject, action, limit]
+        ).map { row throws(StoreError) in
+            (at: try row.time("at"), before: try row.text("before"), after: try row.text("after"))
+        }
+    }
+}

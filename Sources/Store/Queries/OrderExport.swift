@@ -1,0 +1,34 @@
+package import Domain
+
+/// An order as an export lists it.
+package struct ExportedOrder: Sendable {
+    /// Without its anomalies.
+    package let order: Order
+    /// The app's own id of the user; nil after an erasure.
+    package let userName: String?
+    /// The account of the payment that paid it, else of the latest attempt.
+    package let provider: String?
+}
+
+extension Database {
+    /// Orders made from a time until before another, in the order of their ids.
+    package func exportedOrders(
+        after cursor: ID<Order>?, from: Timestamp, to: Timestamp, limit: Int64
+    ) throws(StoreError) -> [ExportedOrder] {
+        let range = Self.made(Order.self, from, to)
+        return try rows(
+            """
+            SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
+                u.external_id AS user_name,
+                COALESCE(p.account, (SELECT x.account FROM payments x WHERE x.order_id = o.id
+                    ORDER BY x.attempt DESC LIMIT 1)) AS account
+            FROM orders o LEFT JOIN payments p ON p.id = o.paid_by LEFT JOIN users u ON u.id = o.user_id
+            WHERE o.id > ? AND o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ? ORDER BY o.id LIMIT ?
+            """, [cursor?.rawValue ?? ""] + range + [from, to, limit]
+        ).map { row throws(StoreError) in
+            ExportedOrder(
+                order: try Self.order(row, []), userName: try row.optionalText("user_name"),
+                provider: try row.optionalText("account"))
+        }
+    }
+}

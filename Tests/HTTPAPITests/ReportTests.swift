@@ -1,0 +1,219 @@
+import Domain
+import Foundation
+import Gateway
+import Store
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+@Suite("What admins look up and add up")
+struct ReportTests {
+    @Test(arguments: TestEngine.allCases)
+    func `purchases that wait are listed, newest first`(_ engine: TestEngine) async throws {
+        try await withPurchaseCounter(on: engine) { counter, apple in
+            let reader = try await counter.key("admin:read").key
+            for number in 0..<3 {
+                _ = try await apple.refusal(apple.sale("com.example.new\(number)"))
+                apple.desk.clock.advance(seconds: 1)
+            }
+            let sale = apple.sale()
+            try await apple.attach(sale, user: "bob")
+            try await apple.store.write { tx in
+                try tx.run("UPDATE purchases SET user_id = NULL WHERE transaction_id = ?", sale.id)
+            }
+            func list(_ query: String) async throws -> JSONValue {
+                let reply = try await counter.get("/v1/admin/purchases?\(query)", reader)
+                try #require(reply.status == 200, "\(reply)")
+                return try reply.data
+            }
+            let unmapped = try await list("state=unmapped")["items"].elements
+            #expect(unmapped.map { $0.text("product_id") } == (0..<3).reversed().map { "com.example.new\($0)" })
+            #expect(unmapped.allSatisfy { $0.text("user_id") == "alice" && $0["sku"] == .null })
+            #expect(unmapped.allSatisfy { $0.text("environment") == "Production" && $0.text("account") == "apple-iap" })
+            let unclaimed = try await list("state=unclaimed")["items"].elements
+            #expect(unclaimed.map { $0.text("transaction_id") } == [sale.id] && unclaimed[0]["user_id"] == .null)
+            #expect(unclaimed[0].text("sku") == "vip_month")
+            let both = try await list("")["items"].elements
+            #expect(both == unclaimed + unmapped)
+            var (walked, cursor) = ([JSONValue](), "")
+            repeat {
+                let page = try await list("limit=1" + (cursor.isEmpty ? "" : "&cursor=\(cursor)"))
+                walked += page["items"].elements
+                cursor = page.text("next_cursor")
+            } while !cursor.isEmpty && walked.count < 10
+            #expect(walked == both)
+            for query in ["state=x", "state=", "cursor=x", "cursor=1~Moon~x", "cursor=x~Production~y", "limit=0"] {
+                let reply = try await counter.get("/v1/admin/purchases?\(query)", reader)
+                #expect(reply.status == 400 && reply.error == "invalid_request", "\(query): \(reply)")
+            }
+            try await apple.store.write { tx in
+                try tx.run(
+                    """
+                    UPDATE purchases SET user_id = (SELECT w.user_id FROM purchase_owners w
+                        WHERE w.original_transaction_id = purchases.original_transaction_id)
+                    """)
+            }
+            #expect(try await list("state=unclaimed")["items"].elements.isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a day's orders and money, by currency, without test money`(_ engine: TestEngine) async throws {
+        try await withPurchaseCounter(on: engine) { counter, apple in
+            let desk = apple.desk
+            // In the middle of a day, so that the acts of one day are in it.
+            desk.clock.set((desk.clock.now.rawValue / 86_400) * 86_400 + 43_200)
+            let first = desk.clock.now
+            let month = try await desk.buy()
+            try await desk.buy("vip_year", user: "bob")
+            _ = try await desk.checkout(user: "carol")
+            _ = try await desk.checkout("trial", user: "dora", provider: nil)
+            try await apple.attach(apple.sale { $0.environment = "Sandbox" }, user: "eve")
+            desk.clock.advance(days: 1)
+            try await desk.refund(month.order, 1_000)
+            let lost = try await desk.buy(user: "fred")
+            try await desk.notify("dispute.opened", lost)
+            try await desk.notify("dispute.lost", lost)
+            let sale = apple.sale {
+                $0.price = 5_990
+                $0.currency = "USD"
+            }
+            try await apple.attach(sale, user: "gina")
+            _ = try await apple.refusal(
+                sale.signedAgain(after: 5) {
+                    $0.revoked = $0.signed
+                    $0.percentage = 50_000
+                }, user: "gina")
+            desk.clock.advance(seconds: 10)
+            func stats(_ query: String) async throws -> Reply {
+                try await counter.get("/v1/admin/stats?\(query)", counter.adminKey)
+            }
+            let items = try await stats("by=day").data["items"].elements
+            let days = [first.adding(days: 1), first].map { time in
+                Date(timeIntervalSince1970: Double(time.rawValue)).formatted(.iso8601.year().month().day())
+            }
+            #expect(
+                items.map { item in
+                    [
+                        item.text("day"), item.text("currency"), "\(item.int("orders_opened"))",
+                        "\(item.int("orders_paid"))", "\(item["charged"].int("value"))",
+                        "\(item["refunded"].int("value"))",
+                    ].joined(separator: " ")
+                } == [
+                    "\(days[0]) CNY 1 1 3990 4990", "\(days[0]) USD 1 1 599 299", "\(days[1]) CNY 4 3 20890 0",
+                ])
+            let whole = "from=\(first.rawValue / 86_400 * 86_400)"
+            #expect(try await stats(whole).data["items"].elements == items)
+            let day = try await stats("\(whole)&to=\(first.rawValue / 86_400 * 86_400 + 86_400)")
+            #expect(try day.data["items"].elements == Array(items.suffix(1)))
+            #expect(try await stats("from=0&to=\(400 * 86_400)").data["items"].elements.isEmpty)
+            for (query, field) in [
+                ("by=week", "by"), ("from=x", "from"), ("to=x", "to"), ("from=0&to=\(400 * 86_400 + 1)", "from"),
+                ("from=10&to=9", "from"), ("from=-1&to=9", "from"), ("to=-1", "to"), ("to=9223372036854775807", "to"),
+                ("from=-9223372036854775808", "from"), ("from=0", "from"),
+            ] {
+                let reply = try await stats(query)
+                #expect(reply.status == 400 && reply.field == field, "\(query): \(reply)")
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `orders are exported as CSV that no spreadsheet runs`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            let reader = try await counter.key("admin:read").key
+            let desk = counter.desk
+            let empty = try await counter.get("/v1/admin/export/orders.csv", reader)
+            let header =
+                "id,user_id,status,sku,quantity,amount,currency,charged,refunded,provider,platform,environment,"
+                + "created_at,paid_at"
+            #expect(empty.status == 200 && empty.text == header + "\r\n")
+            #expect(empty.header("Content-Type") == "text/csv; charset=utf-8; header=present")
+            let at = desk.clock.now.rawValue
+            let names = [
+                ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"),
+                (#"a,"b""#, #""a,""b""""#), (#"=HYPERLINK("x","y")"#, #""'=HYPERLINK(""x"",""y"")""#), ("爱丽丝", "爱丽丝"),
+            ]
+            var lines = [header]
+            for (name, cell) in names {
+                let order = try await desk.checkout(user: name).order
+                lines.append("\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Production,\(at),")
+            }
+            let paid = try await desk.buy("coins", user: "bob", quantity: 2)
+            try await desk.refund(paid.order, 200)
+            lines.append(
+                "\(paid.order),bob,partially_refunded,coins,2,1200,CNY,1200,200,box-url,web,Production,\(at),\(at)")
+            let free = try await desk.checkout("trial", user: "carl", provider: nil)
+            lines.append("\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at)")
+            func export(_ query: String) async throws -> Reply {
+                try await counter.get("/v1/admin/export/orders.csv\(query)", reader)
+            }
+            let reply = try await export("")
+            #expect(reply.text.components(separatedBy: "\r\n") == lines + [""])
+            #expect(try await export("?from=\(at)&to=\(at + 1)").text == reply.text)
+            #expect(try await export("?to=\(at)").text == header + "\r\n")
+            #expect(try await export("?from=\(at + 1)").text == header + "\r\n")
+            for (query, field) in [("?from=x", "from"), ("?to=", "to"), ("?from=2&to=1", "from"), ("?from=-1", "from")]
+            {
+                let bad = try await export(query)
+                #expect(bad.status == 400 && bad.field == field, "\(query): \(bad)")
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an export of several pages has every order once`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            for number in 0..<10 { _ = try await counter.desk.checkout(user: "user\(number % 3)") }
+            // Copies under ids of their own: two whole pages of 500.
+            try await counter.desk.store.write { tx in
+                for copy in 0..<99 {
+                    let digits = String(100 + copy)
+                    try tx.run(
+                        """
+                        INSERT INTO orders (id, user_id, origin, sku, quantity, terms, amount, currency, state, platform,
+                            environment, metadata, created_at, expires_at)
+                        SELECT SUBSTR(id, 1, 27) || ?, user_id, origin, sku, quantity, terms, amount, currency, state,
+                            platform, environment, metadata, created_at, expires_at
+                        FROM orders WHERE id IN (SELECT order_id FROM payments)
+                        """, digits)
+                }
+            }
+            let expected = try await counter.desk.count("orders")
+            try #require(expected == 1_000)
+            let reply = try await counter.get("/v1/admin/export/orders.csv", counter.adminKey)
+            let ids = reply.text.components(separatedBy: "\r\n").dropFirst().dropLast().map { $0.prefix(30) }
+            #expect(ids.count == Int(expected) && Set(ids).count == ids.count && ids == ids.sorted())
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an explanation is a user's own, or an admin's to read`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            let alice = try await counter.token()
+            _ = try await counter.post(
+                "/v1/admin/users/alice/grants", counter.adminKey,
+                #"{"sku":"vip_month","duration_days":3,"reason":"a secret of ours"}"#)
+            let path = "/v1/public/entitlements/explain"
+            let hers = try await counter.get(path, alice).data
+            #expect(hers.names == ["user_id", "sku", "active", "facts", "conclusion"])
+            #expect(hers.text("user_id") == "alice" && hers["sku"] == .null && hers["active"] == .bool(true))
+            let fact = hers["facts"][0]
+            #expect(fact.names == ["at", "type", "text", "order_id", "grant_id"] && fact["order_id"] == .null)
+            #expect(fact.text("grant_id").hasPrefix("grt_") && !fact.text("text").contains("secret"))
+            let staff = try await counter.get(
+                "/v1/admin/users/alice/entitlements/explain?sku=vip_month", counter.adminKey,
+                headers: ["Accept-Language": "zh-Hans"]
+            ).data
+            #expect(staff.text("sku") == "vip_month" && staff["facts"][0].text("text").contains("a secret of ours"))
+            #expect(staff.text("conclusion").hasPrefix("截至"))
+            let bob = try await counter.get(path, counter.token("bob")).data
+            #expect(bob["facts"].elements.isEmpty && bob["active"] == .bool(false))
+            for sku in ["nothing", "%20", "VIP"] {
+                let reply = try await counter.get("\(path)?sku=\(sku)", alice)
+                #expect(reply.status == 404 && reply.error == "sku_not_found", "\(sku): \(reply)")
+            }
+        }
+    }
+}
