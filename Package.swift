@@ -157,7 +157,14 @@ let package = Package(
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit", "ProviderTesting"]),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
-        .testTarget(name: "GatewayTests", dependencies: ["Domain", "Gateway", "ProviderKit", "Store", "TestSupport"]),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Domain", "Gateway", "ProviderKit", "Store", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            exclude: ["Interop"]
+        ),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
@@ -169,7 +176,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
-        .testTarget(name: "PaydeskServerTests", dependencies: ["PaydeskServer", "TestSupport"]),
+        .testTarget(name: "PaydeskServerTests", dependencies: ["Domain", "Gateway", "PaydeskServer", "TestSupport"]),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")]) + provider("AppleIAP", ["AppleTrust"]),
     swiftLanguageModes: [.v6]
 )

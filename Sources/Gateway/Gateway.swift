@@ -12,16 +12,21 @@ package struct Gateway: Sendable {
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
+    package let webhooks: any WebhookTransport
     package let settings: GatewaySettings
     package let logger: Logger
     /// Returns after the time, or at once when its task is cancelled.
     package let pause: @Sendable (Duration) async -> Void
     /// Wakes this node's workers.
     package let signal = JobSignal()
+    /// Wakes this node's dispatcher when there may be new events.
+    package let outbox = JobSignal()
+    /// Wakes this node's deliverers.
+    package let deliveries = JobSignal()
 
     package init(
         store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
-        calls: ProviderCalls, settings: GatewaySettings, logger: Logger,
+        calls: ProviderCalls, webhooks: any WebhookTransport, settings: GatewaySettings, logger: Logger,
         pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
@@ -31,6 +36,7 @@ package struct Gateway: Sendable {
         self.random = random
         ids = IDSource(time: time, random: random)
         self.calls = calls
+        self.webhooks = webhooks
         self.settings = settings
         self.logger = logger
         self.pause = pause
@@ -44,16 +50,19 @@ package struct GatewaySettings: Sendable {
     package var policies: OrderPolicies
     package var meters: [Meter]
     package var defaultCurrency: Currency?
+    /// Development only: webhooks may be http and inside.
+    package var allowsPrivateWebhooks: Bool
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
-        defaultCurrency: Currency? = nil
+        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
         self.policies = policies
         self.meters = meters
         self.defaultCurrency = defaultCurrency
+        self.allowsPrivateWebhooks = allowsPrivateWebhooks
     }
 }
 

@@ -65,7 +65,7 @@ package struct API: Sendable {
             + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints
             + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints
             + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
-            + InboxRoutes(gateway: gateway).endpoints
+            + InboxRoutes(gateway: gateway).endpoints + WebhookRoutes(gateway: gateway).endpoints
             + PartnerRoutes(gateway: gateway).endpoints + ReportRoutes(gateway: gateway).endpoints
             + PayPageRoutes(gateway: gateway).endpoints
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints

@@ -25,6 +25,14 @@ struct AuthorizationTests {
         "POST /v1/partner/users/{user_id}/grants": .entitlementsWrite, "POST /v1/partner/checkout": .checkoutWrite,
         "GET /v1/partner/orders": .ordersRead, "GET /v1/partner/orders/{id}": .ordersRead,
         "GET /v1/partner/events": .eventsRead,
+        "POST /v1/partner/webhooks": .webhooksWrite,
+        "GET /v1/partner/webhooks": .webhooksWrite,
+        "GET /v1/partner/webhooks/{id}": .webhooksWrite,
+        "PATCH /v1/partner/webhooks/{id}": .webhooksWrite,
+        "DELETE /v1/partner/webhooks/{id}": .webhooksWrite,
+        "POST /v1/partner/webhooks/{id}/rotate-secret": .webhooksWrite,
+        "GET /v1/partner/webhooks/{id}/deliveries": .webhooksWrite,
+        "POST /v1/partner/deliveries/{id}/redeliver": .webhooksWrite,
     ]
 
     private static func name(_ endpoint: Endpoint) -> String { "\(endpoint.method) \(endpoint.path)" }

@@ -77,8 +77,8 @@ package struct AppleDesk: Sendable {
             registry: ProviderRegistry(
                 kinds: Array(base.registry.kinds.values),
                 accounts: base.registry.accounts.filter { $0.id != id } + [account]),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, settings: base.settings,
-            logger: setup.desk.logger, pause: Pauses.forever)
+            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
+            settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
         _ = try await gateway.importCatalogue(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
     }

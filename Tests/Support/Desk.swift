@@ -34,6 +34,7 @@ package struct Desk: Sendable {
     package let gateway: Gateway
     package let clock: DeskClock
     package let transport: DeskTransport
+    package let endpoints = ScriptedEndpoints()
     package let line: SandboxLine
     package let scripted: ScriptedProvider
     package let keyRing: KeyRing
@@ -59,7 +60,7 @@ package struct Desk: Sendable {
             store: database.store,
             registry: ProviderRegistry(
                 kinds: [TroubledSandbox.self, AppleIAPProvider.self, ScriptedProvider.self], accounts: accounts),
-            keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(),
+            keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
                 meters: try Self.meters()),

@@ -139,6 +139,10 @@ extension Desk {
             try tx.run("UPDATE jobs SET run_at = run_at - ?, lease_until = lease_until - ?", seconds, seconds)
             try tx.run("UPDATE payments SET created_at = created_at - ?", seconds)
             try tx.run("UPDATE refunds SET created_at = created_at - ?", seconds)
+            try tx.run("UPDATE deliveries SET next_at = next_at - ?", seconds)
+            try tx.run(
+                "UPDATE webhooks SET failing_since = failing_since - ?, previous_until = previous_until - ?", seconds,
+                seconds)
         }
     }
 
@@ -150,9 +154,10 @@ extension Desk {
         }
     }
 
-    /// Runs every job that is due, with those that never end, until none is.
+    /// Runs every job that is due, with those that never end, until none is; new events are dispatched at once.
     package func work() async throws {
         try await gateway.prepareJobs()
+        try await store.write { tx in try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
         while true {
             let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
             guard !jobs.isEmpty else { return }

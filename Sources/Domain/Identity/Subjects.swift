@@ -22,10 +22,6 @@ package enum Job: Identified {
         case waiting, quarantined
     }
 }
-/// A partner's endpoint for events.
-package enum Webhook: Identified { package static let idPrefix = "whk" }
-/// One event on its way to one webhook.
-package enum Delivery: Identified { package static let idPrefix = "dlv" }
 /// A credential of a partner or an admin.
 package enum APIKey: Identified { package static let idPrefix = "key" }
 /// One HTTP request, for the log and for support.

@@ -15,7 +15,9 @@ extension Gateway {
         (.reconcileRefund, .refundsInFlight(olderThan: settleSeconds)), (.completeRequest, .abandonedRequests),
     ]
 
-    /// Makes the jobs of whatever is due. Work is found by its state, so that none is lost that somebody forgot to ask for.
+    /// Makes the jobs of whatever is due.
+    ///
+    /// Work is found by its state, so that none is lost that somebody forgot to ask for.
     func findWork() async throws(GatewayError) -> JobOutcome {
         let now = time.now
         var isMore = false
@@ -43,12 +45,20 @@ extension Gateway {
         }
     }
 
+    /// Forgets the leases of the process before this one, where no other process can hold any.
+    ///
+    /// An embedded database has one owner, so that a restart need not wait until they run out.
+    func endOldLeases() async throws(GatewayError) {
+        guard store.engine.dialect == .sqlite else { return }
+        try await write { tx in try tx.endLeases() }
+    }
+
     /// - Returns: false when the lease is another's by now.
     func keepsLease(_ job: ClaimedJob) async -> Bool {
         let now = time.now
         let lease = JobLease(job: job.id, epoch: job.lease.epoch)
         do throws(GatewayError) {
-            return try await write { tx in try tx.extendJob(lease, by: Self.jobLease, at: now) }
+            return try await write { tx in try tx.extendJob(lease, by: job.kind.lease, at: now) }
         } catch {
             // The database is away: nothing that the run writes can be kept either, until it is back.
             return true

@@ -18,13 +18,30 @@ package enum JobKind: String, Sendable, CaseIterable {
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
     case crossBoundaries = "cross_boundaries"
+    /// Gives committed events their global number and makes their deliveries.
+    case dispatchEvents = "dispatch_events"
+    /// Makes first attempts; the subject is the webhook.
+    case deliverWebhook = "deliver_webhook"
+    /// Makes further attempts; the subject is the webhook.
+    case retryDeliveries = "retry_deliveries"
 
     /// Those of which there is one, whose subject is empty, and that never end.
-    package static let standing: [JobKind] = [.findWork, .crossBoundaries]
+    package static let standing: [JobKind] = [.findWork, .crossBoundaries, .dispatchEvents]
+
+    /// Those that a node goes on with under one lease, so that looking for work costs no commit.
+    var isContinuous: Bool { self == .dispatchEvents }
+
+    /// Those that no failure ends: what they look after has no other way.
+    var isEndless: Bool { Self.standing.contains(self) || self == .deliverWebhook || self == .retryDeliveries }
+
+    /// So many seconds a worker may be silent before its job is another's.
+    ///
+    /// A continuous job is always held by somebody, so that a lost node is missed sooner.
+    var lease: Int64 { isContinuous ? 15 : 60 }
 
     /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
     ///
-    /// Standing jobs go on for ever at their last pace.
+    /// Endless jobs go on for ever at their last pace.
     var backOff: [Int64] {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
@@ -32,6 +49,7 @@ package enum JobKind: String, Sendable, CaseIterable {
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount: [60, 300, 3_600]
         case .findWork, .crossBoundaries: [5, 15, 60]
+        case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         }
     }
 }

@@ -17,8 +17,16 @@ package struct JobRunner: Service {
             Lane(kinds: [.syncAccount], width: 2),
             Lane(kinds: [.findWork], width: 1),
             Lane(kinds: [.crossBoundaries], width: 1),
+            Lane(kinds: [.dispatchEvents], width: 1),
+            // One place is one endpoint: a hanging one must not keep another out.
+            Lane(kinds: [.deliverWebhook], width: 128),
+            Lane(kinds: [.retryDeliveries], width: 64),
         ]
     }
+
+    /// A continuous job takes a breath of this length after each pass, and looks at least so often.
+    private static let gathering = Duration.milliseconds(10)
+    private static let looking = Duration.milliseconds(100)
 
     private let gateway: Gateway
     private let lanes: [Lane]
@@ -33,6 +41,7 @@ package struct JobRunner: Service {
 
     /// Works until the graceful shutdown; jobs under way are finished.
     package func run() async throws {
+        try await gateway.endOldLeases()
         try await gateway.prepareJobs()
         await withDiscardingTaskGroup { group in
             for lane in lanes { group.addTask { await work(lane) } }
@@ -41,8 +50,10 @@ package struct JobRunner: Service {
 
     private func work(_ lane: Lane) async {
         let places = Places(lane.width)
+        let signal = gateway.signal(of: lane.kinds)
         await withDiscardingTaskGroup { group in
             while !Task.isShuttingDownGracefully && !Task.isCancelled {
+                let asked = signal.asked
                 let free = places.free
                 let jobs = free > 0 ? (try? await gateway.claimJobs(lane.kinds, limit: Int64(free))) ?? [] : []
                 for job in jobs {
@@ -50,20 +61,20 @@ package struct JobRunner: Service {
                     group.addTask {
                         await perform(job)
                         places.leave()
-                        gateway.signal.notify()
+                        signal.notify()
                     }
                 }
                 // A full lane goes on when a place is free; an idle one when something is asked for.
-                if jobs.count < free || free == 0 { await wait() }
+                if jobs.count < free || free == 0 { await wait(signal, since: asked, at: interval) }
             }
         }
     }
 
     /// Until something was asked for, a job has ended, or the interval is over.
-    private func wait() async {
+    private func wait(_ signal: JobSignal, since asked: UInt64, at interval: Duration) async {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await gateway.signal.wait() }
+                group.addTask { await signal.wait(since: asked) }
                 group.addTask { await gateway.pause(interval) }
                 await group.next()
                 group.cancelAll()
@@ -71,16 +82,26 @@ package struct JobRunner: Service {
         }
     }
 
+    private func performOnce(_ job: ClaimedJob) async {
+        guard job.kind.isContinuous else { return await gateway.perform(job) }
+        await gateway.perform(job) { asked in
+            // What follows at once shares a pass, and so a commit.
+            await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
+            await wait(gateway.outbox, since: asked, at: Self.looking)
+            return !Task.isShuttingDownGracefully && !Task.isCancelled
+        }
+    }
+
     /// Runs a job while its lease is kept alive; a run whose lease is lost is cancelled before another's begins.
     private func perform(_ job: ClaimedJob) async {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await gateway.perform(job)
+                await performOnce(job)
                 return true
             }
             group.addTask {
                 while !Task.isCancelled {
-                    await gateway.pause(.seconds(Gateway.jobLease / 4))
+                    await gateway.pause(.seconds(job.kind.lease / 4))
                     if Task.isCancelled { return true }
                     // A database that is away for a moment is asked again while the lease lasts.
                     guard await gateway.keepsLease(job) else { return false }

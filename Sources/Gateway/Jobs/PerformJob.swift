@@ -3,15 +3,15 @@ import Logging
 import Store
 
 extension Gateway {
-    /// So many seconds a worker may be silent before its job is another's.
-    static let jobLease: Int64 = 60
-
     /// Takes up to so many due jobs of these kinds.
     package func claimJobs(_ kinds: [JobKind], limit: Int64) async throws(GatewayError) -> [ClaimedJob] {
         let now = time.now
         let names = kinds.map(\.rawValue)
+        // Lanes look often and mostly find nothing, which should cost no transaction.
+        guard try await read({ db in try db.hasDueJobs(kinds: names, at: now) }) else { return [] }
+        let lease = kinds.map(\.lease).min() ?? 0
         return try await write { tx in
-            try tx.claimJobs(kinds: names, limit: limit, lease: Self.jobLease, at: now).compactMap(ClaimedJob.init)
+            try tx.claimJobs(kinds: names, limit: limit, lease: lease, at: now).compactMap(ClaimedJob.init)
         }
     }
 
@@ -19,7 +19,7 @@ extension Gateway {
     func claimJob(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
         let now = time.now
         return try await write { tx in
-            try tx.claimJob(kind: kind.rawValue, subject: subject, lease: Self.jobLease, at: now)
+            try tx.claimJob(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
                 .flatMap(ClaimedJob.init)
         }
     }
@@ -32,6 +32,19 @@ extension Gateway {
     /// Runs a claimed job under its lease.
     package func perform(_ job: ClaimedJob) async {
         await perform(job) { (job) async throws(GatewayError) in try await work(job) }
+    }
+
+    /// Runs a claimed job again and again under its one lease, until it has to be given back.
+    ///
+    /// - Parameter pause: returns when it is time to look again, false when it is time to stop.
+    func perform(_ job: ClaimedJob, again pause: @escaping @Sendable (UInt64) async -> Bool) async {
+        await perform(job) { (job) async throws(GatewayError) in
+            while true {
+                let asked = outbox.asked
+                let outcome = try await work(job)
+                guard await pause(asked) else { return outcome }
+            }
+        }
     }
 
     /// Runs a claimed job's work under its lease, and records how it ended; a lost lease records nothing.
@@ -63,6 +76,9 @@ extension Gateway {
         case .syncAccount: try await syncAccount(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
+        case .dispatchEvents: try await dispatchEvents()
+        case .deliverWebhook: try await deliverWebhook(job)
+        case .retryDeliveries: try await retryDeliveries(job)
         }
     }
 
@@ -81,6 +97,9 @@ extension Gateway {
         case .failure(.retry(let reason)):
             logger.notice("a job will be tried again", metadata: job.metadata)
             return try await fail(job, lease, reason)
+        case .failure(.poison(let reason)) where job.kind.isEndless:
+            logger.error("a job that must go on failed", metadata: job.metadata)
+            return try await fail(job, lease, reason)
         case .failure(.poison(let reason)):
             return try await quarantine(job, lease, reason)
         case .failure(.leaseLost):
@@ -91,8 +110,7 @@ extension Gateway {
     private func fail(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
         let schedule = job.kind.backOff
         let index = Int(job.attempt) - 1
-        let isStanding = JobKind.standing.contains(job.kind)
-        guard let delay = index < schedule.count ? schedule[index] : isStanding ? schedule.last : nil else {
+        guard let delay = index < schedule.count ? schedule[index] : job.kind.isEndless ? schedule.last : nil else {
             return try await quarantine(job, lease, reason)
         }
         let now = time.now

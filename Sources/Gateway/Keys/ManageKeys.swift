@@ -49,7 +49,7 @@ package struct IssuedKey: Encodable, Sendable {
     package let id: ID<APIKey>
     let name: String
     let partner: String
-    let scopes: [String]
+    package let scopes: [String]
     package let key: String
 }
 

@@ -83,6 +83,7 @@ extension Gateway {
             let result = try body(&settlement)
             return (result, settlement.followUps)
         }
+        outbox.notify()
         for followUp in followUps {
             switch followUp {
             case .refund(let refund):

@@ -1,5 +1,4 @@
 import Domain
-import Foundation
 package import FoundationEssentials
 import Store
 
@@ -9,30 +8,69 @@ extension Gateway {
     /// What is stored (answers of idempotency keys, events, the audit) holds internal ids only, so that deleting one mapping
     /// forgets a person everywhere.
     package func fillNames(_ json: Data) async throws(GatewayError) -> Data {
-        let found = Self.internalIDs(in: json)
-        guard !found.isEmpty else { return json }
-        let names = try await read { db in
-            try Dictionary(uniqueKeysWithValues: found.map { ($0.rawValue, try db.externalUserID($0)) })
-        }
-        var text = String(decoding: json, as: UTF8.self)
-        for (id, name) in names {
-            guard let name = try? JSONEncoder().encode(name ?? "erased") else { throw .internalError }
-            text = text.replacing("\"\(id)\"", with: String(decoding: name, as: UTF8.self))
-        }
-        return Data(text.utf8)
+        try await fillNames(all: [json]).first ?? json
     }
 
-    /// The internal ids that stand as whole strings in a JSON text.
-    private static func internalIDs(in json: Data) -> Set<ID<User>> {
-        let mark = Data("\"\(User.idPrefix)_".utf8)
-        var found: Set<ID<User>> = []
-        var start = json.startIndex
-        while let hit = json.range(of: mark, in: start..<json.endIndex) {
-            start = hit.upperBound
-            let end = json.index(hit.lowerBound, offsetBy: 32, limitedBy: json.endIndex) ?? json.endIndex
-            let text = String(decoding: json[json.index(after: hit.lowerBound)..<end].prefix(30), as: UTF8.self)
-            if let id = ID<User>(text) { found.insert(id) }
+    /// Fills the names of many texts, with one look at the database.
+    package func fillNames(all texts: [Data]) async throws(GatewayError) -> [Data] {
+        let places = texts.map(InternalIDs.places)
+        let found = Set(places.joined().map(\.id))
+        guard !found.isEmpty else { return texts }
+        let names = try await read { db in try db.externalUserIDs(found) }
+        var quoted: [ID<User>: Data] = [:]
+        for id in found {
+            guard let name = try? JSONEncoder().encode(names[id] ?? "erased") else { throw .internalError }
+            quoted[id] = name
         }
-        return found
+        return zip(texts, places).map { InternalIDs.replace($1, in: $0, by: quoted) }
+    }
+}
+
+/// Where internal ids of users stand as whole strings in JSON.
+private enum InternalIDs {
+    struct Place {
+        /// With its quotes.
+        let range: Range<Int>
+        let id: ID<User>
+    }
+
+    private static let mark = Array("\"\(User.idPrefix)_".utf8)
+    /// A prefix, 26 characters and two quotes.
+    private static let length = mark.count + 26 + 1
+
+    static func places(in text: Data) -> [Place] {
+        text.withUnsafeBytes { bytes in
+            var places: [Place] = []
+            var index = 0
+            while index + length <= bytes.count {
+                guard bytes[index] == mark[0], bytes[index..<index + mark.count].elementsEqual(mark),
+                    bytes[index + length - 1] == mark[0]
+                else {
+                    index += 1
+                    continue
+                }
+                let inside = bytes[index + 1..<index + length - 1]
+                guard let id = ID<User>(String(decoding: inside, as: UTF8.self)) else {
+                    index += 1
+                    continue
+                }
+                places.append(Place(range: index..<index + length, id: id))
+                index += length
+            }
+            return places
+        }
+    }
+
+    static func replace(_ places: [Place], in text: Data, by names: [ID<User>: Data]) -> Data {
+        guard !places.isEmpty else { return text }
+        var filled = Data(capacity: text.count + 32 * places.count)
+        var start = 0
+        for place in places {
+            filled += text[text.startIndex + start..<text.startIndex + place.range.lowerBound]
+            filled += names[place.id] ?? Data()
+            start = place.range.upperBound
+        }
+        filled += text[(text.startIndex + start)...]
+        return filled
     }
 }

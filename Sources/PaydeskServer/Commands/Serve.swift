@@ -50,9 +50,13 @@ struct Serve: AsyncParsableCommand {
         }
         metrics.observe(counter: "paydesk_store_commits_total") { store.engine.commits }
         let transport = AsyncTransport()
+        let webhooks = OutgoingWebhooks(
+            rules: configuration.webhooks.allowPrivateNetworks ? .anyAddress : .publicAddresses,
+            resolve: HostResolver().addresses)
         do {
             let composition = try Composition(
-                configuration, store: store, providers: CommandLineTool.providers, transport: transport, logger: logger)
+                configuration, store: store, providers: CommandLineTool.providers, transport: transport,
+                webhooks: webhooks, logger: logger)
             try await prepare(composition.gateway, configuration)
             let api = try composition.api(
                 fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text })
@@ -70,9 +74,11 @@ struct Serve: AsyncParsableCommand {
             try await group.run()
         } catch {
             await store.engine.close()
+            await webhooks.shutDown()
             try? await transport.client.shutdown()
             throw failure(error, configuration)
         }
+        await webhooks.shutDown()
         try? await transport.client.shutdown()
     }
 

@@ -15,8 +15,7 @@ struct Composition {
     /// - Throws: one line per account setting that a provider refuses (exit 2).
     init(
         _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
-        transport: any HTTPTransport,
-        logger: Logger
+        transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), logger: Logger
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
@@ -29,11 +28,12 @@ struct Composition {
         }
         gateway = Gateway(
             store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random,
-            calls: ProviderCalls(),
+            calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
                 policies: configuration.orders, meters: configuration.meters,
-                defaultCurrency: configuration.defaultCurrency),
+                defaultCurrency: configuration.defaultCurrency,
+                allowsPrivateWebhooks: configuration.webhooks.allowPrivateNetworks),
             logger: logger, pause: Live.pause)
     }
 

@@ -5,6 +5,7 @@ package enum Migrations {
         Migration(number: 2, name: "store purchases", sql: storePurchases),
         Migration(number: 3, name: "store revocations", sql: storeRevocations),
         Migration(number: 4, name: "jobs", sql: jobs),
+        Migration(number: 5, name: "webhooks", sql: webhooks),
         Migration(number: 7, name: "learned facts", sql: learnedFacts),
         Migration(number: 8, name: "reports", sql: reports),
     ]

@@ -139,5 +139,52 @@ extension InvariantRule {
                 HAVING p.revoked_at IS NOT NULL AND SUM(l.delta) <> 0
                     OR p.revoked_at IS NULL AND SUM(l.delta) <> MAX(l.delta)
                 """),
+        InvariantRule(
+            invariant: 9, detail: "a subject's events are not numbered in their order",
+            sql: """
+                SELECT e.subject AS subject FROM events e
+                JOIN events n ON n.subject = e.subject AND n.sequence = e.sequence + 1
+                WHERE n.seq IS NOT NULL AND (e.seq IS NULL OR e.seq > n.seq)
+                """),
+        InvariantRule(
+            invariant: 9, detail: "the events' global numbers have a gap",
+            sql: """
+                SELECT 'events' AS subject FROM (SELECT COUNT(seq) AS n, MIN(seq) AS lo, MAX(seq) AS hi FROM events) s
+                WHERE n > 0 AND n <> hi - lo + 1
+                """),
+        InvariantRule(
+            invariant: 10, detail: "a later event of a subject was tried before an earlier one",
+            sql: """
+                SELECT d.id AS subject FROM deliveries d
+                WHERE d.state = 'pending' AND d.first_done = 0
+                  AND EXISTS (SELECT 1 FROM deliveries n WHERE n.webhook = d.webhook AND n.subject = d.subject
+                      AND n.seq > d.seq AND n.attempts > 0)
+                """),
+        InvariantRule(
+            invariant: 10, detail: "a delivery is not of its event, or goes to a partner that must not see it",
+            sql: """
+                SELECT d.id AS subject FROM deliveries d JOIN events e ON e.id = d.event
+                JOIN webhooks w ON w.id = d.webhook
+                WHERE e.seq IS NULL OR e.seq <> d.seq OR e.subject <> d.subject OR e.partner <> w.partner
+                """),
+        InvariantRule(
+            invariant: 10, detail: "a delivery is under way to a disabled webhook",
+            sql: """
+                SELECT w.id AS subject FROM webhooks w WHERE w.status = 'disabled'
+                  AND EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook = w.id AND d.state = 'pending')
+                """),
+        InvariantRule(
+            invariant: 10, detail: "a webhook has a delivery under way and no job that makes its attempts",
+            sql: """
+                SELECT w.id AS subject FROM webhooks w
+                WHERE EXISTS (SELECT 1 FROM deliveries d
+                      WHERE d.webhook = w.id AND d.state = 'pending' AND d.first_done = 0
+                        AND NOT EXISTS (SELECT 1 FROM jobs j
+                            WHERE j.kind = 'deliver_webhook' AND j.subject = w.id))
+                   OR EXISTS (SELECT 1 FROM deliveries d
+                      WHERE d.webhook = w.id AND d.state = 'pending' AND d.first_done = 1
+                        AND NOT EXISTS (SELECT 1 FROM jobs j
+                            WHERE j.kind = 'retry_deliveries' AND j.subject = w.id))
+                """),
     ]
 }

@@ -156,6 +156,9 @@ extension Transaction {
             """, now, id) == 1
     }
 
+    /// Ends every lease: the process that owns the database has just started, so whoever held one is gone.
+    package func endLeases() throws(StoreError) { try run("UPDATE jobs SET lease_until = 0 WHERE lease_until <> 0") }
+
     /// Forgets a subject's job, in whatever state.
     package func dropJob(kind: String, subject: String) throws(StoreError) {
         try run("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
@@ -168,6 +171,19 @@ extension Database {
             "SELECT *, CASE WHEN lease_until > \(dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",
             [now, id]
         ).first.map { row throws(StoreError) in try Self.job(row) }
+    }
+
+    /// Whether a job of some kinds is due that nobody runs.
+    package func hasDueJobs(kinds: [String], at now: Timestamp) throws(StoreError) -> Bool {
+        let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
+        var arguments: [any SQLBindable] = kinds.map { $0 as any SQLBindable }
+        arguments += [now, now] as [any SQLBindable]
+        return try !rows(
+            """
+            SELECT 1 AS one FROM jobs WHERE state = 'waiting' AND kind IN (\(marks)) AND run_at <= \(dialect.clock)
+              AND lease_until <= \(dialect.clock) LIMIT 1
+            """, arguments
+        ).isEmpty
     }
 
     package func jobID(kind: String, subject: String) throws(StoreError) -> ID<Job>? {

@@ -24,6 +24,18 @@ extension Database {
         try row("SELECT external_id FROM users WHERE id = ?", user)?.text("external_id")
     }
 
+    /// The app's own ids of many users; those of erased ones are missing.
+    package func externalUserIDs(_ users: some Sequence<ID<User>>) throws(StoreError) -> [ID<User>: String] {
+        var names: [ID<User>: String] = [:]
+        let users = Array(users)
+        for chunk in Chunks.of(users.count) {
+            let marks = Array(repeating: "?", count: chunk.count).joined(separator: ", ")
+            let rows = try rows("SELECT id, external_id FROM users WHERE id IN (\(marks))", Array(users[chunk]))
+            for row in rows { names[try row.id("id")] = try row.text("external_id") }
+        }
+        return names
+    }
+
     package func userVersion(_ user: ID<User>) throws(StoreError) -> Int64 {
         try row("SELECT version FROM user_states WHERE user_id = ?", user)?.int("version") ?? 0
     }

@@ -1,0 +1,44 @@
+/// A partner's endpoint for events.
+package enum Webhook: Identified {
+    package static let idPrefix = "whk"
+
+    package enum Status: String, Sendable, CaseIterable {
+        case enabled, disabled
+    }
+
+    /// Why an endpoint gets nothing.
+    package enum DisabledReason: String, Sendable {
+        /// It answered 410.
+        case gone
+        /// Every attempt has failed for days.
+        case failing
+        case partner
+    }
+}
+
+/// One event on its way to one webhook.
+package enum Delivery: Identified {
+    package static let idPrefix = "dlv"
+
+    package enum State: String, Sendable, CaseIterable {
+        case pending, succeeded, failed
+    }
+
+    /// Why the last attempt failed; what the endpoint answered is never among it.
+    package enum Fault: String, Sendable, CaseIterable {
+        /// No complete answer in time.
+        case timeout
+        /// No connection, or it broke.
+        case connection
+        /// The certificate or the handshake was refused.
+        case tls
+        /// The host has no address.
+        case name
+        /// The host has an address that is not public.
+        case blockedAddress = "blocked_address"
+        /// An answer that is not 2xx.
+        case status
+        /// The webhook was disabled meanwhile.
+        case disabled
+    }
+}

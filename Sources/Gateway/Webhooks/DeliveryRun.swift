@@ -1,0 +1,180 @@
+import Domain
+import FoundationEssentials
+import ServiceLifecycle
+import Store
+
+/// One run over an endpoint's due deliveries: several messages under way at once, results written many at a time.
+struct DeliveryRun: Sendable {
+    enum Kind: Sendable {
+        case first
+        case further
+    }
+
+    /// What the parent of a run waits for.
+    private enum Step: Sendable {
+        case page([PreparedDelivery])
+        case ended(PreparedDelivery, WebhookReply)
+        case written(stops: Bool)
+    }
+
+    private static let pageSize: Int64 = 200
+    /// After so many seconds another endpoint may have the place.
+    private static let longest: Int64 = 30
+
+    let gateway: Gateway
+    let job: ClaimedJob
+    let kind: Kind
+    let webhook: ID<Webhook>
+    let secrets: [WebhookSecret]
+    let opened: Result<any WebhookSession, WebhookRefusal>
+
+    init(
+        _ gateway: Gateway, _ job: ClaimedJob, _ kind: Kind, _ webhook: ID<Webhook>, _ secrets: [WebhookSecret],
+        _ opened: Result<any WebhookSession, WebhookRefusal>
+    ) {
+        self.gateway = gateway
+        self.job = job
+        self.kind = kind
+        self.webhook = webhook
+        self.secrets = secrets
+        self.opened = opened
+    }
+
+    /// - Returns: false when there may be more to do.
+    func drain(width: Int) async throws(GatewayError) -> Bool {
+        let session = try? opened.get()
+        do throws(GatewayError) {
+            let isDone = try await attemptAll(width: width)
+            await session?.close()
+            return isDone
+        } catch {
+            await session?.close()
+            throw error
+        }
+    }
+
+    private func attemptAll(width: Int) async throws(GatewayError) -> Bool {
+        let until = gateway.time.now.adding(seconds: Self.longest)
+        do {
+            return try await withThrowingTaskGroup(of: Step.self) { group in
+                defer { group.cancelAll() }
+                var lines = DeliveryLines(width: width)
+                while true {
+                    let mayGoOn = gateway.time.now < until && !Task.isShuttingDownGracefully && !lines.isStopped
+                    for delivery in lines.startable(mayGoOn) {
+                        group.addTask { .ended(delivery, await attempt(delivery)) }
+                    }
+                    if let results = lines.writable() {
+                        group.addTask { .written(stops: try await write(results)) }
+                    }
+                    if mayGoOn, let last = lines.wantsPage(isBarred: kind == .further) {
+                        group.addTask { .page(try await page(after: last)) }
+                    }
+                    guard let step = try await group.next() else { break }
+                    switch step {
+                    case .page(let page): lines.add(page, isLast: page.count < Self.pageSize)
+                    case .ended(let delivery, let reply): lines.end(delivery, result(delivery, reply))
+                    case .written(let stops): lines.written(stops: stops)
+                    }
+                }
+                return lines.isExhausted
+            }
+        } catch let error as GatewayError {
+            throw error
+        } catch {
+            throw .internalError
+        }
+    }
+
+    /// The next deliveries, their bodies made and the users' own names filled in.
+    private func page(after seq: Int64) async throws(GatewayError) -> [PreparedDelivery] {
+        let (webhook, kind, now) = (webhook, kind, gateway.time.now)
+        let due = try await gateway.read { db in
+            switch kind {
+            case .first: try db.firstAttempts(of: webhook, after: seq, limit: Self.pageSize)
+            case .further: try db.furtherAttempts(of: webhook, limit: Self.pageSize, at: now)
+            }
+        }
+        let bodies = try await gateway.fillNames(all: due.map(Self.body))
+        return zip(due, bodies).map {
+            PreparedDelivery(
+                id: $0.id, event: $0.event, seq: $0.seq, line: kind == .first ? $0.subject : $0.id.rawValue,
+                attempts: $0.attempts, body: $1)
+        }
+    }
+
+    /// `api.md` section 10; `data` is the stored snapshot as it is.
+    private static func body(_ due: DueDelivery) -> Data {
+        // A subject is an id of ours or of a store: it may hold what JSON escapes.
+        let subject = (try? due.subject.storedJSON()) ?? "\"\""
+        return Data(
+            """
+            {"type":"\(due.type)","timestamp":\(due.at.rawValue),"seq":\(due.seq),"sequence":\(due.sequence),\
+            "subject":\(subject),"data":\(due.data)}
+            """.utf8)
+    }
+
+    private func attempt(_ delivery: PreparedDelivery) async -> WebhookReply {
+        switch opened {
+        case .failure(let refusal): return .failed(refusal.fault)
+        case .success(let session):
+            let (id, now) = (delivery.event.rawValue, gateway.time.now.rawValue)
+            let signatures = secrets.map { $0.signature(id: id, timestamp: now, body: delivery.body) }
+            return await session.post(
+                WebhookMessage(
+                    headers: [
+                        (name: "content-type", value: "application/json"), (name: "webhook-id", value: id),
+                        (name: "webhook-timestamp", value: String(now)),
+                        (name: "webhook-signature", value: signatures.joined(separator: " ")),
+                    ], body: delivery.body))
+        }
+    }
+
+    private func result(_ delivery: PreparedDelivery, _ reply: WebhookReply) -> DeliveryResult {
+        let attempts = delivery.attempts + 1
+        var (status, fault, pause) = (Int64?.none, Delivery.Fault?.none, Int64?.none)
+        switch reply {
+        case .failed(let why): fault = why
+        case .replied(let code, let retryAfter):
+            status = Int64(code)
+            if !(200...299).contains(code) { fault = .status }
+            if let retryAfter, DeliverySchedule.heedsPause(code) {
+                pause = RetryAfter.seconds(retryAfter, now: gateway.time.now)
+            }
+        }
+        return DeliveryResult(
+            delivery: delivery.id, attempts: attempts, status: status, fault: fault,
+            delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause))
+    }
+
+    /// Writes results, asks for their next attempts, and switches off an endpoint that is gone or has long been failing.
+    ///
+    /// - Returns: whether it was switched off.
+    private func write(_ results: [DeliveryResult]) async throws(GatewayError) -> Bool {
+        let (webhook, retry) = (webhook, gateway.ids.make(Job.self))
+        let soonest = results.compactMap(\.delay).min()
+        let stops = try await gateway.settle(gateway.cause(job)) { settlement in
+            let (tx, now) = (settlement.tx, settlement.now)
+            guard let record = try tx.lockWebhook(webhook), record.status == .enabled else { return true }
+            try tx.record(results, at: now)
+            let isFailing = try tx.noteHealth(
+                of: webhook, succeeded: results.contains { $0.fault == nil },
+                failingLimit: DeliverySchedule.failingLimit, at: now)
+            if results.contains(where: { $0.status == 410 }) {
+                try settlement.disable(webhook, .gone)
+                return true
+            }
+            if isFailing {
+                try settlement.disable(webhook, .failing)
+                return true
+            }
+            if let soonest {
+                try tx.enqueueJob(
+                    retry, kind: JobKind.retryDeliveries.rawValue, subject: webhook.rawValue, delay: soonest, at: now)
+            }
+            return false
+        }
+        if !stops && soonest != nil { gateway.deliveries.notify() }
+        return stops
+    }
+}

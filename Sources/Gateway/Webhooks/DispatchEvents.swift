@@ -1,0 +1,46 @@
+import Domain
+import Store
+
+extension Gateway {
+    private static let dispatchLimit: Int64 = 500
+    private static let dispatchInterval: Int64 = 1
+
+    /// Gives every committed event its global number, and makes the deliveries of those that somebody wants.
+    ///
+    /// One worker does this at a time, so that the numbers have no gap and no reader passes over a late commit. Without new
+    /// events nothing is written.
+    func dispatchEvents() async throws(GatewayError) -> JobOutcome {
+        let ids = ids
+        while try await read({ db in try db.hasUndispatchedEvents() }) {
+            let now = time.now
+            let delivered = try await write { tx in
+                let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: Self.dispatchLimit))
+                guard !events.isEmpty else { return false }
+                let first = try tx.number(events)
+                var deliveries: [NewDelivery] = []
+                for audience in try tx.enabledWebhooks().map(EventAudience.init) {
+                    let before = deliveries.count
+                    for (index, event) in events.enumerated() where audience.sees(event) {
+                        deliveries.append(
+                            NewDelivery(
+                                id: ids.make(), webhook: audience.webhook, event: event.id, seq: first + Int64(index),
+                                subject: event.subject))
+                    }
+                    guard deliveries.count > before else { continue }
+                    try tx.enqueueJob(
+                        ids.make(), kind: JobKind.deliverWebhook.rawValue, subject: audience.webhook.rawValue, delay: 0,
+                        at: now)
+                }
+                try tx.insertDeliveries(deliveries, at: now)
+                return !deliveries.isEmpty
+            }
+            if delivered { deliveries.notify() }
+        }
+        return .again(after: Self.dispatchInterval)
+    }
+
+    /// What wakes the workers of these kinds.
+    func signal(of kinds: [JobKind]) -> JobSignal {
+        kinds.contains(.deliverWebhook) || kinds.contains(.retryDeliveries) ? deliveries : signal
+    }
+}

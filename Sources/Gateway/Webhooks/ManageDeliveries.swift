@@ -1,0 +1,80 @@
+package import Domain
+import Store
+
+/// A delivery as its partner sees it; what the endpoint answered is never among it.
+package struct DeliveryView: Encodable, Sendable {
+    package let id: ID<Delivery>
+    let webhook_id: ID<Webhook>
+    package let event_id: ID<Event>
+    package let type: String
+    package let seq: Int64
+    package let status: String
+    package let attempts: Int64
+    let next_at: Timestamp?
+    let last_status: Int64?
+    let last_error: String?
+    let created_at: Timestamp
+    let done_at: Timestamp?
+
+    init(_ record: DeliveryRecord) {
+        id = record.id
+        webhook_id = record.webhook
+        event_id = record.event
+        type = record.type
+        seq = record.seq
+        status = record.state.rawValue
+        attempts = record.attempts
+        next_at = record.nextAt
+        last_status = record.lastStatus
+        last_error = record.lastError
+        created_at = record.createdAt
+        done_at = record.doneAt
+    }
+}
+
+extension Gateway {
+    /// An endpoint's deliveries, those of the newest events first.
+    ///
+    /// - Throws: `notFound`, for another partner's endpoint as well.
+    package func listDeliveries(
+        of webhook: String, partner: String, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<DeliveryView> {
+        let id = try await readWebhook(webhook, of: partner).id
+        guard let before = cursor.map({ Int64($0) }) ?? .max, before > 0 else {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        let found = try await read { db in try db.deliveries(of: id, before: before, limit: limit + 1) }
+        return Page(found.map(DeliveryView.init), limit: limit) { String($0.seq) }
+    }
+
+    /// Sends an event once more, however its delivery ended; the schedule begins anew.
+    ///
+    /// - Throws: `notFound`, for another partner's as well; `conflict` while the webhook is disabled.
+    package func redeliver(
+        _ delivery: String, partner: String, context: CallContext
+    ) async throws(GatewayError) -> DeliveryView {
+        guard let id = ID<Delivery>(delivery), let found = try await read({ db in try db.delivery(id) }) else {
+            throw .notFound
+        }
+        let (job, cause) = (ids.make(Job.self), Cause(actor: context.actor, requestID: context.requestID))
+        let view = try await settle(cause) { settlement in
+            let tx = settlement.tx
+            guard let webhook = try tx.lockWebhook(found.webhook), webhook.partner == partner,
+                let before = try tx.delivery(id)
+            else { throw GatewayError.notFound }
+            guard webhook.status == .enabled else {
+                throw GatewayError.conflict(reason: "the webhook is disabled", resource: webhook.id.rawValue)
+            }
+            try tx.redeliver(id, at: settlement.now)
+            let kind = before.state == .pending && !before.isFirstDone ? JobKind.deliverWebhook : .retryDeliveries
+            try tx.enqueueJob(
+                job, kind: kind.rawValue, subject: webhook.id.rawValue, delay: 0, at: settlement.now)
+            try settlement.audit(
+                subject: webhook.id.rawValue, "delivery.redelivered", before: before.state.rawValue, after: id.rawValue)
+            guard let after = try tx.delivery(id) else { throw GatewayError.notFound }
+            return DeliveryView(after)
+        }
+        deliveries.notify()
+        return view
+    }
+}

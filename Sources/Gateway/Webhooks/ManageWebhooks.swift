@@ -1,0 +1,204 @@
+package import Domain
+import Store
+
+/// An endpoint as its partner sees it; the secret is there only where it was just made.
+package struct WebhookView: Encodable, Sendable {
+    package let id: ID<Webhook>
+    package let url: String
+    package let types: [String]
+    package let status: String
+    let disabled_reason: String?
+    let failing_since: Timestamp?
+    let created_at: Timestamp
+    package let secret: String?
+
+    init(_ record: WebhookRecord, secret: WebhookSecret? = nil) {
+        id = record.id
+        url = record.url
+        types = record.types
+        status = record.status.rawValue
+        disabled_reason = record.disabledReason?.rawValue
+        failing_since = record.failingSince
+        created_at = record.createdAt
+        self.secret = secret?.text
+    }
+}
+
+/// What a partner changes; nil leaves it as it is.
+package struct WebhookChange: Sendable {
+    package var url: String?
+    package var types: [String]?
+    package var status: Webhook.Status?
+
+    package init(url: String? = nil, types: [String]? = nil, status: Webhook.Status? = nil) {
+        self.url = url
+        self.types = types
+        self.status = status
+    }
+}
+
+extension Gateway {
+    private static let webhookLimit: Int64 = 50
+
+    /// Makes an endpoint, which sees what the key may read and no more.
+    ///
+    /// - Throws: `invalidRequest` for an address that may reach inside or an unknown type, `forbidden` for a type that the key
+    ///   may not read, `conflict` when the partner has too many.
+    package func createWebhook(
+        url: String, types: [String], by key: AuthenticatedKey, context: CallContext
+    ) async throws(GatewayError) -> WebhookView {
+        let address = try checkedURL(url)
+        let types = try Self.checkedTypes(types, scopes: key.scopes)
+        if context.resumed != nil {
+            throw .conflict(reason: "this webhook was made and its secret shown once", resource: context.resumed)
+        }
+        let (id, secret) = (ids.make(Webhook.self), WebhookSecret(random: random))
+        let record = WebhookRecord(
+            id: id, partner: key.partner, url: address.text, types: types, scopes: key.scopes.map(\.rawValue).sorted(),
+            secret: try secret.sealed(for: id, by: keyRing), createdAt: time.now)
+        try await settle(cause(context)) { settlement in
+            guard try settlement.tx.countWebhooks(of: record.partner) < Self.webhookLimit else {
+                throw GatewayError.conflict(reason: "a partner has at most \(Self.webhookLimit) webhooks")
+            }
+            try settlement.tx.insertWebhook(record)
+            try settlement.tx.bind(context, to: id.rawValue)
+            try settlement.audit(
+                subject: id.rawValue, "webhook.created", before: "", after: Self.audited(record.url, record.types))
+        }
+        return WebhookView(record, secret: secret)
+    }
+
+    package func listWebhooks(
+        of partner: String, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<WebhookView> {
+        if let cursor, ID<Webhook>(cursor) == nil {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        let found = try await read { db in try db.webhooks(of: partner, before: cursor, limit: limit + 1) }
+        return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
+    }
+
+    /// - Throws: `notFound`, for another partner's as well.
+    package func readWebhook(_ webhook: String, of partner: String) async throws(GatewayError) -> WebhookView {
+        guard let id = ID<Webhook>(webhook), let record = try await read({ db in try db.webhook(id) }),
+            record.partner == partner
+        else { throw .notFound }
+        return WebhookView(record)
+    }
+
+    /// - Throws: `notFound`, and what ``createWebhook(url:types:by:context:)`` throws.
+    package func changeWebhook(
+        _ webhook: String, _ change: WebhookChange, by key: AuthenticatedKey, context: CallContext
+    ) async throws(GatewayError) -> WebhookView {
+        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        _ = try await readWebhook(webhook, of: key.partner)
+        let url = try change.url.map { (url) throws(GatewayError) in try checkedURL(url).text }
+        let types = try change.types.map { (types) throws(GatewayError) in
+            try Self.checkedTypes(types, scopes: key.scopes)
+        }
+        return try await settle(cause(context)) { settlement in
+            let before = try settlement.lockWebhook(id, of: key.partner)
+            let (newURL, newTypes) = (url ?? before.url, types ?? before.types)
+            if types != nil {
+                _ = try Self.checkedTypes(newTypes, scopes: Set(before.scopes.compactMap(Scope.init)))
+            }
+            if (newURL, newTypes) != (before.url, before.types) {
+                try settlement.tx.setWebhook(id, url: newURL, types: newTypes)
+                try settlement.audit(
+                    subject: id.rawValue, "webhook.changed", before: Self.audited(before.url, before.types),
+                    after: Self.audited(newURL, newTypes))
+            }
+            if let status = change.status, status != before.status {
+                switch status {
+                case .enabled:
+                    try settlement.tx.enableWebhook(id)
+                    try settlement.audit(
+                        subject: id.rawValue, "webhook.enabled", before: before.disabledReason?.rawValue ?? "",
+                        after: "enabled")
+                case .disabled: try settlement.disable(id, .partner)
+                }
+            }
+            return WebhookView(try settlement.lockWebhook(id, of: key.partner))
+        }
+    }
+
+    /// - Throws: `notFound`.
+    package func deleteWebhook(
+        _ webhook: String, of partner: String, context: CallContext
+    ) async throws(GatewayError) {
+        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        try await settle(cause(context)) { settlement in
+            let before = try settlement.lockWebhook(id, of: partner)
+            try settlement.tx.deleteWebhook(id)
+            for kind in [JobKind.deliverWebhook, .retryDeliveries] {
+                try settlement.tx.dropJob(kind: kind.rawValue, subject: id.rawValue)
+            }
+            try settlement.audit(
+                subject: id.rawValue, "webhook.deleted", before: Self.audited(before.url, before.types), after: "")
+        }
+    }
+
+    /// Makes a new secret; for a day the old one signs beside it.
+    ///
+    /// - Throws: `notFound`.
+    package func rotateSecret(
+        of webhook: String, partner: String, context: CallContext
+    ) async throws(GatewayError) -> WebhookView {
+        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        _ = try await readWebhook(webhook, of: partner)
+        if context.resumed != nil {
+            throw .conflict(reason: "this secret was made and shown once", resource: context.resumed)
+        }
+        let secret = WebhookSecret(random: random)
+        let sealed = try secret.sealed(for: id, by: keyRing)
+        return try await settle(cause(context)) { settlement in
+            let before = try settlement.lockWebhook(id, of: partner)
+            try settlement.tx.rotateSecret(
+                of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
+            try settlement.tx.bind(context, to: id.rawValue)
+            try settlement.audit(subject: id.rawValue, "webhook.secret_rotated", before: "", after: "")
+            return WebhookView(before, secret: secret)
+        }
+    }
+
+    private func cause(_ context: CallContext) -> Cause {
+        Cause(actor: context.actor, requestID: context.requestID)
+    }
+
+    private func checkedURL(_ text: String) throws(GatewayError) -> WebhookURL {
+        do throws(WebhookURL.Refusal) {
+            return try WebhookURL(text, allowsPrivate: settings.allowsPrivateWebhooks)
+        } catch {
+            throw .invalidRequest(field: "url", reason: error.rawValue)
+        }
+    }
+
+    /// - Returns: the types without repetitions, in the order of the contract.
+    private static func checkedTypes(_ names: [String], scopes: Set<Scope>) throws(GatewayError) -> [String] {
+        let types = Set(names.compactMap(EventType.init))
+        guard names.allSatisfy({ EventType(rawValue: $0) != nil }) else {
+            let all = EventType.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalidRequest(field: "types", reason: "must be some of \(all)")
+        }
+        guard types.isSubset(of: EventType.readable(with: scopes)) else { throw .forbidden }
+        return EventType.allCases.filter(types.contains).map(\.rawValue)
+    }
+
+    private static func audited(_ url: String, _ types: [String]) -> String {
+        "\(url) \(types.isEmpty ? "all" : types.joined(separator: " "))"
+    }
+}
+
+extension Settlement {
+    /// - Throws: `notFound` for another partner's as well.
+    fileprivate func lockWebhook(_ id: ID<Webhook>, of partner: String) throws -> WebhookRecord {
+        guard let record = try tx.lockWebhook(id), record.partner == partner else { throw GatewayError.notFound }
+        return record
+    }
+
+    /// Switches an endpoint off and says so in the audit.
+    func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
+        try tx.disableWebhook(id, reason, at: now)
+        try audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
+    }
+}

@@ -1,0 +1,43 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import Store
+
+/// A symmetric secret of the Standard Webhooks specification: `whsec_` and the base64 of its bytes.
+struct WebhookSecret: Sendable {
+    private static let prefix = "whsec_"
+    private static let length = 32
+
+    private let bytes: Data
+
+    init(random: RandomSource) { bytes = Data(random.bytes(Self.length)) }
+
+    private init(bytes: Data) { self.bytes = bytes }
+
+    /// What the partner gets to see once.
+    var text: String { Self.prefix + bytes.base64EncodedString() }
+
+    /// The value of `webhook-signature` for one secret: HMAC-SHA256 over `id.timestamp.body`.
+    func signature(id: String, timestamp: Int64, body: Data) -> String {
+        var code = HMAC<SHA256>(key: SymmetricKey(data: bytes))
+        code.update(data: Data("\(id).\(timestamp).".utf8))
+        code.update(data: body)
+        return "v1," + Data(code.finalize()).base64EncodedString()
+    }
+
+    func sealed(for webhook: ID<Webhook>, by keyRing: KeyRing) throws(GatewayError) -> Data {
+        do { return try keyRing.seal(bytes, place: Self.place(webhook)) } catch { throw .internalError }
+    }
+
+    static func open(
+        _ sealed: Data, of webhook: ID<Webhook>, by keyRing: KeyRing
+    ) throws(GatewayError) -> WebhookSecret {
+        do {
+            return WebhookSecret(bytes: try keyRing.open(sealed, place: place(webhook)))
+        } catch {
+            throw .internalError
+        }
+    }
+
+    private static func place(_ webhook: ID<Webhook>) -> String { "webhooks.secret/\(webhook)" }
+}

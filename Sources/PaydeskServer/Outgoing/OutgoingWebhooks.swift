@@ -1,0 +1,112 @@
+import AsyncHTTPClient
+import Domain
+import Gateway
+import NIOCore
+
+/// Which addresses may be dialled.
+enum AddressRules: Sendable {
+    case publicAddresses
+    /// `webhooks.allow_private_networks`: development only.
+    case anyAddress
+
+    func allow(_ address: IPAddress) -> Bool { self == .anyAddress || address.isPublic }
+}
+
+/// The real way out for webhooks: dials only addresses that were checked when the run began.
+///
+/// The HTTP clients are kept for a while, one for each host and address, so that an endpoint's connections outlive a run.
+actor OutgoingWebhooks: WebhookTransport {
+    private struct Key: Hashable {
+        let host: String
+        let address: IPAddress
+    }
+
+    private struct Entry {
+        let client: HTTPClient
+        var users: Int
+        var lastUse: ContinuousClock.Instant
+    }
+
+    /// More clients than this are kept only while they are used.
+    private static let kept = 256
+    private static let idle = Duration.seconds(60)
+
+    private let rules: AddressRules
+    private let resolve: @Sendable (String) async -> [IPAddress]
+    private let limits: WebhookLimits
+    private var entries: [Key: Entry] = [:]
+    private var isShutDown = false
+
+    init(
+        rules: AddressRules, limits: WebhookLimits = WebhookLimits(),
+        resolve: @escaping @Sendable (String) async -> [IPAddress]
+    ) {
+        self.rules = rules
+        self.limits = limits
+        self.resolve = resolve
+    }
+
+    func open(_ url: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal> {
+        let addresses = await resolve(url.host)
+        // One address that is not public is enough: whoever answers now with both may answer next with the bad one only.
+        guard addresses.allSatisfy(rules.allow) else { return .failure(WebhookRefusal(.blockedAddress)) }
+        guard let address = addresses.first, !isShutDown else { return .failure(WebhookRefusal(.name)) }
+        let key = Key(host: url.address.host, address: address)
+        return .success(
+            OutgoingSession(url: url.text, client: await client(key), limits: limits) { [self] in await release(key) })
+    }
+
+    /// Ends every connection; runs that still use one fail.
+    func shutDown() async {
+        isShutDown = true
+        let clients = entries.values.map(\.client)
+        entries = [:]
+        for client in clients { try? await client.shutdown() }
+    }
+
+    private func client(_ key: Key) async -> HTTPClient {
+        await evict()
+        var entry = entries[key] ?? Entry(client: Self.client(key, limits), users: 0, lastUse: .now)
+        entry.users += 1
+        entry.lastUse = .now
+        entries[key] = entry
+        return entry.client
+    }
+
+    private func release(_ key: Key) {
+        entries[key]?.users -= 1
+        entries[key]?.lastUse = .now
+    }
+
+    private func evict() async {
+        let limit = ContinuousClock.now - Self.idle
+        let isFull = entries.count >= Self.kept
+        let old = entries.filter { $0.value.users == 0 && (isFull || $0.value.lastUse < limit) }
+        for key in old.keys { entries[key] = nil }
+        for entry in old.values { try? await entry.client.shutdown() }
+    }
+
+    private static func client(_ key: Key, _ limits: WebhookLimits) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.proxy = nil
+        configuration.decompression = .disabled
+        configuration.timeout.connect = .milliseconds(limits.connectMilliseconds)
+        configuration.connectionPool.idleTimeout = .seconds(30)
+        // A connection that fails is an attempt that failed; the schedule tries again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 20
+        // The name is not resolved again: this is the address that was checked. TLS still verifies the name.
+        configuration.dnsOverride = [key.host: key.address.description]
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+}
+
+/// What an endpoint may cost.
+struct WebhookLimits: Sendable {
+    var connectMilliseconds: Int64 = 5_000
+    /// For the whole attempt.
+    var totalMilliseconds: Int64 = 15_000
+    /// More of an answer is not read.
+    var replyBytes = 16 << 10
+}

@@ -1,0 +1,25 @@
+"""Verifies webhook messages with the `standardwebhooks` package.
+
+Reads one JSON object a line, {"secret", "headers", "body"}, and writes "accept" or the name of the refusal for each.
+Exits with 3 where the package is missing.
+"""
+
+import json
+import sys
+
+try:
+    from standardwebhooks.webhooks import Webhook
+except ImportError:
+    sys.exit(3)
+
+
+def verdict(message: dict) -> str:
+    try:
+        Webhook(message["secret"]).verify(message["body"].encode(), message["headers"])
+        return "accept"
+    except Exception as refusal:
+        return type(refusal).__name__
+
+
+for line in sys.stdin:
+    print(verdict(json.loads(line)))

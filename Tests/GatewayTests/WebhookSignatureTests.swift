@@ -1,0 +1,120 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Domain
+@testable import Gateway
+
+@Suite("Signatures of webhooks")
+struct WebhookSignatureTests {
+    /// The signature of a message by the text of the specification, written independently.
+    private static func signature(_ received: ScriptedEndpoints.Received, _ secret: String) throws -> String {
+        let key = try #require(Data(base64Encoded: String(secret.dropFirst("whsec_".count))))
+        let text = "\(received.id).\(received.headers["webhook-timestamp"] ?? "")."
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data(text.utf8) + received.body, using: SymmetricKey(data: key))
+        return "v1," + Data(code).base64EncodedString()
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `every attempt is signed anew and both secrets sign for a day`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let hook = try await desk.subscribe()
+            let old = try #require(hook.secret)
+            #expect(Data(base64Encoded: String(old.dropFirst(6)))?.count == 32 && old.hasPrefix("whsec_"))
+            desk.endpoints.answer(Desk.hook) { .replied(status: $0.repetition == 0 ? 500 : 200) }
+            try await desk.append("ord_a")
+            try await desk.work()
+            try await desk.pass(seconds: 5)
+            try await desk.work()
+            let both = desk.endpoints.received(Desk.hook)
+            #expect(both.count == 2 && both[0].id == both[1].id && both[0].id.hasPrefix("evt_"))
+            #expect(both[0].headers["webhook-timestamp"] != both[1].headers["webhook-timestamp"])
+            for received in both {
+                #expect(try received.headers["webhook-signature"] == Self.signature(received, old))
+                #expect(received.headers["content-type"] == "application/json")
+            }
+
+            let rotated = try await desk.gateway.rotateSecret(
+                of: hook.id.rawValue, partner: "acme", context: .test)
+            let new = try #require(rotated.secret)
+            #expect(new != old)
+            func next(_ subject: String) async throws -> ScriptedEndpoints.Received {
+                desk.endpoints.answer(Desk.hook, status: 200)
+                try await desk.append(subject)
+                try await desk.work()
+                return try #require(desk.endpoints.received(Desk.hook).last)
+            }
+            try await desk.pass(seconds: 86_390)
+            let overlapping = try await next("ord_b")
+            #expect(
+                try overlapping.headers["webhook-signature"]
+                    == "\(Self.signature(overlapping, new)) \(Self.signature(overlapping, old))")
+            try await desk.pass(seconds: 20)
+            let after = try await next("ord_c")
+            #expect(try after.headers["webhook-signature"] == Self.signature(after, new))
+        }
+    }
+
+    /// PyPI's `standardwebhooks` decides about what we send, sound and spoilt.
+    ///
+    /// Set `WEBHOOKS_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+    @Test func `the reference library accepts what we send`() async throws {
+        try await withDesk(on: .sqlite) { desk in
+            let hook = try await desk.subscribe()
+            let old = try #require(hook.secret)
+            // The library compares with the real clock.
+            desk.clock.set(Int64(Date().timeIntervalSince1970))
+            let new = try #require(
+                try await desk.gateway.rotateSecret(of: hook.id.rawValue, partner: "acme", context: .test).secret)
+            for number in 0..<20 { try await desk.append("ord_\(number)", data: #"{"name":"你好 \#(number) / é"}"#) }
+            try await desk.buy()
+            try await desk.work()
+            let received = desk.endpoints.received(Desk.hook)
+            #expect(received.count >= 22)
+            var questions: [(line: [String: Any], isSound: Bool)] = []
+            for message in received {
+                let body = String(decoding: message.body, as: UTF8.self)
+                for secret in [old, new] {
+                    questions.append((["secret": secret, "headers": message.headers, "body": body], true))
+                    questions.append((["secret": secret, "headers": message.headers, "body": body + " "], false))
+                }
+                let stranger = "whsec_" + Data(repeating: 1, count: 32).base64EncodedString()
+                questions.append((["secret": stranger, "headers": message.headers, "body": body], false))
+            }
+            guard let verdicts = try Self.ask(questions.map(\.line)) else {
+                print("SKIPPED: interop with standardwebhooks: no python3 that has it")
+                return
+            }
+            #expect(verdicts.map { $0 == "accept" } == questions.map(\.isSound))
+            print("interop: \(verdicts.count) webhook messages, the library agrees about each")
+        }
+    }
+
+    /// - Returns: nil where no interpreter has the library.
+    private static func ask(_ lines: [[String: Any]]) throws -> [String]? {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "webhook-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (input, output) = (folder.appending(path: "in"), folder.appending(path: "out"))
+        try Data(lines.map { try JSONSerialization.data(withJSONObject: $0) }.joined(separator: [0x0A])).write(
+            to: input)
+        try Data().write(to: output)
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/verify.py")
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [ProcessInfo.processInfo.environment["WEBHOOKS_INTEROP_PYTHON"] ?? "python3", script.path]
+        process.standardInput = try FileHandle(forReadingFrom: input)
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            // 3: no library; 127: no interpreter. Anything else is a failure of the script.
+            #expect([3, 127].contains(process.terminationStatus))
+            return nil
+        }
+        return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+}

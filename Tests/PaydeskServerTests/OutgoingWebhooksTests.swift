@@ -1,0 +1,146 @@
+import Domain
+import Foundation
+import Gateway
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PaydeskServer
+
+@Suite("The way out for webhooks")
+struct OutgoingWebhooksTests {
+    private static let message = WebhookMessage(
+        headers: [(name: "webhook-id", value: "evt_1"), (name: "content-type", value: "application/json")],
+        body: Data(#"{"type":"order.paid"}"#.utf8))
+
+    private static func url(_ server: ScriptedServer) throws -> WebhookURL {
+        try WebhookURL("http://hooks.example:\(server.port)/hook", allowsPrivate: true)
+    }
+
+    /// The way out to a loopback server, as `hooks.example`.
+    private static func withServer(
+        _ answer: [String], limits: WebhookLimits = WebhookLimits(),
+        _ body: (ScriptedServer, OutgoingWebhooks) async throws -> Void
+    ) async throws {
+        let server = try ScriptedServer(answer)
+        defer { server.stop() }
+        let webhooks = OutgoingWebhooks(rules: .anyAddress, limits: limits) { _ in [.v4(0x7F00_0001)] }
+        do {
+            try await body(server, webhooks)
+        } catch {
+            await webhooks.shutDown()
+            throw error
+        }
+        await webhooks.shutDown()
+    }
+
+    @Test func `the checked address is dialled under the host's name, and the connection is kept`() async throws {
+        try await Self.withServer(["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]) { server, webhooks in
+            for _ in 0..<2 {
+                let session = try await webhooks.open(try Self.url(server)).get()
+                for _ in 0..<3 { #expect(await session.post(Self.message) == .replied(status: 200)) }
+                await session.close()
+            }
+            #expect(server.connections == 1)
+            let request = try #require(server.requests.first)
+            #expect(request.hasPrefix("POST /hook HTTP/1.1\r\n"))
+            #expect(request.lowercased().contains("host: hooks.example:\(server.port)\r\n"))
+            #expect(request.contains("user-agent: Paydesk/\(Release.version)"))
+            #expect(request.contains("webhook-id: evt_1"))
+            #expect(request.hasSuffix(#"{"type":"order.paid"}"#))
+        }
+    }
+
+    @Test func `a redirect is an answer and nothing is followed`() async throws {
+        try await Self.withServer([
+            "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/inside\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n"
+        ]) { server, webhooks in
+            let session = try await webhooks.open(try Self.url(server)).get()
+            #expect(await session.post(Self.message) == .replied(status: 302, retryAfter: "9"))
+            #expect(server.requests.count == 1)
+            await session.close()
+        }
+    }
+
+    @Test func `an answer of a gigabyte is cut`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n"
+        try await Self.withServer([head] + Array(repeating: String(repeating: "x", count: 1 << 20), count: 1_024)) {
+            server, webhooks in
+            let session = try await webhooks.open(try Self.url(server)).get()
+            #expect(await session.post(Self.message) == .replied(status: 200))
+            await server.end()
+            #expect(server.sentBytes < 64 << 20)
+            await session.close()
+        }
+    }
+
+    @Test func `an endpoint that never answers ends in a timeout`() async throws {
+        try await Self.withServer([], limits: WebhookLimits(totalMilliseconds: 200)) { server, webhooks in
+            let session = try await webhooks.open(try Self.url(server)).get()
+            #expect(await session.post(Self.message) == .failed(.timeout))
+            await session.close()
+        }
+    }
+
+    @Test func `what is no HTTP and what is no TLS are failures`() async throws {
+        try await Self.withServer(["garbage\r\n\r\n"]) { server, webhooks in
+            let session = try await webhooks.open(try Self.url(server)).get()
+            #expect(await session.post(Self.message) == .failed(.connection))
+            await session.close()
+            let secure = try WebhookURL("https://hooks.example:\(server.port)/", allowsPrivate: false)
+            let other = try await webhooks.open(secure).get()
+            #expect(await other.post(Self.message) == .failed(.tls))
+            await other.close()
+        }
+        let port = try FreePort.next()
+        let webhooks = OutgoingWebhooks(rules: .anyAddress) { _ in [.v4(0x7F00_0001)] }
+        let nobody = try WebhookURL("http://hooks.example:\(port)/", allowsPrivate: true)
+        let session = try await webhooks.open(nobody).get()
+        #expect(await session.post(Self.message) == .failed(.connection))
+        await session.close()
+        await webhooks.shutDown()
+    }
+
+    static let answers: [([String], Delivery.Fault)] = [
+        (["10.0.0.1"], .blockedAddress), (["127.0.0.1"], .blockedAddress), (["8.8.8.8", "127.0.0.1"], .blockedAddress),
+        (["169.254.169.254", "8.8.8.8"], .blockedAddress), (["::1"], .blockedAddress),
+        (["2606:4700::1111", "::ffff:10.0.0.1"], .blockedAddress), (["fd00:ec2::254"], .blockedAddress),
+        (["64:ff9b::a00:1"], .blockedAddress), (["0.0.0.0"], .blockedAddress), ([], .name),
+    ]
+
+    @Test(arguments: answers)
+    func `one address that is not public refuses all`(_ addresses: [String], _ fault: Delivery.Fault) async throws {
+        let found = addresses.compactMap { IPAddress($0) }
+        #expect(found.count == addresses.count)
+        let webhooks = OutgoingWebhooks(rules: .publicAddresses) { _ in found }
+        let url = try WebhookURL("https://hooks.example/", allowsPrivate: false)
+        let opened = await webhooks.open(url)
+        #expect(throws: WebhookRefusal(fault)) { try opened.get() }
+        await webhooks.shutDown()
+    }
+
+    @Test func `a name that turns bad is refused, and asked only once for each run`() async throws {
+        let asked = Mutex(0)
+        let webhooks = OutgoingWebhooks(rules: .publicAddresses) { _ in
+            asked.withLock { count in
+                count += 1
+                return count == 1 ? [.v4(0x0808_0808)] : [.v4(0x7F00_0001)]
+            }
+        }
+        let url = try WebhookURL("https://hooks.example/", allowsPrivate: false)
+        let session = try await webhooks.open(url).get()
+        #expect(asked.withLock { $0 } == 1)
+        await session.close()
+        let second = await webhooks.open(url)
+        #expect(throws: WebhookRefusal(.blockedAddress)) { try second.get() }
+        await webhooks.shutDown()
+    }
+
+    @Test func `the system's resolver knows this machine and no invented name`() async throws {
+        let resolver = HostResolver()
+        let own = await resolver.addresses(of: "localhost")
+        #expect(!own.isEmpty && own.allSatisfy { !$0.isPublic })
+        #expect(await resolver.addresses(of: "127.0.0.1") == [.v4(0x7F00_0001)])
+        #expect(await resolver.addresses(of: "no such name.invalid") == [])
+    }
+}

@@ -1,0 +1,94 @@
+package import Domain
+package import Foundation
+package import Gateway
+import Synchronization
+
+/// Partners' endpoints that answer as a test says, and remember what they got.
+package final class ScriptedEndpoints: WebhookTransport {
+    /// One message as it arrived.
+    package struct Received: Sendable {
+        package let url: String
+        package let headers: [String: String]
+        package let body: Data
+        /// How many of this event the endpoint had before.
+        package let repetition: Int
+
+        package var id: String { headers["webhook-id"] ?? "" }
+
+        /// A member of the body, as text.
+        package func member(_ name: String) -> String {
+            guard let object = try? JSONSerialization.jsonObject(with: body) as? [String: Any] else { return "" }
+            return object[name].map { "\($0)" } ?? ""
+        }
+    }
+
+    package typealias Answer = @Sendable (Received) async -> WebhookReply
+
+    private struct State {
+        var answers: [String: Answer] = [:]
+        var refusals: [String: Delivery.Fault] = [:]
+        var received: [Received] = []
+        var opened: [String] = []
+        var waiting: [(url: String, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// What an endpoint answers from now on; without a word it answers 204.
+    package func answer(_ url: String, _ answer: @escaping Answer) {
+        state.withLock { $0.answers[url] = answer }
+    }
+
+    package func answer(_ url: String, status: Int, retryAfter: String? = nil) {
+        answer(url) { _ in .replied(status: status, retryAfter: retryAfter) }
+    }
+
+    /// The address is not dialled for this reason; nil lets it be dialled.
+    package func refuse(_ url: String, _ fault: Delivery.Fault?) { state.withLock { $0.refusals[url] = fault } }
+
+    /// What arrived at an endpoint, in its order.
+    package func received(_ url: String) -> [Received] { state.withLock { $0.received.filter { $0.url == url } } }
+
+    /// Returns when so many messages have arrived.
+    package func arrival(of count: Int, at url: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.received.count(where: { $0.url == url }) >= count { return true }
+                state.waiting.append((url, count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    package func open(_ url: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal> {
+        let refusal = state.withLock { $0.refusals[url.text] }
+        if let refusal { return .failure(WebhookRefusal(refusal)) }
+        return .success(Session(url: url.text, endpoints: self))
+    }
+
+    private struct Session: WebhookSession {
+        let url: String
+        let endpoints: ScriptedEndpoints
+
+        func post(_ message: WebhookMessage) async -> WebhookReply { await endpoints.take(message, at: url) }
+        func close() async {}
+    }
+
+    private func take(_ message: WebhookMessage, at url: String) async -> WebhookReply {
+        let headers = Dictionary(uniqueKeysWithValues: message.headers)
+        let (answer, received, reached) = state.withLock { state in
+            let before = state.received.count { $0.url == url && $0.id == headers["webhook-id"] }
+            let received = Received(url: url, headers: headers, body: message.body, repetition: before)
+            state.received.append(received)
+            let count = state.received.count { $0.url == url }
+            let reached = state.waiting.filter { $0.url == url && $0.count <= count }
+            state.waiting.removeAll { $0.url == url && $0.count <= count }
+            return (state.answers[url], received, reached)
+        }
+        for waiter in reached { waiter.continuation.resume() }
+        return await answer?(received) ?? .replied(status: 204)
+    }
+}
