@@ -162,6 +162,7 @@ let package = Package(
             dependencies: [
                 "Domain", "Gateway", "ProviderKit", "Store", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             exclude: ["Interop"]
         ),

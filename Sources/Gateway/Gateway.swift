@@ -52,10 +52,12 @@ package struct GatewaySettings: Sendable {
     package var defaultCurrency: Currency?
     /// Development only: webhooks may be http and inside.
     package var allowsPrivateWebhooks: Bool
+    package var retention: RetentionPolicy
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
-        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false
+        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false,
+        retention: RetentionPolicy = RetentionPolicy()
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
@@ -63,6 +65,7 @@ package struct GatewaySettings: Sendable {
         self.meters = meters
         self.defaultCurrency = defaultCurrency
         self.allowsPrivateWebhooks = allowsPrivateWebhooks
+        self.retention = retention
     }
 }
 

@@ -85,6 +85,7 @@ struct InvariantTests {
             try await MainScenario.play(at: desk)
             let before = try await InvariantCheck(store: desk.store).run()
             #expect(before.isEmpty)
+            try await desk.unlockAudit()
             let touched = try await desk.store.write { tx in try tx.run(tampering.sql) }
             #expect(touched > 0)
             let found = try await InvariantCheck(store: desk.store).run()

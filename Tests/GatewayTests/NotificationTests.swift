@@ -151,9 +151,10 @@ struct NotificationTests {
             await #expect(throws: forgery.error) {
                 try await desk.gateway.receiveNotification(token: forgery.token, notification)
             }
-            #expect(try await desk.count("notifications WHERE status <> 'rejected'") == 0)
-            let isKept = forgery.error == .invalidNotification
-            #expect(try await desk.count("notifications") == (isKept ? 1 : 0))
+            let kept: Int64 = forgery.error == .notFound ? 0 : 1
+            #expect(try await desk.count("notifications") == kept)
+            #expect(try await desk.count("notifications WHERE status = 'rejected' AND facts = '[]'") == kept)
+            #expect(try await desk.count("jobs") == 0)
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .open)
         }

@@ -143,6 +143,9 @@ extension Desk {
             try tx.run(
                 "UPDATE webhooks SET failing_since = failing_since - ?, previous_until = previous_until - ?", seconds,
                 seconds)
+            try tx.run(
+                "UPDATE idempotency_keys SET created_at = created_at - ?, lease_until = lease_until - ?", seconds,
+                seconds)
         }
     }
 

@@ -16,6 +16,7 @@ package final class ScriptedProvider: PaymentProvider {
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
         var opened: [ID<Payment>] = []
+        var hold: (@Sendable () async -> Void)?
     }
 
     private let script = Mutex(Script())
@@ -31,6 +32,9 @@ package final class ScriptedProvider: PaymentProvider {
     package func say(_ payment: ID<Payment>, _ outcome: PaymentOutcome) {
         script.withLock { $0.payments[payment] = outcome }
     }
+
+    /// Every query waits for this before it answers; nil lets them answer at once.
+    package func hold(_ hold: (@Sendable () async -> Void)?) { script.withLock { $0.hold = hold } }
 
     /// How refunds end.
     package func refunds(_ outcome: RefundOutcome) { script.withLock { $0.refunds = outcome } }
@@ -49,7 +53,8 @@ package final class ScriptedProvider: PaymentProvider {
     }
 
     package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
-        PaymentReport(
+        if let hold = script.withLock({ $0.hold }) { await hold() }
+        return PaymentReport(
             payment: payment.payment, outcome: script.withLock { $0.payments[payment.payment] } ?? .accepted)
     }
 

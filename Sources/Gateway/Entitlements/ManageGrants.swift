@@ -64,8 +64,10 @@ extension Gateway {
             guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
+            let before = current.revocation.map { "revoked by a \($0.reason.rawValue)" } ?? "good"
             try settlement.audit(
-                subject: current.user.rawValue, "grant.revoked", before: "\(id)", after: "\(id) revoked by an admin")
+                subject: current.user.rawValue, "grant.revoked", before: "\(id) \(current.sku.rawValue) \(before)",
+                after: "\(id) \(current.sku.rawValue) revoked by an admin")
             try settlement.touch(current.user)
         }
         return try await grantItem(id)

@@ -24,9 +24,15 @@ package enum JobKind: String, Sendable, CaseIterable {
     case deliverWebhook = "deliver_webhook"
     /// Makes further attempts; the subject is the webhook.
     case retryDeliveries = "retry_deliveries"
+    /// Chains the heads of the audit into one.
+    case sealAudit = "seal_audit"
+    /// Drops what is kept for a time only.
+    case applyRetention = "apply_retention"
 
     /// Those of which there is one, whose subject is empty, and that never end.
-    package static let standing: [JobKind] = [.findWork, .crossBoundaries, .dispatchEvents]
+    package static let standing: [JobKind] = [
+        .findWork, .crossBoundaries, .dispatchEvents, .sealAudit, .applyRetention,
+    ]
 
     /// Those that a node goes on with under one lease, so that looking for work costs no commit.
     var isContinuous: Bool { self == .dispatchEvents }
@@ -50,6 +56,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .syncAccount: [60, 300, 3_600]
         case .findWork, .crossBoundaries: [5, 15, 60]
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
+        case .sealAudit, .applyRetention: [60, 300]
         }
     }
 }

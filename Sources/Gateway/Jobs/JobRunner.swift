@@ -21,6 +21,7 @@ package struct JobRunner: Service {
             // One place is one endpoint: a hanging one must not keep another out.
             Lane(kinds: [.deliverWebhook], width: 128),
             Lane(kinds: [.retryDeliveries], width: 64),
+            Lane(kinds: [.sealAudit, .applyRetention], width: 1),
         ]
     }
 

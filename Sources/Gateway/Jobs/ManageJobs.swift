@@ -48,6 +48,11 @@ extension Gateway {
             guard let before = try settlement.tx.job(id, at: now), try settlement.tx.retryJob(id, at: now),
                 let after = try settlement.tx.job(id, at: now)
             else { throw GatewayError.notFound }
+            if after.kind == JobKind.processNotification.rawValue,
+                let notification = ID<Domain.Notification>(after.subject)
+            {
+                try settlement.tx.unquarantine(notification)
+            }
             try settlement.audit(
                 subject: id.rawValue, "job.retried", before: "\(before.state.rawValue): \(before.error)",
                 after: "waiting")

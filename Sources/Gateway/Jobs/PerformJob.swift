@@ -79,6 +79,8 @@ extension Gateway {
         case .dispatchEvents: try await dispatchEvents()
         case .deliverWebhook: try await deliverWebhook(job)
         case .retryDeliveries: try await retryDeliveries(job)
+        case .sealAudit: try await sealAudit()
+        case .applyRetention: try await applyRetention()
         }
     }
 
@@ -122,10 +124,12 @@ extension Gateway {
     private func quarantine(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
         logger.error("a job is in quarantine", metadata: job.metadata)
         return try await write { tx in
+            // First of all the lease: without it, another worker is processing that notification.
+            guard try tx.quarantineJob(lease, error: reason.stored(500)) else { return false }
             if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
                 try tx.markQuarantined(id)
             }
-            return try tx.quarantineJob(lease, error: reason.stored(500))
+            return true
         }
     }
 }

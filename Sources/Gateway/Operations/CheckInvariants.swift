@@ -13,9 +13,9 @@ package struct Violation: Encodable, Sendable, Equatable {
 /// Recomputes every invariant that the stored facts determine; it only reads.
 package struct InvariantCheck: Sendable {
     /// So many violations of one kind are listed; one is enough to know.
-    private static let limit: Int64 = 20
+    static let limit: Int64 = 20
 
-    private let store: Store
+    let store: Store
 
     package init(store: Store) { self.store = store }
 
@@ -28,37 +28,7 @@ package struct InvariantCheck: Sendable {
                 }
             }
         }
-        return try await found + checkAudit() + checkPaidOrders()
-    }
-
-    /// Walks every audit chain; an entry that was changed, removed or added breaks it.
-    private func checkAudit() async throws -> [Violation] {
-        var found: [Violation] = []
-        var last = ""
-        while let subject = try await nextAuditSubject(after: last) {
-            last = subject
-            let isWhole = try await store.read { db in
-                var previous = Data()
-                var expected: Int64 = 1
-                for (position, entry, digest) in try db.auditChain(subject) {
-                    guard position == expected, entry.digest(after: previous, position: position) == digest else {
-                        return false
-                    }
-                    previous = digest
-                    expected += 1
-                }
-                return true
-            }
-            if !isWhole { found.append(Violation(invariant: 9, subject: subject, detail: "the audit chain is broken")) }
-            if found.count >= Int(Self.limit) { return found }
-        }
-        return found
-    }
-
-    private func nextAuditSubject(after last: String) async throws -> String? {
-        try await store.read { db in
-            try db.row("SELECT subject FROM audit WHERE subject > ? ORDER BY subject LIMIT 1", last)?.text("subject")
-        }
+        return try await found + checkAudit() + checkSeals() + checkPaidOrders()
     }
 
     /// Recomputes for every paid order what it must have granted and credited.

@@ -88,7 +88,7 @@ package struct OrderSnapshot: Sendable {
         timeline = try db.timeline(order.id).map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         switch audience {
         case .user: userName = nil
-        case .partner: userName = try db.externalUserID(order.user)
+        case .partner: userName = try db.externalUserID(order.user) ?? Gateway.erasedName
         case .stored: userName = order.user.rawValue
         }
     }

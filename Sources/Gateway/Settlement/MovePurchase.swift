@@ -13,7 +13,8 @@ extension Settlement {
         // Bound to a third user before: whatever changes is that user's too. Should that lock cross another settlement's,
         // the database breaks the tie and the closure runs again.
         if bound != claimant && bound != token { try tx.lockUser(bound) }
-        guard let token, token != bound, try isLatestWord(purchase) else { return bound }
+        // What was an erased person's is nobody else's; only an admin moves it.
+        guard let token, token != bound, try !tx.isErased(bound), try isLatestWord(purchase) else { return bound }
         try move(purchase, from: bound, to: token)
         return token
     }

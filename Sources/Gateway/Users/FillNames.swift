@@ -3,6 +3,9 @@ package import FoundationEssentials
 import Store
 
 extension Gateway {
+    /// What stands for the name of a user who was erased.
+    static let erasedName = "erased"
+
     /// Fills the app's own user ids into JSON that names users by internal ids; an erased user's place says so.
     ///
     /// What is stored (answers of idempotency keys, events, the audit) holds internal ids only, so that deleting one mapping
@@ -19,7 +22,7 @@ extension Gateway {
         let names = try await read { db in try db.externalUserIDs(found) }
         var quoted: [ID<User>: Data] = [:]
         for id in found {
-            guard let name = try? JSONEncoder().encode(names[id] ?? "erased") else { throw .internalError }
+            guard let name = try? JSONEncoder().encode(names[id] ?? Self.erasedName) else { throw .internalError }
             quoted[id] = name
         }
         return zip(texts, places).map { InternalIDs.replace($1, in: $0, by: quoted) }

@@ -33,7 +33,9 @@ struct Composition {
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
                 policies: configuration.orders, meters: configuration.meters,
                 defaultCurrency: configuration.defaultCurrency,
-                allowsPrivateWebhooks: configuration.webhooks.allowPrivateNetworks),
+                allowsPrivateWebhooks: configuration.webhooks.allowPrivateNetworks,
+                retention: RetentionPolicy(
+                    rawDays: configuration.retention.rawDays, idempotencyDays: configuration.retention.idempotencyDays)),
             logger: logger, pause: Live.pause)
     }
 

@@ -6,6 +6,7 @@ package enum Migrations {
         Migration(number: 3, name: "store revocations", sql: storeRevocations),
         Migration(number: 4, name: "jobs", sql: jobs),
         Migration(number: 5, name: "webhooks", sql: webhooks),
+        Migration(number: 6, name: "audit seals", sql: auditSeals, particular: auditIsAppendOnly),
         Migration(number: 7, name: "learned facts", sql: learnedFacts),
         Migration(number: 8, name: "reports", sql: reports),
     ]

@@ -7,27 +7,34 @@ package struct Migration: Sendable, Equatable {
     package let name: String
     /// Statements that end in ";\n", with the portable types of ``Dialect/schema(_:)``.
     package let sql: String
+    /// Statements for which the engines have no words in common, such as triggers; run after the others as they stand.
+    package let particular: [Dialect: [String]]
 
-    package init(number: Int, name: String, sql: String) {
+    package init(number: Int, name: String, sql: String, particular: [Dialect: [String]] = [:]) {
         self.number = number
         self.name = name
         self.sql = sql
+        self.particular = particular
     }
 
-    /// SHA-256 of the portable text in hexadecimal: a migration that was applied is never edited.
+    /// SHA-256 of the texts for both engines in hexadecimal: a migration that was applied is never edited.
     package var digest: String {
-        SHA256.hash(data: Data(sql.utf8)).map { byte in
+        let others = [Dialect.sqlite, .postgres].flatMap { dialect in
+            (particular[dialect] ?? []).map { ";\n-- \(dialect)\n\($0)" }
+        }
+        return SHA256.hash(data: Data((sql + others.joined()).utf8)).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
     }
 
     /// The statements in this engine's SQL; pieces that are only comments are left out.
     package func statements(_ dialect: Dialect) -> [String] {
-        (dialect.schema(sql) + "\n").split(separator: ";\n").compactMap { piece in
+        let common = (dialect.schema(sql) + "\n").split(separator: ";\n").compactMap { piece -> String? in
             let lines = piece.split(separator: "\n").filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("--") }
             let text = lines.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
             return text.isEmpty ? nil : text
         }
+        return common + (particular[dialect] ?? [])
     }
 }
 

@@ -82,16 +82,17 @@ extension Transaction {
     ) throws(StoreError) -> [JobRecord] {
         let time = dialect.clock
         let isDue = isAnyTime ? "" : " AND run_at <= \(time)"
-        var bound: [any SQLBindable] = [now, lease]
-        bound += arguments
+        var bound = arguments
         if !isAnyTime { bound.append(now) }
-        bound += [now, limit] as [any SQLBindable]
+        bound += [now, limit, now, lease] as [any SQLBindable]
+        // The choice stands apart, because a subquery may be run again for every row, and its limit with it.
         return try rows(
             """
-            UPDATE jobs SET lease_until = \(time) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
-            WHERE id IN (
+            WITH due AS (
                 SELECT id FROM jobs WHERE state = 'waiting' AND \(condition)\(isDue) AND lease_until <= \(time)
                 ORDER BY run_at, id LIMIT ?\(dialect.skipLocked))
+            UPDATE jobs SET lease_until = \(time) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
+            WHERE id IN (SELECT id FROM due)
             RETURNING *, 1 AS is_running
             """, bound
         ).map { row throws(StoreError) in try Self.job(row) }
@@ -175,6 +176,7 @@ extension Database {
 
     /// Whether a job of some kinds is due that nobody runs.
     package func hasDueJobs(kinds: [String], at now: Timestamp) throws(StoreError) -> Bool {
+        guard !kinds.isEmpty else { return false }
         let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
         var arguments: [any SQLBindable] = kinds.map { $0 as any SQLBindable }
         arguments += [now, now] as [any SQLBindable]

@@ -134,6 +134,11 @@ extension Transaction {
         try run("UPDATE notifications SET status = 'quarantined' WHERE id = ? AND status = 'stored'", id)
     }
 
+    /// Takes a notification out of the quarantine, for its job that is run again.
+    package func unquarantine(_ id: ID<Domain.Notification>) throws(StoreError) {
+        try run("UPDATE notifications SET status = 'stored' WHERE id = ? AND status = 'quarantined'", id)
+    }
+
     package func markProcessed(_ id: ID<Domain.Notification>, at now: Timestamp) throws(StoreError) {
         try run("UPDATE notifications SET status = 'processed', processed_at = ? WHERE id = ?", now, id)
     }

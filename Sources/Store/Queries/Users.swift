@@ -46,7 +46,9 @@ extension Transaction {
     package func ensureUser(
         _ external: ExternalUserID, candidate: ID<User>, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
-        if let known = try userID(external) { return known }
+        // Shared, so that an erasure waits for what is being made under this name.
+        let known = try rows("SELECT id FROM users WHERE external_id = ?" + dialect.forShare, [external.rawValue])
+        if let known = known.first { return try known.id("id") }
         let made = try rows(
             "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
             [candidate, external.rawValue])
@@ -64,11 +66,14 @@ extension Transaction {
         guard !locked.isEmpty else { throw .corrupt("a user has no state") }
     }
 
-    /// Counts a change of what the user owns and returns the new version.
+    /// Counts a change of what the user owns and returns the new version; for who was erased no boundary is kept.
     package func bumpUser(_ user: ID<User>, nextChangeAt: Timestamp?) throws(StoreError) -> Int64 {
         let changed = try rows(
-            "UPDATE user_states SET version = version + 1, next_change_at = ? WHERE user_id = ? RETURNING version",
-            [nextChangeAt, user])
+            """
+            UPDATE user_states SET version = version + 1, next_change_at = CASE
+                WHEN EXISTS (SELECT 1 FROM users WHERE id = user_states.user_id) THEN CAST(? AS BIGINT) END
+            WHERE user_id = ? RETURNING version
+            """, [nextChangeAt, user])
         guard let row = changed.first else { throw .corrupt("a user has no state") }
         return try row.int("version")
     }

@@ -1,0 +1,56 @@
+import Domain
+import Logging
+import Store
+
+/// How many days something is kept that is not kept for ever.
+package struct RetentionPolicy: Sendable, Equatable {
+    /// Raw notifications; their hashes and facts stay.
+    package var rawDays: Int64
+    package var idempotencyDays: Int64
+
+    package init(rawDays: Int64 = 90, idempotencyDays: Int64 = 30) {
+        self.rawDays = rawDays
+        self.idempotencyDays = idempotencyDays
+    }
+}
+
+extension Gateway {
+    private static let retentionInterval: Int64 = 3_600
+    /// What never verified is kept so long (`api.md` section 9).
+    private static let refusedDays: Int64 = 7
+    /// Rows in one transaction, so that nobody waits long for it, and transactions in one run.
+    private static let retentionRows: Int64 = 500
+    private static let retentionRounds = 20
+
+    /// Drops what has been kept for its time.
+    ///
+    /// The evidence of purchases stays: it is what shows that a paid order was paid (`domain.md` section 10, invariant 8).
+    func applyRetention() async throws(GatewayError) -> JobOutcome {
+        let policy = settings.retention
+        var isMore = false
+        for (perishable, days) in [
+            (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
+            (.idempotencyKeys, policy.idempotencyDays),
+        ] as [(Perishable, Int64)] {
+            let dropped = try await drop(perishable, olderThan: days)
+            guard dropped > 0 else { continue }
+            isMore = isMore || dropped >= Int(Self.retentionRows) * Self.retentionRounds
+            logger.info(
+                "kept for its time and dropped", metadata: ["what": "\(perishable)", "rows": "\(dropped)"])
+        }
+        return .again(after: isMore ? 0 : Self.retentionInterval)
+    }
+
+    private func drop(_ perishable: Perishable, olderThan days: Int64) async throws(GatewayError) -> Int {
+        let now = time.now
+        var dropped = 0
+        for _ in 0..<Self.retentionRounds {
+            let rows = try await write { tx in
+                try tx.drop(perishable, olderThan: days, limit: Self.retentionRows, at: now)
+            }
+            dropped += rows
+            guard rows == Int(Self.retentionRows) else { break }
+        }
+        return dropped
+    }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import ProviderKit
+import Store
+import TestSupport
+import Testing
+
+@testable import Domain
+@testable import Gateway
+
+@Suite("Jobs: leases and ends")
+struct JobLeaseTests {
+    private static func ask(_ desk: Desk, _ kind: JobKind, _ subject: String, delay: Int64 = 0) async throws {
+        let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
+        try await desk.store.write { tx in
+            try tx.enqueueJob(id, kind: kind.rawValue, subject: subject, delay: delay, at: now)
+        }
+    }
+
+    private static func job(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> JobRecord? {
+        let now = desk.clock.now
+        return try await desk.store.read { db in
+            try db.jobID(kind: kind.rawValue, subject: subject).flatMap { try db.job($0, at: now) }
+        }
+    }
+
+    /// The worker fell silent: its lease is over, and another takes the job.
+    private static func steal(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> ClaimedJob {
+        try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+        return try #require(try await desk.gateway.claimJob(kind, subject: subject))
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `each job is claimed once by 32 claimers at once`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            for number in 0..<40 { try await Self.ask(desk, .reconcileRefund, "\(number)") }
+            let other = engine == .postgres ? try desk.database.openAnother() : nil
+            let nodes = [desk.gateway, desk.node(store: other ?? desk.store)]
+            let claimed = try await withThrowingTaskGroup(of: [ClaimedJob].self) { group in
+                for number in 0..<32 {
+                    group.addTask {
+                        let jobs = try await nodes[number % 2].claimJobs([.reconcileRefund, .expireOrder], limit: 3)
+                        #expect(jobs.count <= 3)
+                        return jobs
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            await other?.engine.close()
+            let rest = try await desk.gateway.claimJobs([.reconcileRefund], limit: 50)
+            #expect(Set((claimed + rest).map(\.id)).count == 40)
+            #expect((claimed + rest).count == 40)
+            #expect(try await desk.count("jobs WHERE lease_epoch = 1 AND attempts = 1") == 40)
+            #expect(try await desk.gateway.claimJobs([.reconcileRefund], limit: 50).isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a job is due at its time, of its kind, and the longest due first`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, .reconcileRefund, "late", delay: 600)
+            try await Self.ask(desk, .reconcileRefund, "soon", delay: 300)
+            try await Self.ask(desk, .expireOrder, "other")
+            #expect(try await desk.gateway.claimJobs([.reconcileRefund], limit: 5).isEmpty)
+            #expect(try await desk.gateway.claimJobs([], limit: 5).isEmpty)
+            try await desk.pass(seconds: 3_600)
+            #expect(try await desk.gateway.claimJobs([.reconcileRefund], limit: 1).map(\.subject) == ["soon"])
+            #expect(try await desk.gateway.claimJobs([.reconcileRefund], limit: 5).map(\.subject) == ["late"])
+            // A lease that nobody kept alive is over after a minute.
+            try await desk.pass(seconds: 59 - 5)
+            #expect(try await desk.gateway.claimJobs([.reconcileRefund], limit: 5).isEmpty)
+            try await desk.pass(seconds: 10)
+            let again = try await desk.gateway.claimJobs([.reconcileRefund], limit: 5)
+            #expect(again.map(\.attempt) == [2, 2])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a worker whose lease was taken writes nothing and ends nothing`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout()
+            let id = try await desk.keepUnprocessed(contract, "late")
+            try await Self.ask(desk, .processNotification, id.rawValue)
+            let zombie = try #require(try await desk.gateway.claimJob(.processNotification, subject: id.rawValue))
+            #expect(await desk.gateway.keepsLease(zombie))
+            let holder = try await Self.steal(desk, .processNotification, id.rawValue)
+            #expect(await desk.gateway.keepsLease(zombie) == false)
+            await desk.gateway.perform(zombie)
+            #expect(try await desk.order(contract.order).status == .open)
+            #expect(try await desk.count("notifications WHERE status = 'stored'") == 1)
+            #expect(try await desk.count("grants") == 0)
+            let ends: [Result<JobOutcome, GatewayError>] = [
+                .success(.done), .success(.again(after: 9)), .success(.pending), .failure(.providerUnavailable),
+                .failure(.internalError),
+            ]
+            for end in ends {
+                await desk.gateway.perform(zombie) { (_) async throws(GatewayError) in try end.get() }
+                let job = try #require(try await Self.job(desk, .processNotification, id.rawValue))
+                #expect(job.epoch == 2 && job.isRunning && job.state == .waiting && job.attempts == 2)
+                #expect(try await desk.count("notifications WHERE status = 'stored'") == 1)
+            }
+            await desk.gateway.perform(holder)
+            #expect(try await desk.order(contract.order).status == .paid)
+            #expect(try await Self.job(desk, .processNotification, id.rawValue) == nil)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a lease that is lost in the middle of a run undoes what comes after`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let first = try await desk.checkout(provider: "scripted")
+            desk.scripted.say(try desk.payment(first), .succeeded(first.amount))
+            let subject = try desk.payment(first).rawValue
+            try await Self.ask(desk, .reconcilePayment, subject)
+            let zombie = try #require(try await desk.gateway.claimJob(.reconcilePayment, subject: subject))
+            let gate = Gate()
+            desk.scripted.hold { await gate.pass() }
+            async let run: Void = desk.gateway.perform(zombie)
+            await gate.arrivals()
+            let holder = try await Self.steal(desk, .reconcilePayment, subject)
+            gate.open()
+            await run
+            #expect(try await desk.order(first.order).status == .open)
+            await desk.gateway.perform(holder)
+            #expect(try await desk.order(first.order).status == .paid)
+            #expect(try await desk.count("jobs") == 0)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what is asked for while a job runs is run again at once`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            for outcome in [JobOutcome.done, .again(after: 1_000)] {
+                try await Self.ask(desk, .syncAccount, "box")
+                let job = try #require(try await desk.gateway.claimJobs([.syncAccount], limit: 1).first)
+                try await Self.ask(desk, .syncAccount, "box")
+                #expect(try await desk.gateway.claimJob(.syncAccount, subject: "box") == nil)
+                await desk.gateway.perform(job) { (_) async throws(GatewayError) in outcome }
+                let again = try #require(try await desk.gateway.claimJobs([.syncAccount], limit: 1).first)
+                #expect(again.id == job.id && again.attempt == 1)
+                await desk.gateway.perform(again) { (_) async throws(GatewayError) in .done }
+                #expect(try await desk.count("jobs") == 0)
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `asking twice makes one job, due at the earlier time`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, .syncAccount, "box", delay: 500)
+            try await Self.ask(desk, .syncAccount, "box", delay: 900)
+            #expect(try await desk.gateway.claimJobs([.syncAccount], limit: 1).isEmpty)
+            try await Self.ask(desk, .syncAccount, "box")
+            #expect(try await desk.gateway.claimJobs([.syncAccount], limit: 5).count == 1)
+            #expect(try await desk.count("jobs") == 1)
+        }
+    }
+
+    private static let longWait: [Int64] = [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
+    static let schedules: [(JobKind, [Int64])] = [
+        (.processNotification, [1, 5, 30, 300, 3_600, 21_600]), (.expireOrder, longWait), (.reconcilePayment, longWait),
+        (.reconcileRefund, longWait), (.completeRequest, longWait), (.syncAccount, [60, 300, 3_600]),
+    ]
+
+    @Test(arguments: TestEngine.allCases, schedules)
+    func `a failing job backs off and ends in quarantine`(
+        _ engine: TestEngine, _ schedule: (kind: JobKind, delays: [Int64])
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, schedule.kind, "x")
+            for (index, delay) in schedule.delays.enumerated() {
+                let job = try #require(try await desk.gateway.claimJob(schedule.kind, subject: "x"))
+                #expect(job.attempt == Int64(index + 1))
+                let before = try await desk.databaseTime()
+                let end: Result<JobOutcome, GatewayError> =
+                    index.isMultiple(of: 2) ? .success(.pending) : .failure(.providerUnavailable)
+                await desk.gateway.perform(job) { (_) async throws(GatewayError) in try end.get() }
+                let after = try await desk.databaseTime()
+                let record = try #require(try await Self.job(desk, schedule.kind, "x"))
+                #expect((before + delay...after + delay).contains(record.runAt.rawValue))
+                #expect(record.error == (index.isMultiple(of: 2) ? "not final yet" : "providerUnavailable"))
+                #expect(!record.isRunning && record.state == .waiting)
+            }
+            let last = try #require(try await desk.gateway.claimJob(schedule.kind, subject: "x"))
+            await desk.gateway.perform(last) { (_) async throws(GatewayError) in throw .providerUnavailable }
+            #expect(try await Self.job(desk, schedule.kind, "x")?.state == .quarantined)
+            #expect(try await desk.gateway.claimJob(schedule.kind, subject: "x") == nil)
+            // Asking again does not take it out; an admin does.
+            try await Self.ask(desk, schedule.kind, "x")
+            #expect(try await desk.gateway.claimJob(schedule.kind, subject: "x") == nil)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a mistake of ours is quarantined at once, and a good run starts the count anew`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, .syncAccount, "x")
+            func run(_ end: Result<JobOutcome, GatewayError>) async throws {
+                let job = try #require(try await desk.gateway.claimJob(.syncAccount, subject: "x"))
+                await desk.gateway.perform(job) { (_) async throws(GatewayError) in try end.get() }
+            }
+            try await run(.failure(.providerUnavailable))
+            try await run(.success(.again(after: 5)))
+            #expect(try await Self.job(desk, .syncAccount, "x")?.attempts == 0)
+            #expect(try await Self.job(desk, .syncAccount, "x")?.error == "")
+            try await run(.failure(.internalError))
+            #expect(try await Self.job(desk, .syncAccount, "x")?.state == .quarantined)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a standing job goes on for ever`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            for _ in 0..<2 { try await desk.gateway.prepareJobs() }
+            #expect(try await desk.count("jobs") == Int64(JobKind.standing.count))
+            for _ in 0..<12 {
+                let job = try #require(try await desk.gateway.claimJob(.findWork, subject: ""))
+                await desk.gateway.perform(job) { (_) async throws(GatewayError) in throw .providerUnavailable }
+            }
+            let record = try #require(try await Self.job(desk, .findWork, ""))
+            #expect(record.state == .waiting && record.attempts == 12)
+            try await desk.work()
+            #expect(try await Self.job(desk, .findWork, "")?.attempts == 12)
+            try await desk.pass(seconds: 60)
+            try await desk.work()
+            #expect(try await Self.job(desk, .findWork, "")?.attempts == 0)
+        }
+    }
+
+    @Test
+    func `every kind has its lane, and only one`() {
+        let kinds = JobRunner.Lane.all.flatMap(\.kinds)
+        #expect(kinds.count == JobKind.allCases.count && Set(kinds) == Set(JobKind.allCases))
+    }
+}
+
+extension Desk {
+    /// A verified notification of a contract's success that is stored and has no job, as after a crash.
+    func keepUnprocessed(_ contract: PaymentContract, _ eventID: String) async throws -> ID<Domain.Notification> {
+        let fact = ProviderFact.payment(
+            PaymentReport(payment: try payment(contract), outcome: .succeeded(contract.amount)))
+        let record = NotificationRecord(
+            id: gateway.ids.make(), account: try .test(contract.provider?.rawValue ?? ""), eventID: eventID,
+            type: "payment.succeeded", facts: try [fact].storedJSON(), body: .init(), headers: .init(),
+            digest: .init(), receivedAt: clock.now)
+        return try await store.write { tx in try tx.storeNotification(record).id }
+    }
+}

@@ -1,0 +1,145 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+@Suite("Audit of admin writes")
+struct AdminAuditTests {
+    /// An admin's write, as the audit must tell it.
+    struct Act: Sendable {
+        let endpoint: String
+        let body: String
+        let action: String
+        /// A text that the entry's `before` and `after` must hold.
+        let before: String
+        let after: String
+        let path: @Sendable (Scene) -> String
+
+        init(
+            _ endpoint: String, _ action: String, body: String = "{}", before: String, after: String,
+            _ path: @escaping @Sendable (Scene) -> String
+        ) {
+            self.endpoint = endpoint
+            self.body = body
+            self.action = action
+            self.before = before
+            self.after = after
+            self.path = path
+        }
+    }
+
+    /// What the acts act on.
+    struct Scene: Sendable {
+        let paid: String
+        let open: String
+        let notification: String
+        let job: String
+        let grant: String
+        let key: String
+    }
+
+    static let acts = [
+        Act(
+            "POST /v1/admin/skus", "sku.created",
+            body:
+                #"{"id":"new","name":"New","kind":"non_renewing","duration_days":5,"prices":[{"currency":"CNY","value":1}]}"#,
+            before: "", after: #""id":"new""#
+        ) { _ in "/v1/admin/skus" },
+        Act(
+            "PATCH /v1/admin/skus/{id}", "sku.changed", body: #"{"name":"Other"}"#, before: "VIP monthly",
+            after: #""name":"Other""#
+        ) { _ in "/v1/admin/skus/vip_month" },
+        Act("DELETE /v1/admin/skus/{id}", "sku.archived", before: #""active":true"#, after: #""active":false"#) { _ in
+            "/v1/admin/skus/vip_year"
+        },
+        Act(
+            "PATCH /v1/admin/accounts/{id}", "account.changed", body: #"{"enabled":false}"#, before: "as configured",
+            after: "enabled false"
+        ) { _ in "/v1/admin/accounts/box-qr" },
+        Act("POST /v1/admin/accounts/{id}/sync", "account.synced", before: "", after: "job_") { _ in
+            "/v1/admin/accounts/box-stripe/sync"
+        },
+        Act(
+            "POST /v1/admin/orders/{id}/refunds", "refund.created",
+            body: #"{"amount":{"value":100,"currency":"CNY"},"reason":"broken"}"#, before: "", after: "broken"
+        ) { "/v1/admin/orders/\($0.paid)/refunds" },
+        Act("POST /v1/admin/orders/{id}/close", "order.closed", before: "open", after: "closed by an admin") {
+            "/v1/admin/orders/\($0.open)/close"
+        },
+        Act(
+            "POST /v1/admin/users/{user_id}/grants", "grant.created",
+            body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month: sorry"
+        ) { _ in "/v1/admin/users/alice/grants" },
+        Act("DELETE /v1/admin/grants/{id}", "grant.revoked", before: "good", after: "revoked by an admin") {
+            "/v1/admin/grants/\($0.grant)"
+        },
+        Act(
+            "POST /v1/admin/api-keys", "key.created", body: #"{"name":"shop","scopes":["orders:read"]}"#, before: "",
+            after: "shop of shop: orders:read"
+        ) { _ in "/v1/admin/api-keys" },
+        Act("DELETE /v1/admin/api-keys/{id}", "key.revoked", before: "good", after: "revoked") {
+            "/v1/admin/api-keys/\($0.key)"
+        },
+        Act("POST /v1/admin/notifications/{id}/replay", "notification.replayed", before: "processed", after: "stored") {
+            "/v1/admin/notifications/\($0.notification)/replay"
+        },
+        Act("POST /v1/admin/jobs/{id}/retry", "job.retried", before: "waiting", after: "waiting") {
+            "/v1/admin/jobs/\($0.job)/retry"
+        },
+        Act("POST /v1/admin/users/{user_id}/erase", "user.erased", before: "named", after: "erased") { _ in
+            "/v1/admin/users/bob/erase"
+        },
+    ]
+
+    private static func scene(_ counter: Counter) async throws -> Scene {
+        let (alice, bob) = (try await counter.token("alice"), try await counter.token("bob"))
+        let paid = try await counter.checkout(alice)
+        _ = try await counter.notify("payment.succeeded", paid)
+        let open = try await counter.checkout(bob)
+        try await counter.desk.gateway.prepareJobs()
+        func newest(_ path: String) async throws -> String {
+            try #require(try await counter.get(path, counter.adminKey).data["items"].elements.first).text("id")
+        }
+        let given = try await counter.post(
+            "/v1/admin/users/alice/grants", counter.adminKey, #"{"sku":"vip_kept","reason":"first"}"#)
+        return Scene(
+            paid: paid.text("order_id"), open: open.text("order_id"),
+            notification: try await newest("/v1/admin/notifications"), job: try await newest("/v1/admin/jobs"),
+            grant: try given.data.text("id"), key: try await counter.key("orders:read").id.rawValue)
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `every admin write says who did what under which request, before and after`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withCounter(on: engine) { counter in
+            let writes = counter.api.endpoints.filter {
+                $0.path.hasPrefix("/v1/admin/") && $0.method != .get
+            }.map { "\($0.method) \($0.path)" }
+            #expect(Set(writes) == Set(Self.acts.map(\.endpoint)))
+            let scene = try await Self.scene(counter)
+            let actor = try await counter.desk.gateway.authenticate(key: counter.adminKey).actor.label
+            for (number, act) in Self.acts.enumerated() {
+                counter.desk.clock.advance(seconds: 1)
+                let method = try #require(HTTPRequest.Method(String(act.endpoint.prefix { $0 != " " })))
+                let reply = try await counter.send(
+                    method, act.path(scene), counter.adminKey, body: act.body,
+                    headers: ["X-Request-Id": "act-\(number)"])
+                #expect(reply.status == 200, "\(act.endpoint): \(reply)")
+                let audit = try await counter.get("/v1/admin/audit?limit=200", counter.adminKey)
+                let entry = try #require(
+                    try audit.data["items"].elements.first {
+                        $0.text("request_id") == "act-\(number)" && $0.text("action") == act.action
+                    }, "\(act.endpoint)")
+                #expect(entry.text("actor") == actor)
+                #expect(entry.int("at") == counter.desk.clock.now.rawValue)
+                #expect(act.before.isEmpty ? entry.text("before") == "" : entry.text("before").contains(act.before))
+                #expect(entry.text("after").contains(act.after), "\(entry)")
+            }
+        }
+    }
+}

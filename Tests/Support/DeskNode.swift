@@ -1,0 +1,97 @@
+import Domain
+import Foundation
+package import Gateway
+package import ProviderKit
+package import Store
+
+// Another node at the same desk, and what only somebody with the database in hand can do.
+extension Desk {
+    /// This desk's gateway with something otherwise.
+    package func node(
+        store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
+        pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
+    ) -> Gateway {
+        let base = gateway
+        var settings = base.settings
+        if let retention { settings.retention = retention }
+        let accounts = base.registry.accounts.map { $0.id == account?.id ? account ?? $0 : $0 }
+        return Gateway(
+            store: store ?? base.store,
+            registry: ProviderRegistry(kinds: Array(base.registry.kinds.values), accounts: accounts),
+            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
+            settings: settings,
+            logger: base.logger, pause: pause)
+    }
+
+    /// A sandbox account whose operator mistook the secret.
+    package func mistaken(_ name: String = "box-url", secret: String) throws -> ConfiguredAccount {
+        let id = try AccountID.test(name)
+        let context = ProviderContext(
+            http: transport, time: clock.time, random: gateway.random, book: StoredBook(store: store, account: id),
+            notifyURL: "", publicURL: Self.publicURL)
+        let settings = ProviderSettings(["contract": .text("url"), "secret": .text(secret)])
+        return ConfiguredAccount(
+            id: id,
+            provider: try TroubledSandbox(
+                account: ProviderAccount(id: id, settings: settings, isDevelopment: true), context: context, line: line),
+            enabled: true, routing: AccountRouting(platforms: [.web], priority: 50), notifyToken: Self.notifyToken(name)
+        )
+    }
+
+    /// What the database takes for now: its own time on PostgreSQL, the node's on SQLite.
+    package func databaseTime() async throws -> Int64 {
+        engine == .sqlite ? clock.now.rawValue : try await store.engine.databaseTime()
+    }
+
+    /// Takes the database's guards off the audit, as only its owner can.
+    package func unlockAudit() async throws {
+        let statements =
+            switch engine {
+            case .sqlite:
+                [
+                    "audit_keeps_entries", "audit_loses_nothing", "audit_seals_stay", "audit_seals_lose_nothing",
+                ].map { "DROP TRIGGER \($0)" }
+            case .postgres: ["audit", "audit_seals"].map { "ALTER TABLE \($0) DISABLE TRIGGER USER" }
+            }
+        try await store.write { tx in
+            for statement in statements { try tx.run(statement) }
+        }
+    }
+
+    /// Every `table.column` that holds this text, as text or as bytes.
+    package func places(of text: String) async throws -> [String] {
+        let engine = engine
+        return try await store.read { db in
+            var places: [String] = []
+            for (table, column) in try Self.columns(db, engine) {
+                let found = try db.rows("SELECT \"\(column)\" AS value FROM \"\(table)\"").contains { row in
+                    switch row["value"] {
+                    case .text(let value): value.contains(text)
+                    case .blob(let value): value.range(of: Data(text.utf8)) != nil
+                    case .integer(let value): String(value) == text
+                    case .null: false
+                    }
+                }
+                if found { places.append("\(table).\(column)") }
+            }
+            return places
+        }
+    }
+
+    private static func columns(_ db: any Database, _ engine: TestEngine) throws -> [(String, String)] {
+        let sql =
+            switch engine {
+            case .sqlite:
+                """
+                SELECT m.name AS table_name, c.name AS column_name FROM sqlite_master m, pragma_table_info(m.name) c
+                WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'
+                """
+            case .postgres:
+                """
+                SELECT table_name::text AS table_name, column_name::text AS column_name
+                FROM information_schema.columns WHERE table_schema = current_schema()
+                """
+            }
+        return try db.rows(sql).map { (try $0.text("table_name"), try $0.text("column_name")) }
+    }
+}
