@@ -103,6 +103,16 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
+/// Runs each job on a thread of its own: for reads that wait at a ``Gate``, because SQLite is read on the caller's thread and
+/// Swift's own pool has few.
+final class OwnThreads: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedTaskExecutor()
+        Thread { job.runSynchronously(on: executor) }.start()
+    }
+}
+
 /// Counts what closures do, which may run more than once.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)

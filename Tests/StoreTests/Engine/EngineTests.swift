@@ -96,7 +96,7 @@ import Testing
     func `a read sees one snapshot while others write`(engine: TestEngine) async throws {
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let gate = Gate()
-            let reader = Task {
+            let reader = Task(executorPreference: OwnThreads()) {
                 try await store.read { db in
                     let before = try db.rows("SELECT id FROM notes").count
                     gate.pass()
@@ -116,7 +116,7 @@ import Testing
     func `the cancellation of one read leaves the others alone`(engine: TestEngine) async throws {
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let gate = Gate()
-            let cancelled = Task { try await store.read { _ in gate.pass() } }
+            let cancelled = Task(executorPreference: OwnThreads()) { try await store.read { _ in gate.pass() } }
             await gate.reached()
             let other = Task { try await store.engine.noteIDs() }
             cancelled.cancel()
