@@ -53,6 +53,9 @@ struct ArrivalOrderTests {
             testDescription: "two parts refunded", facts: [.pending, .succeeded, .refunded(1000), .refunded(2990)],
             status: .refunded, active: false),
         Story(
+            testDescription: "six of them", facts: [.pending, .failed, .succeeded, .refunded(1000), .opened, .won],
+            status: .partiallyRefunded, active: true),
+        Story(
             testDescription: "units refunded and disputed", sku: "coins",
             facts: [.pending, .succeeded, .refunded(600), .opened, .won], status: .refunded, active: false, balance: 0),
         Story(

@@ -31,7 +31,8 @@ extension Gateway {
         guard seq >= 0 else { throw .invalidRequest(field: "after", reason: "must be an integer from 0") }
         let page = try await read { db in
             try db.events(
-                after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner, limit: limit,
+                after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner,
+                limit: limit,
                 window: Self.window)
         }
         do {
