@@ -42,8 +42,9 @@ package enum JobKind: String, Sendable, CaseIterable {
 
     /// So many seconds a worker may be silent before its job is another's.
     ///
-    /// A continuous job is always held by somebody, so that a lost node is missed sooner.
-    var lease: Int64 { isContinuous ? 15 : 60 }
+    /// A continuous job is always held by somebody, and a payment that is notified should be settled soon, so that a lost
+    /// node is missed sooner there.
+    var lease: Int64 { isContinuous ? 15 : self == .processNotification ? 10 : 60 }
 
     /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
     ///
