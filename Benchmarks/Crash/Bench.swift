@@ -78,7 +78,7 @@ final class Bench: Sendable {
 
     /// Waits until the jobs have settled what was stored, which takes a dead worker's lease at most; the comparison says
     /// what is left over after that.
-    private func settled() async throws {
+    func settled() async throws {
         let limit = ContinuousClock.now.advanced(by: Self.settling)
         let store = try place.openReadOnly()
         do {

@@ -20,6 +20,7 @@ extension Bench {
             }
             try await load(round, server, adminKey: adminKey, for: .milliseconds(1_500))
             (server, _) = try await start()
+            try await settled()
             try await resolve(killedAt: .now)
             let violations = try await compare()
             guard violations.isEmpty else {

@@ -9,12 +9,13 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
     var only = Section.names
     @Flag(help: "Prints JSON instead of a table.") var json = false
-    @Flag(help: "Measures attach, status and growth on a throwaway PostgreSQL as well.") var postgres = false
+    @Flag(help: "Measures all but verification on a throwaway PostgreSQL as well.") var postgres = false
     @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
     @Option(help: "The program under test instead of the one beside this.") var paydesk: String?
     @Option(help: "Attaches at 16 and at 64 clients; a fifth of them at one.") var attaches = 5_000
     @Option(help: "Seconds of each measurement of reads, of which there are three.") var seconds = 2
     @Option(help: "The grants of the large database.") var grants = 1_000_000
+    @Option(help: "The events of the backlog that is delivered.") var events = 20_000
     @Option(help: "Writes `perf` recordings of attach and status at 64 clients into this folder.")
     var profile: String?
 
@@ -22,11 +23,13 @@ struct Measure: AsyncParsableCommand {
         guard let sections = Section.parse(only) else {
             throw ValidationError("--only takes any of \(Section.names)")
         }
-        guard attaches >= 100, seconds >= 1, grants >= 2_000 else {
-            throw ValidationError("--attaches at least 100, --seconds at least 1, --grants at least 2000")
+        guard attaches >= 100, seconds >= 1, grants >= 2_000, (1_000...10_000_000).contains(events) else {
+            throw ValidationError(
+                "--attaches at least 100, --seconds at least 1, --grants at least 2000, --events 1000 to 10000000")
         }
         let bench = try Workbench(
-            folder: folder, program: paydesk, attaches: attaches, seconds: seconds, grants: grants, profile: profile)
+            folder: folder, program: paydesk, attaches: attaches, seconds: seconds, grants: grants, events: events,
+            profile: profile)
         defer { bench.remove() }
         var report = Report()
         let asksOpenSSL = !sections.isDisjoint(with: [.verify, .attach])
@@ -38,6 +41,8 @@ struct Measure: AsyncParsableCommand {
         }
         if asksOpenSSL { report.openSSL.append(try await OpenSSL.verificationsPerSecond(bench)) }
         print(json ? try report.json : report.table)
+        let faults = report.faults
+        if !faults.isEmpty { throw BenchFailure(description: "must be 0: \(faults.joined(separator: "; "))") }
     }
 
     private func measure(
@@ -60,6 +65,10 @@ struct Measure: AsyncParsableCommand {
             progress("growth on \(engine)")
             report.add(try await GrowthSection(bench: bench, engine: engine, progress: progress).figures())
         }
+        if sections.contains(.deliveries) {
+            progress("deliveries on \(engine)")
+            report.add(try await DeliveriesSection(bench: bench, engine: engine).figures())
+        }
     }
 
     private func progress(_ what: String) {
@@ -74,6 +83,7 @@ enum Section: String, CaseIterable {
     case commits
     case status
     case growth
+    case deliveries
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

@@ -8,12 +8,15 @@ struct Workbench: Sendable {
     let attaches: Int
     let seconds: Int
     let grants: Int
+    let events: Int
     let profile: String?
 
     /// Clients of the measurement that is compared.
     static let manyClients = 64
 
-    init(folder: String, program: String?, attaches: Int, seconds: Int, grants: Int, profile: String?) throws {
+    init(
+        folder: String, program: String?, attaches: Int, seconds: Int, grants: Int, events: Int, profile: String?
+    ) throws {
         let own = "\(folder)/paydesk-bench-\(getpid())"
         let paydesk = program ?? Self.program(beside: "paydesk")
         guard FileManager.default.isExecutableFile(atPath: paydesk) else {
@@ -25,6 +28,7 @@ struct Workbench: Sendable {
         self.attaches = attaches
         self.seconds = seconds
         self.grants = grants
+        self.events = events
         self.profile = profile.map { URL(fileURLWithPath: $0).path }
     }
 
@@ -51,10 +55,10 @@ struct Workbench: Sendable {
         return path
     }
 
-    /// Runs a program to its end, and throws where it fails.
+    /// Runs a program to its end, in the run's folder or another, and throws where it fails.
     @discardableResult
-    func run(_ command: [String], name: String) async throws -> String {
-        let program = try Self.spawn(command, in: folder, name: name)
+    func run(_ command: [String], name: String, in place: String? = nil) async throws -> String {
+        let program = try Self.spawn(command, in: place ?? folder, name: name)
         let status = try await program.wait()
         guard status == 0 else {
             throw BenchFailure(description: "\(command[0]) ended with \(status): \(program.errors)")

@@ -8,6 +8,8 @@ struct Figure {
     var perSecond: Double?
     var base: Base?
     var aim: Aim?
+    /// Whether the run fails where the aim is not met: for what must be so, and is not a matter of speed.
+    var isDuty = false
 
     enum Base {
         /// The mean of this run's `openssl speed ecdsap256`.

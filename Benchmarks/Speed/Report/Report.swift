@@ -45,6 +45,11 @@ struct Report {
         }
     }
 
+    /// What must be so and is not.
+    var faults: [String] {
+        zip(figures, lines).filter { $0.isDuty && $1.met != true }.map { "\($0.name): \($0.value.short)" }
+    }
+
     private var openSSLNote: String? {
         guard !openSSL.isEmpty else { return nil }
         guard let mean = openSSLMean else { return "openssl is MISSING: what is compared with it has no ratio." }

@@ -21,6 +21,11 @@ enum Seeder {
         let chunks = stride(from: 1, to: grants, by: chunk).map { first in
             clones.statements(from: first, through: min(first + chunk - 1, grants - 1))
         }
+        try await write(chunks, to: url)
+    }
+
+    /// Runs statements, those of each chunk in one transaction, while the server is down.
+    static func write(_ chunks: [[String]], to url: DatabaseURL) async throws {
         switch url {
         case .sqlite(let path): try fill(path, chunks)
         case .postgres(let address): try await fill(address, chunks)

@@ -16,7 +16,7 @@ struct Installation: Sendable {
     private let bench: Workbench
 
     /// Writes the configuration; a PostgreSQL database is made as well.
-    init(_ bench: Workbench, on engine: Engine, limits: Bool = false) throws {
+    init(_ bench: Workbench, on engine: Engine, limits: Bool = false, privateWebhooks: Bool = false) throws {
         self.bench = bench
         folder = try bench.makeFolder("desk")
         port = try FreePort.next()
@@ -30,7 +30,7 @@ struct Installation: Sendable {
         }
         try FileManager.default.createDirectory(
             atPath: "\(folder)/Config/providers", withIntermediateDirectories: true)
-        try write("paydesk.yaml", main(limits: limits))
+        try write("paydesk.yaml", main(limits: limits, privateWebhooks: privateWebhooks))
         try write("catalog.yaml", Self.catalog)
         try write("providers/apple-iap.yaml", Self.account)
     }
@@ -39,13 +39,14 @@ struct Installation: Sendable {
         try text.write(toFile: "\(folder)/Config/\(name)", atomically: true, encoding: .utf8)
     }
 
-    private func main(limits: Bool) -> String {
+    private func main(limits: Bool, privateWebhooks: Bool) -> String {
         """
         mode: development
         http: {host: 127.0.0.1, port: \(port), public_url: "http://127.0.0.1:\(port)"}
         database: {url: "\(databaseURL)"}
         auth: {hs256_secret: "\(Customer.secret)"}
         \(limits ? "" : Self.limitsOff)
+        webhooks: {allow_private_networks: \(privateWebhooks)}
         """
     }
 
