@@ -94,6 +94,16 @@ struct WebhookURLTests {
         #expect(try WebhookURL("http://[::1]:9/", allowsPrivate: true).host == "::1")
     }
 
+    @Test func `what is dialled names the host as it was checked`() throws {
+        for (text, dialled) in [
+            ("https://Hooks.EXAMPLE/A?b=C", "https://hooks.example/A?b=C"),
+            ("HTTPS://hooks.example:8443/", "https://hooks.example:8443/"),
+            ("https://hooks.example:443", "https://hooks.example"),
+        ] {
+            #expect(try WebhookURL(text, allowsPrivate: false).dialled == dialled)
+        }
+    }
+
     @Test func `an IPv6 address is one number however it is written`() {
         let forms = ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1", "2001:db8::0:1", "2001:db8::0.0.0.1"]
         #expect(Set(forms.map { IPAddress($0) }).count == 1)

@@ -53,9 +53,6 @@ struct ArrivalOrderTests {
             testDescription: "two parts refunded", facts: [.pending, .succeeded, .refunded(1000), .refunded(2990)],
             status: .refunded, active: false),
         Story(
-            testDescription: "six of them", facts: [.pending, .failed, .succeeded, .refunded(1000), .opened, .won],
-            status: .partiallyRefunded, active: true),
-        Story(
             testDescription: "units refunded and disputed", sku: "coins",
             facts: [.pending, .succeeded, .refunded(600), .opened, .won], status: .refunded, active: false, balance: 0),
         Story(
@@ -63,14 +60,26 @@ struct ArrivalOrderTests {
             active: false, balance: 100),
     ]
 
+    /// 720 orders: on one engine, because what is settled does not depend on it and the shorter stories show that.
+    @Test func `whatever of six comes first`() async throws {
+        try await Self.tell(
+            Story(
+                testDescription: "six of them", facts: [.pending, .failed, .succeeded, .refunded(1000), .opened, .won],
+                status: .partiallyRefunded, active: true), on: .sqlite)
+    }
+
     @Test(arguments: TestEngine.allCases, stories)
     func `whatever comes first`(_ engine: TestEngine, _ story: Story) async throws {
+        try await Self.tell(story, on: engine)
+    }
+
+    private static func tell(_ story: Story, on engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let orders = permutations(Array(story.facts.enumerated()))
             let outcomes = try await withThrowingTaskGroup(of: (Outcome, Bool, Int64, Order.Status).self) { group in
                 for (number, order) in orders.enumerated() {
                     if number >= 8 { _ = try await group.next() }
-                    group.addTask { try await Self.play(order, story, at: desk, user: "user\(number)") }
+                    group.addTask { try await play(order, story, at: desk, user: "user\(number)") }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }

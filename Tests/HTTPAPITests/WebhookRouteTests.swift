@@ -79,6 +79,13 @@ struct WebhookRouteTests {
             }
             #expect(try await counter.desk.count("webhooks") == 0)
             #expect(try await counter.post(Self.path, narrow, Self.ask()).status == 200)
+            // What a wider key's webhook shows, a narrower key must not send to itself.
+            let wide = try await counter.post(Self.path, orders, Self.ask(["order.paid"]))
+            let place = "\(Self.path)/\(try wide.data.text("id"))"
+            for body in [#"{"url":"https://elsewhere.example/"}"#, #"{"types":[]}"#] {
+                let reply = try await counter.send(.patch, place, narrow, body: body)
+                #expect(reply.status == 403 && reply.error == "forbidden", "\(reply)")
+            }
 
             let made = try await counter.post(Self.path, orders, Self.ask(["order.paid"]))
             let id = try made.data.text("id")

@@ -28,6 +28,9 @@ package struct WebhookURL: Hashable, Sendable {
         address.host.hasPrefix("[") ? String(address.host.dropFirst().dropLast()) : address.host
     }
 
+    /// The address with its host exactly as it was checked: whoever looks the checked address up by the host finds it.
+    package var dialled: String { address.origin + address.rest }
+
     private static let innerZones = ["localhost", "local", "internal", "intranet", "lan", "home.arpa", "onion"]
 
     private static func isPublic(host: String) -> Bool {

@@ -5,9 +5,6 @@ import Store
 extension Gateway {
     private static let boundaryInterval: Int64 = 5
     private static let boundaryLimit: Int64 = 200
-    /// A user's boundaries that passed while nobody looked are announced one by one, so many in one transaction.
-    private static let announcements = 100
-
     /// Announces what time alone changed: each boundary of each user's entitlements once, in order.
     func crossBoundaries() async throws(GatewayError) -> JobOutcome {
         let now = time.now
@@ -28,10 +25,7 @@ extension Gateway {
     private func announce(_ user: ID<User>, until now: Timestamp) async throws(GatewayError) {
         try await settle(Cause(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")) { settlement in
             try settlement.tx.lockUser(user)
-            for _ in 0..<Self.announcements {
-                guard let next = try settlement.tx.nextChange(of: user), next <= now else { return }
-                try settlement.touch(user, asOf: next)
-            }
+            try settlement.announcePassed(user)
         }
     }
 }

@@ -51,6 +51,12 @@ extension Gateway {
     func perform(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
+        guard job.attempt <= job.kind.backOff.count + 1 || job.kind.isEndless else {
+            // Every run so far ended without a word, perhaps together with its process.
+            let lease = JobLease(job: job.id, epoch: job.lease.epoch)
+            _ = try? await quarantine(job, lease, job.hasNeverEnded)
+            return
+        }
         let end = await ClaimedJob.Lease.$current.withValue(job.lease) { () async -> Result<JobOutcome, GatewayError> in
             do throws(GatewayError) { return .success(try await work(job)) } catch { return .failure(error) }
         }
@@ -145,6 +151,7 @@ extension JobFailure {
 }
 
 extension ClaimedJob {
+    fileprivate var hasNeverEnded: String { "\(attempt - 1) runs ended without a result" }
     fileprivate var metadata: Logger.Metadata { ["job": "\(id)", "kind": "\(kind.rawValue)"] }
 
     /// nil for a kind that this release does not know; its lease runs out and a newer node takes it.

@@ -23,6 +23,8 @@ extension Gateway {
         guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .notFound }
         let (job, now) = (ids.make(Job.self), time.now)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try settlement.tx.releaseJob(
+                kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
             try settlement.tx.enqueueJob(
                 job, kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, delay: 0, at: now)
             try settlement.audit(

@@ -14,7 +14,8 @@ extension Settlement {
         // the database breaks the tie and the closure runs again.
         if bound != claimant && bound != token { try tx.lockUser(bound) }
         // What was an erased person's is nobody else's; only an admin moves it.
-        guard let token, token != bound, try !tx.isErased(bound), try isLatestWord(purchase) else { return bound }
+        guard let token, token != bound, try !tx.isErased(bound), try !tx.isErased(token), try isLatestWord(purchase)
+        else { return bound }
         try move(purchase, from: bound, to: token)
         return token
     }

@@ -2,6 +2,9 @@ import Domain
 import Store
 
 extension Settlement {
+    /// Boundaries that passed while nobody looked are announced one by one, so many in one transaction.
+    private static let announcements = 100
+
     /// Gives what a paid order sells: a grant, units, or both.
     ///
     /// One order grants once.
@@ -53,6 +56,7 @@ extension Settlement {
     ///
     /// - Parameter boundary: the moment at which time alone changed it; nil for a change of facts.
     func touch(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
+        if boundary == nil { try announcePassed(user) }
         let fold = EntitlementRules.fold(try tx.grants(of: user), now: boundary ?? now)
         let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
         let snapshot = EntitlementSnapshot(
@@ -61,6 +65,14 @@ extension Settlement {
             EventRecord(
                 id: ids.make(), subject: user.rawValue, type: .entitlementsChanged, user: user, partner: nil, at: now,
                 data: try snapshot.storedJSON()))
+    }
+
+    /// Announces the boundaries that have passed and that nobody announced yet, one by one; the caller holds the user's lock.
+    func announcePassed(_ user: ID<User>) throws {
+        for _ in 0..<Self.announcements {
+            guard let next = try tx.nextChange(of: user), next <= now else { return }
+            try touch(user, asOf: next)
+        }
     }
 
     func emitOverdrawn(_ unit: String, _ balance: Int64, _ user: ID<User>) throws {

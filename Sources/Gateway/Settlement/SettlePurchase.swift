@@ -11,7 +11,9 @@ extension Settlement {
     func settle(_ claim: PurchaseClaim, claimant: ID<User>, name: String) throws -> ClaimOutcome {
         let purchase = claim.purchase
         let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
-        for user in Set([claimant, token ?? claimant]).sorted() { try tx.lockUser(user) }
+        // Who first had it: units go back from there, whoever it belongs to by now.
+        let buyer = try tx.buyer(of: purchase)
+        for user in Set([claimant, token ?? claimant, buyer ?? claimant]).sorted() { try tx.lockUser(user) }
         let owner = try owner(of: purchase, claimant: claimant, token: token)
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let outcome = try place(claim, owner: owner, entitled: claim.rules.entitles(ownerName))
@@ -166,6 +168,7 @@ extension Settlement {
         } else if !isReturned {
             return
         }
+        if order.user != owner { try touch(order.user) }
         try touch(owner)
     }
 
@@ -208,6 +211,7 @@ extension Settlement {
             let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
             // Units stay with who first had them, also when the purchase has moved since.
             try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
+            if order.user != owner { try touch(order.user) }
             for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
                 try tx.setGrant(
                     grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)

@@ -3,6 +3,8 @@ import Store
 
 extension Gateway {
     private static let dispatchLimit: Int64 = 500
+    /// Rows that one transaction makes, however many webhooks there are.
+    private static let deliveryLimit: Int64 = 10_000
     private static let dispatchInterval: Int64 = 1
 
     /// Gives every committed event its global number, and makes the deliveries of those that somebody wants.
@@ -14,11 +16,13 @@ extension Gateway {
         while try await read({ db in try db.hasUndispatchedEvents() }) {
             let now = time.now
             let delivered = try await write { tx in
-                let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: Self.dispatchLimit))
+                let audiences = try tx.enabledWebhooks().map(EventAudience.init)
+                let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
+                let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: limit))
                 guard !events.isEmpty else { return false }
                 let first = try tx.number(events)
                 var deliveries: [NewDelivery] = []
-                for audience in try tx.enabledWebhooks().map(EventAudience.init) {
+                for audience in audiences {
                     let before = deliveries.count
                     for (index, event) in events.enumerated() where audience.sees(event) {
                         deliveries.append(

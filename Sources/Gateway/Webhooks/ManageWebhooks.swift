@@ -86,7 +86,16 @@ extension Gateway {
         return WebhookView(record)
     }
 
-    /// - Throws: `notFound`, and what ``createWebhook(url:types:by:context:)`` throws.
+    /// Refuses a key that may not read what the webhook shows: it could send all of it to itself.
+    private static func requireReading(_ webhook: WebhookRecord, by key: AuthenticatedKey) throws(GatewayError) {
+        let readable = EventType.readable(with: Set(webhook.scopes.compactMap(Scope.init)))
+        let wanted = Set(webhook.types.compactMap(EventType.init))
+        let shown = webhook.types.isEmpty ? readable : readable.intersection(wanted)
+        guard shown.isSubset(of: EventType.readable(with: key.scopes)) else { throw .forbidden }
+    }
+
+    /// - Throws: `notFound`, `forbidden` for a key that may not read what it shows, and what
+    ///   ``createWebhook(url:types:by:context:)`` throws.
     package func changeWebhook(
         _ webhook: String, _ change: WebhookChange, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> WebhookView {
@@ -98,6 +107,7 @@ extension Gateway {
         }
         return try await settle(cause(context)) { settlement in
             let before = try settlement.lockWebhook(id, of: key.partner)
+            try Self.requireReading(before, by: key)
             let (newURL, newTypes) = (url ?? before.url, types ?? before.types)
             if types != nil {
                 _ = try Self.checkedTypes(newTypes, scopes: Set(before.scopes.compactMap(Scope.init)))

@@ -53,7 +53,8 @@ actor OutgoingWebhooks: WebhookTransport {
         guard let address = addresses.first, !isShutDown else { return .failure(WebhookRefusal(.name)) }
         let key = Key(host: url.address.host, address: address)
         return .success(
-            OutgoingSession(url: url.text, client: await client(key), limits: limits) { [self] in await release(key) })
+            OutgoingSession(url: url.dialled, client: await client(key), limits: limits) { [self] in await release(key)
+            })
     }
 
     /// Ends every connection; runs that still use one fail.

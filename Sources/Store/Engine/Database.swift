@@ -53,6 +53,14 @@ package enum Dialect: Sendable {
         }
     }
 
+    /// The suffix of a SELECT whose rows nobody may take or delete until the commit, while others may update them.
+    package var forKeyShare: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR KEY SHARE"
+        }
+    }
+
     /// The suffix of a SELECT that takes rows for work and passes over those that another worker is taking.
     package var skipLocked: String {
         switch self {

@@ -29,13 +29,15 @@ extension Database {
         case .paymentsInFlight(let older, let younger):
             // A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is
             // settled otherwise is asked about for a while only, unless its outcome is unknown. One that was never opened is
+            // Those of an order whose time is over are the job's that closes it. One that was never opened is
             // the request's that made it, or of whatever completes that; asking would close it at the provider.
             sql = """
                 SELECT p.id AS subject FROM payments p JOIN orders o ON o.id = p.order_id
                 WHERE p.state IN ('pending', 'unknown') AND p.offers IS NULL AND p.created_at <= \(time) - ?
-                  AND (o.state = 'open' OR p.state = 'unknown' OR p.created_at > \(time) - ?)
+                  AND CASE WHEN o.state = 'open' THEN o.expires_at > \(time)
+                      ELSE p.state = 'unknown' OR p.created_at > \(time) - ? END
                 """
-            arguments += [older, now, younger] as [any SQLBindable]
+            arguments += [older, now, now, younger] as [any SQLBindable]
         case .refundsInFlight(let older):
             sql = """
                 SELECT r.id AS subject FROM refunds r
@@ -81,7 +83,7 @@ extension Database {
     ) throws(StoreError) -> (payments: [ID<Payment>], refunds: [ID<Refund>]) {
         let payments = try rows(
             """
-            SELECT id FROM payments WHERE state IN ('created', 'pending', 'unknown') AND offers IS NULL
+            SELECT id FROM payments WHERE state IN ('pending', 'unknown') AND offers IS NULL
               AND COALESCE(processor, account) = ? ORDER BY id LIMIT ?
             """, [account, limit])
         let refunds = try rows(

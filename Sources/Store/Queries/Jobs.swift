@@ -106,9 +106,11 @@ extension Transaction {
     }
 
     /// Whether the lease is still this run's; until the commit nobody else can take it.
+    ///
+    /// Others may ask for the job again meanwhile: a stronger lock would cross theirs.
     package func holds(_ lease: JobLease) throws(StoreError) -> Bool {
         let sql = "SELECT id FROM jobs WHERE id = ? AND lease_epoch = ?"
-        return try !rows(sql + dialect.forShare, [lease.job, lease.epoch]).isEmpty
+        return try !rows(sql + dialect.forKeyShare, [lease.job, lease.epoch]).isEmpty
     }
 
     /// Ends a job; one that was asked for again meanwhile is due at once instead.
@@ -159,6 +161,15 @@ extension Transaction {
 
     /// Ends every lease: the process that owns the database has just started, so whoever held one is gone.
     package func endLeases() throws(StoreError) { try run("UPDATE jobs SET lease_until = 0 WHERE lease_until <> 0") }
+
+    /// Takes a subject's job out of the quarantine.
+    package func releaseJob(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
+        try run(
+            """
+            UPDATE jobs SET state = 'waiting', attempts = 0, run_at = \(dialect.clock)
+            WHERE kind = ? AND subject = ? AND state = 'quarantined'
+            """, now, kind, subject)
+    }
 
     /// Forgets a subject's job, in whatever state.
     package func dropJob(kind: String, subject: String) throws(StoreError) {

@@ -81,7 +81,7 @@ extension Transaction {
         _ id: ID<Domain.Notification>, as record: NotificationRecord?
     ) throws(StoreError) -> ID<Domain.Notification> {
         guard let record else {
-            try run("UPDATE notifications SET status = 'stored', processed_at = NULL WHERE id = ?", id)
+            try run("UPDATE notifications SET status = 'stored' WHERE id = ?", id)
             return id
         }
         let earlier = try row(
@@ -89,7 +89,7 @@ extension Transaction {
         let target = try earlier?.id("id", Domain.Notification.self) ?? id
         try run(
             """
-            UPDATE notifications SET status = 'stored', processed_at = NULL, type = ?, facts = ?, provider_event_id = ?
+            UPDATE notifications SET status = 'stored', type = ?, facts = ?, provider_event_id = ?
             WHERE id = ?
             """, record.type, record.facts, record.eventID, target)
         if target != id { try run("DELETE FROM notifications WHERE id = ? AND status = 'rejected'", id) }
@@ -140,7 +140,10 @@ extension Transaction {
     }
 
     package func markProcessed(_ id: ID<Domain.Notification>, at now: Timestamp) throws(StoreError) {
-        try run("UPDATE notifications SET status = 'processed', processed_at = ? WHERE id = ?", now, id)
+        // The first time stays: whoever rebuilds from the inbox goes by it.
+        try run(
+            "UPDATE notifications SET status = 'processed', processed_at = COALESCE(processed_at, ?) WHERE id = ?", now,
+            id)
     }
 
     private static func storedNotification(_ row: Row) throws(StoreError) -> StoredNotification {

@@ -68,6 +68,17 @@ extension Database {
         )?.id("user_id")
     }
 
+    /// Who has the order of a known transaction; ids in Xcode name no transaction by themselves.
+    package func buyer(of purchase: StorePurchase) throws(StoreError) -> ID<User>? {
+        guard purchase.environment != .xcode else { return nil }
+        return try row(
+            """
+            SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
+            WHERE p.environment = ? AND p.key = ?
+            """, purchase.environment.rawValue, purchase.transactionID
+        )?.id("user_id")
+    }
+
     /// The user whom an `appAccountToken` was made for.
     package func user(appAccountToken token: String) throws(StoreError) -> ID<User>? {
         try row("SELECT user_id FROM user_states WHERE app_account_token = ?", token)?.id("user_id")

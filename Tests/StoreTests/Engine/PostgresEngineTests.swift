@@ -4,7 +4,7 @@ import Testing
 @testable import Store
 
 /// What only PostgreSQL does: races, limits, sessions.
-@Suite(.timeLimit(.minutes(2))) struct PostgresEngineTests {
+@Suite(.timeLimit(.minutes(10))) struct PostgresEngineTests {
     @Test func `a deadlock is retried until both have written`() async throws {
         try await withStore(on: .postgres, migrations: EngineFixture.migrations) { store in
             let runs = Counter()

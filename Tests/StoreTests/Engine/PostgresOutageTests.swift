@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 /// When the connection or the server goes away.
-@Suite(.timeLimit(.minutes(2))) struct PostgresOutageTests {
+@Suite(.timeLimit(.minutes(10))) struct PostgresOutageTests {
     @Test func `a connection that was killed while idle is replaced`() async throws {
         try await PostgresFixture.withEngine { engine, _ in
             let first = try await engine.read { db in try db.backend() }
