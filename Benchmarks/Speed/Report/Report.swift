@@ -47,7 +47,9 @@ struct Report {
 
     /// What must be so and is not.
     var faults: [String] {
-        zip(figures, lines).filter { $0.isDuty && $1.met != true }.map { "\($0.name): \($0.value.short)" }
+        zip(figures, lines).compactMap { figure, line in
+            figure.isDuty && line.met != true ? "\(figure.name): \(figure.value.short)" : nil
+        }
     }
 
     private var openSSLNote: String? {
