@@ -18,7 +18,9 @@ struct CloneStatements {
         footprint.entries.map { entry in
             let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }
             let columns = values.map { $0.0 }.joined(separator: ", ")
-            let expressions = values.map { expression($0.1) }.joined(separator: ", ")
+            let expressions = values.map { column, value in
+                isEventNumber(entry.table, column) ? eventNumber(value) : expression(value)
+            }.joined(separator: ", ")
             let into = "INSERT INTO \(entry.table) (\(columns))"
             switch dialect {
             case .sqlite:
@@ -30,6 +32,18 @@ struct CloneStatements {
                 return "\(into) SELECT \(expressions) FROM generate_series(\(first)::bigint, \(last)) AS s (n)"
             }
         }
+    }
+
+    /// What the dispatcher numbers next.
+    static let afterwards =
+        "UPDATE counters SET value = (SELECT COALESCE(MAX(seq), 0) FROM events) WHERE name = 'event'"
+
+    private func isEventNumber(_ table: String, _ column: String) -> Bool { table == "events" && column == "seq" }
+
+    /// The attach's own numbers begin at 1, so that those of user n follow those of the user before.
+    private func eventNumber(_ value: SQLValue) -> String {
+        let events = footprint.entries.count { $0.table == "events" }
+        return "n * \(events) + \(expression(value))"
     }
 
     private func expression(_ value: SQLValue) -> String {

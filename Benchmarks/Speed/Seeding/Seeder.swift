@@ -21,7 +21,7 @@ enum Seeder {
         let chunks = stride(from: 1, to: grants, by: chunk).map { first in
             clones.statements(from: first, through: min(first + chunk - 1, grants - 1))
         }
-        try await write(chunks, to: url)
+        try await write(chunks + [[CloneStatements.afterwards]], to: url)
     }
 
     /// Runs statements, those of each chunk in one transaction, while the server is down.
