@@ -31,9 +31,7 @@ struct ChildProcess {
     }
 
     private static func spawn(_ command: [String], input: Int32?) throws -> ChildProcess {
-        // The shell closes what the test process has open, then becomes the program.
-        let script = "cd /; exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$@\""
-        let arguments = (["/bin/sh", "-c", script, "sh"] + command).map { strdup($0) } + [nil]
+        let arguments = InheritNothing.command(command, in: "/").map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -46,8 +44,29 @@ struct ChildProcess {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, "/bin/sh", &actions, nil, arguments, environ)
+        let code = posix_spawn(&pid, InheritNothing.shell, &actions, nil, arguments, environ)
         guard code == 0 else { throw PostgresCluster.Failure(description: "cannot start \(command[0]): error \(code)") }
         return ChildProcess(pid: pid)
+    }
+}
+
+/// A shell that closes all that the test process has open, then becomes the program.
+///
+/// SwiftNIO's sockets stay open over `exec`: a program that lives on, such as the database server, would hold the other
+/// end of a connection that a test has closed, and whoever waits for the end of it would wait for ever.
+enum InheritNothing {
+    /// Not `sh`: dash reads descriptors of one digit only.
+    static let shell = "/bin/bash"
+
+    static func command(_ command: [String], in folder: String) -> [String] {
+        let script = """
+            cd "$0" || exit 126
+            for each in /dev/fd/*; do
+                each=${each##*/}
+                if ((each > 2)); then eval "exec $each>&-"; fi
+            done
+            exec "$@"
+            """
+        return [shell, "-c", script, folder] + command
     }
 }

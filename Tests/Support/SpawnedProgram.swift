@@ -16,8 +16,7 @@ package final class SpawnedProgram: Sendable {
     package init(_ command: [String], in folder: String, name: String, environment: [String: String]) throws {
         self.folder = folder
         self.name = name
-        let script = "cd \"$0\" && exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && exec \"$@\""
-        let arguments = (["/bin/sh", "-c", script, folder] + command).map { strdup($0) } + [nil]
+        let arguments = InheritNothing.command(command, in: folder).map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
         var actions = posix_spawn_file_actions_t()
@@ -37,7 +36,7 @@ package final class SpawnedProgram: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments, variables)
+        let code = posix_spawn(&pid, InheritNothing.shell, &actions, &attributes, arguments, variables)
         guard code == 0 else { throw Failure(description: "cannot start \(command[0]): error \(code)") }
         self.pid = pid
     }
