@@ -50,6 +50,11 @@ public struct AppleVerifier: Sendable {
         try VerifiedRenewalInfo(try authenticator.authenticate(jws, xcode: true), for: audience)
     }
 
+    /// The notification in a `signedPayload`, with each JWS that it holds verified on its own.
+    public func notification(_ jws: String) throws(AppleRefusal) -> VerifiedNotification {
+        try VerifiedNotification(try authenticator.authenticate(jws, xcode: false), self)
+    }
+
     /// The payload of any JWS that Apple's servers sign, such as a notification's `signedPayload`.
     ///
     /// Neither app nor environment is checked: see `VerifiedPayload`. What Xcode signs is refused.

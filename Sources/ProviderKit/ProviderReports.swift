@@ -87,14 +87,30 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     case payment(PaymentReport)
     case refund(RefundReport)
     case dispute(DisputeReport)
+    case store(StoreStatement)
 
-    /// The payment that it is about.
-    public var payment: ID<Payment> {
+    /// The payment that it is about; a store's own statements are about none of ours.
+    public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
         case .refund(let report): report.payment
         case .dispute(let report): report.payment
+        case .store: nil
         }
+    }
+}
+
+/// What a store signed and stated by itself: a purchase, what it says of a subscription's renewal, or both of one.
+public struct StoreStatement: Sendable, Equatable, Codable {
+    public let purchase: StorePurchase?
+    public let renewal: StoreRenewal?
+    /// The customer asks for a refund, and the store wants to know how much of the purchase was used.
+    public let asksForConsumption: Bool
+
+    public init(purchase: StorePurchase?, renewal: StoreRenewal?, asksForConsumption: Bool = false) {
+        self.purchase = purchase
+        self.renewal = renewal
+        self.asksForConsumption = asksForConsumption
     }
 }
 

@@ -42,6 +42,10 @@ struct WireNameTests {
         #expect(LatePaymentPolicy.allCases.map(\.rawValue) == ["fulfil", "refund", "hold"])
         #expect(DuplicatePolicy.allCases.map(\.rawValue) == ["refund", "hold"])
         #expect(OwnershipPolicy.allCases.map(\.rawValue) == ["keep", "transfer", "transfer_if_inactive", "share"])
+        #expect(
+            Subscription.Status.allCases.map(\.rawValue) == [
+                "active", "expired", "revoked", "upgraded", "in_grace_period", "in_billing_retry",
+            ])
         #expect(Meter.Period.allCases.map(\.rawValue) == ["day", "month"])
         #expect(
             Set(SKU.Kind.allCases.map(\.rawValue)) == ["subscription", "consumable", "non_renewing", "non_consumable"])
@@ -52,8 +56,7 @@ struct WireNameTests {
             EventType.allCases.map(\.rawValue) == [
                 "order.opened", "order.paid", "order.closed", "order.anomaly", "refund.succeeded", "refund.failed",
                 "dispute.opened", "dispute.closed", "purchase.attached", "purchase.transferred", "purchase.unmapped",
-                "entitlements.changed",
-                "balance.overdrawn",
+                "subscription.changed", "entitlements.changed", "balance.overdrawn",
             ])
     }
 

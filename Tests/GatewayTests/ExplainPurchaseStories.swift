@@ -77,7 +77,7 @@ extension ExplainTests {
                         $0.revoked = $0.signed
                         $0.percentage = 50_000
                     })
-            }, types: ["purchase.made", "purchase.refunded", "grant.given", "grant.revoked"],
+            }, types: ["purchase.made", "order.revoked", "grant.given", "grant.revoked"],
             english: [
                 "On {0}, “Renewed by Apple” (com.example.apple.auto) was bought in the App Store until {30}.",
                 "On {0}, Apple refunded 50 % of “Renewed by Apple” and took the purchase back.",

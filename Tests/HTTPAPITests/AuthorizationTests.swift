@@ -21,6 +21,7 @@ struct AuthorizationTests {
     /// What a partner's key needs for each of the partners' routes.
     private static let partners: [String: Scope] = [
         "GET /v1/partner/users/{user_id}/entitlements": .entitlementsRead,
+        "GET /v1/partner/users/{user_id}/subscriptions": .entitlementsRead,
         "POST /v1/partner/users/{user_id}/balances/{unit}/debit": .entitlementsWrite,
         "POST /v1/partner/users/{user_id}/grants": .entitlementsWrite, "POST /v1/partner/checkout": .checkoutWrite,
         "GET /v1/partner/orders": .ordersRead, "GET /v1/partner/orders/{id}": .ordersRead,

@@ -26,7 +26,9 @@ package struct AppleDeskSetup: Sendable {
         ]
         sandbox["max_hours"] = maxHours.map(SettingValue.integer)
         return ProviderSettings([
-            "apps": .list([.object(["bundle_id": .text("com.example.app")])]),
+            "apps": .list([
+                .object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(AppleNotice.appNumber)])
+            ]),
             "environments": .list(environments.map(SettingValue.text)),
             "root_certificates": .list(trustsMint ? [.text(AppleMint.rootFile)] : []),
             "xcode_certificates": .list(checksXcode ? [.text(AppleMint.xcodeFile)] : []), "sandbox": .object(sandbox),
@@ -71,7 +73,8 @@ package struct AppleDesk: Sendable {
                 context: ProviderContext(
                     http: desk.transport, time: base.time, random: base.random,
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL)),
-            enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: nil)
+            enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
+            notifyToken: Self.notifyToken)
         gateway = Gateway(
             store: desk.store,
             registry: ProviderRegistry(

@@ -113,6 +113,14 @@ extension Desk {
         try await store.read { db in try db.eventTypes(of: subject) }
     }
 
+    /// What the events of a subject carry, in their order.
+    package func eventData(_ subject: String) async throws -> [JSONValue] {
+        try await store.read { db in
+            try db.rows("SELECT data FROM events WHERE subject = ? ORDER BY sequence", [subject])
+                .map { try $0.json("data") }
+        }
+    }
+
     /// One number out of the database.
     package func count(_ sql: String, _ arguments: String...) async throws -> Int64 {
         try await store.read { db in

@@ -5,11 +5,9 @@ public import ProviderKit
 ///
 /// Opening a payment asks nobody: it names the products and the token by which the purchase finds its user.
 public struct AppleIAPProvider: PaymentProvider {
-    // Apple's notifications join the manifest together with the code that verifies them: until then the kind has none,
-    // so that the manifest promises nothing which does not work.
     public static let manifest = ProviderManifest(
         kind: "apple_iap", displayName: "Apple In-App Purchase", contractTypes: [.appleIAP], goods: .appleProducts,
-        recurring: true, cancel: .none, refunds: .none, notifications: [], settings: AppleIAPSettings.schema)
+        recurring: true, cancel: .none, refunds: .none, notifications: [.post], settings: AppleIAPSettings.schema)
 
     private static let hint = """
         Use StoreKit to purchase the given product_ids with app_account_token, \
@@ -47,10 +45,4 @@ public struct AppleIAPProvider: PaymentProvider {
     }
 
     public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport { throw .unsupported }
-
-    /// App Store Server Notifications V2 will be taken here, once the code that verifies their signature chain is part
-    /// of the product; until then the manifest names no notification, and purchases come by attach.
-    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
-        throw .unsupported
-    }
 }

@@ -122,31 +122,6 @@ extension PurchaseRefusal.Reason {
     }
 }
 
-extension StorePurchase {
-    fileprivate init(_ transaction: VerifiedTransaction) {
-        let environment: Domain.Environment =
-            switch transaction.environment {
-            case .production: .production
-            case .sandbox: .sandbox
-            case .xcode: .xcode
-            }
-        self.init(
-            environment: environment, bundleID: transaction.bundleID, productID: transaction.productID,
-            transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
-            kind: Kind(rawValue: transaction.type.rawValue), purchasedAt: transaction.purchaseDate,
-            expiresAt: transaction.expiresDate, signedAt: transaction.signedDate, quantity: transaction.quantity,
-            priceMilliunits: transaction.price, currency: transaction.currency.flatMap(Currency.init),
-            appAccountToken: transaction.appAccountToken,
-            isRenewal: transaction.reason?.known == .renewal, isUpgraded: transaction.isUpgraded,
-            isFamilyShared: transaction.ownership?.known == .familyShared,
-            revocation: transaction.revocationDate.map {
-                Revocation(
-                    at: $0, reason: transaction.revocationReason.map { Int64($0.rawValue) },
-                    percentage: transaction.revocationPercentage)
-            })
-    }
-}
-
 /// The receipt that the first seed's client makes in the simulator: base64 of JSON, unsigned.
 enum SimulatorReceipt {
     private struct Fields: Decodable {

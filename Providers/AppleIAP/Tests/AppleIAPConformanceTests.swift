@@ -33,7 +33,6 @@ struct AppleIAPConformanceTests {
             "one payment id opens one payment, however often",
             "an unpaid payment is not reported as paid", "cancelling is unsupported where the manifest has none",
             "refunds are refused where the manifest has none",
-            "notifications are unsupported where the manifest has none",
             "no secret is shown by any description or error",
         ] { #expect(report[name] == .passed, "\(name): \(report)") }
     }

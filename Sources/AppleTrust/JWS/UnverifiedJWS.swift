@@ -26,8 +26,13 @@ struct UnverifiedJWS: Sendable {
     }
 
     /// When Apple signed: the time at which the chain has to be valid.
+    ///
+    /// An app transaction calls it `receiptCreationDate`.
     static func signedDate(_ payload: JSONText) throws(AppleRefusal) -> Int64 {
-        let date = try ClaimReader(payload).required("signedDate", ClaimReader.date)
+        let claims = ClaimReader(payload)
+        let (receiptType, signed) = (try claims.text("receiptType"), try claims.date("signedDate"))
+        let isApp = receiptType != nil && signed == nil
+        let date = try claims.required(isApp ? "receiptCreationDate" : "signedDate", ClaimReader.date)
         guard date > 0 else { throw .malformed("signedDate lies before 1970") }
         return date
     }

@@ -4,6 +4,9 @@ package struct Entitlement: Sendable, Equatable {
         case active, expired, revoked, suspended, scheduled, upgraded
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"
+
+        /// Whether what was given is the user's now.
+        package var holds: Bool { self == .active || self == .inGracePeriod }
     }
 
     package let grant: Grant
@@ -11,6 +14,12 @@ package struct Entitlement: Sendable, Equatable {
     package let startsAt: Timestamp
     /// nil when it never ends.
     package let endsAt: Timestamp?
+
+    /// Whether the store will go on with it; what is not known of a subscription that runs counts as going on.
+    package var willRenew: Bool {
+        guard grant.source.kind == .appleSubscription, status.holds || status == .inBillingRetry else { return false }
+        return grant.renewal?.willRenew ?? status.holds
+    }
 }
 
 /// The membership of one tier, or of all: whether it holds now and until when it holds without a gap.
@@ -42,7 +51,9 @@ package enum EntitlementRules {
         }
         let tiered = placed.filter { !$0.grant.tier.isEmpty && $0.counts }
         let tiers = memberships(tiered, now: now)
-        let boundaries = placed.filter(\.counts).flatMap { [$0.start, $0.end].compactMap { $0 } }
+        let boundaries = placed.filter(\.counts).flatMap {
+            [$0.start, $0.grant.renewal?.paidUntil, $0.end].compactMap { $0 }
+        }
         return EntitlementFold(
             entitlements: entitlements.sorted {
                 ($0.grant.purchasedAt, $0.grant.id) > ($1.grant.purchasedAt, $1.grant.id)
@@ -114,8 +125,10 @@ package enum EntitlementRules {
         func status(at now: Timestamp) -> Entitlement.Status {
             if grant.revocation != nil { return .revoked }
             if grant.suspended { return .suspended }
+            if grant.renewal?.isUpgraded == true { return .upgraded }
             if now < start { return .scheduled }
-            return holds(at: now) ? .active : .expired
+            guard holds(at: now) else { return grant.renewal?.isInBillingRetry == true ? .inBillingRetry : .expired }
+            return grant.renewal.map { now < $0.paidUntil } ?? true ? .active : .inGracePeriod
         }
     }
 }

@@ -105,8 +105,7 @@ extension EntitlementSnapshot.Item {
         starts_at = entitlement.startsAt
         expires_at = entitlement.endsAt
         perpetual = entitlement.endsAt == nil
-        // What is not known of a running subscription counts as going on.
-        will_renew = grant.source.kind == .appleSubscription && entitlement.status == .active
+        will_renew = entitlement.willRenew
         environment = grant.environment
         source = Source(type: grant.source.kind, id: grant.source.id, order_id: grant.order)
         attributes = grant.attributes

@@ -36,6 +36,24 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
+    /// What a subscription's grant knows of its renewal.
+    package struct Renewal: Hashable, Sendable {
+        /// The end of what is paid; from then until the grant's end a grace period runs.
+        package let paidUntil: Timestamp
+        package let isInBillingRetry: Bool
+        /// nil where nothing is known of it.
+        package let willRenew: Bool?
+        /// Another product of its group has replaced it.
+        package let isUpgraded: Bool
+
+        package init(paidUntil: Timestamp, isInBillingRetry: Bool, willRenew: Bool?, isUpgraded: Bool) {
+            self.paidUntil = paidUntil
+            self.isInBillingRetry = isInBillingRetry
+            self.willRenew = willRenew
+            self.isUpgraded = isUpgraded
+        }
+    }
+
     /// How long it lasts, as a fact; where it lies in time is computed by ``EntitlementRules``.
     package enum Term: Hashable, Sendable {
         case perpetual
@@ -60,6 +78,8 @@ package struct Grant: Identified, Sendable, Equatable {
     package let attributes: [String: JSONValue]
     package var revocation: Revocation?
     package var suspended: Bool
+    /// nil for whatever does not renew.
+    package var renewal: Renewal?
 
     package init(
         id: ID<Grant>, user: ID<User>, sku: SKUCode, kind: SKU.Kind, tier: String, rank: Int64, source: Source,

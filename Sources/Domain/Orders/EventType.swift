@@ -11,6 +11,7 @@ package enum EventType: String, Sendable, CaseIterable {
     case purchaseAttached = "purchase.attached"
     case purchaseTransferred = "purchase.transferred"
     case purchaseUnmapped = "purchase.unmapped"
+    case subscriptionChanged = "subscription.changed"
     case entitlementsChanged = "entitlements.changed"
     case balanceOverdrawn = "balance.overdrawn"
 }

@@ -1,15 +1,15 @@
 /// One purchase that a store signed, verified: a transaction of the App Store.
 ///
 /// Its times are the store's, in milliseconds since 1970, because the newest `signedAt` of one transaction wins.
-public struct StorePurchase: Sendable, Equatable {
+public struct StorePurchase: Sendable, Equatable, Codable {
     /// Apple's `type`; a word that is not known keeps its text.
-    public enum Kind: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable, Codable {
         case autoRenewable, nonRenewing, consumable, nonConsumable
         case unknown(String)
     }
 
     /// The money or the right that the store took back.
-    public struct Revocation: Sendable, Equatable {
+    public struct Revocation: Sendable, Equatable, Codable {
         public let at: Int64
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
@@ -41,6 +41,10 @@ public struct StorePurchase: Sendable, Equatable {
     public let isUpgraded: Bool
     public let isFamilyShared: Bool
     public let revocation: Revocation?
+    /// The offer that applied to this period.
+    public var offer: StoreOffer?
+    /// The end of a commitment that is billed by the month.
+    public var commitmentEndsAt: Int64?
 
     public init(
         environment: Environment, bundleID: String, productID: String, transactionID: String,

@@ -100,7 +100,7 @@ extension Settlement {
         if kind == .nonConsumable, try owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
         guard amount.isZero else { return }
         let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
-            $0.grant.sku == sku && ($0.status == .active || $0.status == .scheduled)
+            $0.grant.sku == sku && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
     }

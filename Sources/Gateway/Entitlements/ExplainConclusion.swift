@@ -10,7 +10,7 @@ extension Explainer {
 
     private func everything() -> [String] {
         let tiers = fold.tiers.map { words.membership($0.tier, $0.endsAt?.utcDate) }
-        let rest = Set(fold.entitlements.filter { $0.grant.tier.isEmpty && $0.status == .active }.map(\.grant.sku))
+        let rest = Set(fold.entitlements.filter { $0.grant.tier.isEmpty && $0.status.holds }.map(\.grant.sku))
         let later = fold.entitlements.filter { $0.status == .scheduled && !isCovered($0) }
         let waiting = fold.entitlements.filter { $0.status == .suspended }
         return tiers + rest.sorted().flatMap(sentences(of:))
@@ -37,7 +37,7 @@ extension Explainer {
 
     /// - Parameter own: the grants of one SKU; nil is answered where there are none.
     private func standing(_ own: [Entitlement], _ item: String) -> String? {
-        if own.contains(where: { $0.status == .active }) {
+        if own.contains(where: { $0.status.holds }) {
             return words.owned(item, coveredUntil(own)?.utcDate)
         }
         if own.contains(where: { $0.status == .suspended }) { return words.suspended(item) }
@@ -55,7 +55,7 @@ extension Explainer {
     /// Until when the grants, one after the other, leave no gap from now on; nil when one of them never ends.
     private func coveredUntil(_ own: [Entitlement]) -> Timestamp? {
         var covered = now
-        let counting = own.filter { $0.status == .active || $0.status == .scheduled }
+        let counting = own.filter { $0.status.holds || $0.status == .scheduled }
         for next in counting.sorted(by: { $0.startsAt < $1.startsAt }) where next.startsAt <= covered {
             guard let end = next.endsAt else { return nil }
             covered = max(covered, end)

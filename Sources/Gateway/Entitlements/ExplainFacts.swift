@@ -13,7 +13,7 @@ struct Explainer {
     /// Of one SKU: whether it is owned now; of everything: whether there is a membership, as the entitlements say.
     var isActive: Bool {
         guard let sku = source.sku else { return fold.membership != nil }
-        return fold.entitlements.contains { $0.grant.sku == sku && $0.status == .active }
+        return fold.entitlements.contains { $0.grant.sku == sku && $0.status.holds }
     }
 
     /// Oldest first; what happened in one second stays in the order of cause and effect.

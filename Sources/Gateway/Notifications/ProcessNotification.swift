@@ -8,17 +8,45 @@ extension Gateway {
     /// Settles what a stored notification states, once.
     func processNotification(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Domain.Notification>(job.subject) else { return .done }
-        let logger = logger
+        let (logger, registry, keyRing) = (logger, registry, keyRing)
         try await settle(Cause(actor: .system("notification"), requestID: id.rawValue)) { settlement in
             guard let stored = try settlement.tx.takeNotification(id) else { return }
             settlement.cause = Cause(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             try settlement.lockUsers(of: facts)
-            for fact in facts where try !settlement.apply(fact, from: stored.account, isStored: true) {
-                logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
+            for fact in facts {
+                if case .store(let statement) = fact {
+                    // Evidence that cannot be opened keeps nobody from what was bought.
+                    let evidence = try? stored.evidence(of: statement.purchase, by: keyRing)
+                    try settlement.settle(statement, registry.word(of: stored.account, evidence: evidence))
+                } else if try !settlement.apply(fact, from: stored.account, isStored: true) {
+                    logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
+                }
             }
             try settlement.tx.markProcessed(id, at: settlement.now)
         }
         return .done
+    }
+}
+
+extension StoredNotification {
+    /// The notification as a purchase's evidence, sealed for its place there; nil where the raw text has been dropped.
+    fileprivate func evidence(of purchase: StorePurchase?, by keyRing: KeyRing) throws -> Data? {
+        guard let purchase, let body else { return nil }
+        let text = try keyRing.open(body, place: SealedNotification.bodyPlace(id))
+        return try keyRing.seal(text, place: purchase.evidencePlace)
+    }
+}
+
+extension StorePurchase {
+    /// Where its sealed evidence stands.
+    var evidencePlace: String { "purchases.evidence/\(environment.rawValue)/\(transactionID)" }
+}
+
+extension ProviderRegistry {
+    /// The word of an account's store; where the account is configured no longer, its test purchases are worth nothing.
+    func word(of account: AccountID, evidence: Data? = nil) -> StoreWord {
+        let rules = (self[account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
+        return StoreWord(account: account, rules: rules, evidence: evidence)
     }
 }

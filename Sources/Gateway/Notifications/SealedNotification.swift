@@ -39,6 +39,6 @@ struct SealedNotification {
             body: try keyRing.open(body, place: bodyPlace(id)), receivedAt: receivedAt)
     }
 
-    private static func bodyPlace(_ id: ID<Domain.Notification>) -> String { "notifications.body/\(id)" }
+    static func bodyPlace(_ id: ID<Domain.Notification>) -> String { "notifications.body/\(id)" }
     private static func headPlace(_ id: ID<Domain.Notification>) -> String { "notifications.headers/\(id)" }
 }

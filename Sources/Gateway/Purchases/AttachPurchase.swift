@@ -73,8 +73,7 @@ extension Gateway {
             case .signedTransaction(let jws): jws
             case .simulatorReceipt(let receipt): receipt
             }
-        let place = "purchases.evidence/\(purchase.environment.rawValue)/\(purchase.transactionID)"
-        guard let sealed = try? keyRing.seal(Data(text.utf8), place: place) else {
+        guard let sealed = try? keyRing.seal(Data(text.utf8), place: purchase.evidencePlace) else {
             throw PurchaseRefusal(.malformed, detail: "the evidence cannot be sealed")
         }
         return sealed

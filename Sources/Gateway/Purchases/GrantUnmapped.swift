@@ -1,5 +1,4 @@
 import Domain
-import FoundationEssentials
 import Logging
 import ProviderKit
 import Store
@@ -18,7 +17,7 @@ extension Gateway {
                 guard let owner = record.user else { continue }
                 let rules = (registry[record.account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
                 let claim = PurchaseClaim(
-                    purchase: record.purchase, account: record.account, evidence: Data(), rules: rules, fallback: nil)
+                    purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
                 do throws(GatewayError) {
                     _ = try await settle(cause) { settlement in
                         let name = try settlement.tx.externalUserID(owner) ?? ""

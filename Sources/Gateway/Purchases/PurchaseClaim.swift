@@ -7,8 +7,8 @@ struct PurchaseClaim: Sendable {
     let purchase: StorePurchase
     /// The account whose provider verified it.
     let account: AccountID
-    /// The sealed evidence.
-    let evidence: Data
+    /// The sealed evidence; nil where what was kept before stands.
+    let evidence: Data?
     let rules: TestPurchaseRules
     let fallback: PurchaseFallback?
 }

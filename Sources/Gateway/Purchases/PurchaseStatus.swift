@@ -35,14 +35,14 @@ extension PurchaseStatus {
     fileprivate init(_ fold: EntitlementFold, token: String) {
         let tiered = fold.entitlements.filter { !$0.grant.tier.isEmpty }
         let deciding =
-            tiered.filter { $0.status == .active && $0.grant.tier == fold.membership?.tier }.max(by: Self.endsBefore)
+            tiered.filter { $0.status.holds && $0.grant.tier == fold.membership?.tier }.max(by: Self.endsBefore)
             ?? tiered.max(by: Self.endsBefore)
         active = fold.membership != nil
         perpetual = fold.membership.map { $0.endsAt == nil } ?? false
         expires_at = fold.membership.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0
         tier = fold.membership?.tier ?? ""
         status = deciding?.status.rawValue ?? "none"
-        will_renew = deciding.map { $0.status == .active && $0.grant.source.kind == .appleSubscription } ?? false
+        will_renew = deciding?.willRenew ?? false
         app_account_token = token
     }
 

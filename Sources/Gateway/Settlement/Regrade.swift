@@ -61,6 +61,9 @@ extension Settlement {
         let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
         let snapshot = EntitlementSnapshot(
             name: user.rawValue, version: version, fold: fold, balances: try tx.balances(of: user))
+        if let boundary, fold.entitlements.contains(where: { $0.grant.source.kind == .appleSubscription }) {
+            try tellSubscriptions(of: user, asOf: boundary)
+        }
         try tx.appendEvent(
             EventRecord(
                 id: ids.make(), subject: user.rawValue, type: .entitlementsChanged, user: user, partner: nil, at: now,

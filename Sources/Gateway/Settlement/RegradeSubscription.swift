@@ -3,38 +3,57 @@ import ProviderKit
 import Store
 
 extension Settlement {
-    /// Recomputes a subscription's one grant from all its signed transactions, so that every order of arrival ends alike.
+    /// Recomputes a subscription's one grant from all that was signed about it, and tells what changed.
     ///
-    /// The current transaction is the one with the latest end (then purchase) that is not upgraded; its end and its
-    /// revocation are the grant's. Where all of them are upgraded, nothing is left of the latest.
+    /// - Returns: false where the grant stays as it was.
     func regradeSubscription(
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
-    ) throws {
+    ) throws -> Bool {
         // In Xcode original transactions of several users have the same id.
-        let all = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-            .filter { purchase.environment != .xcode || $0.user == owner }
-        let known = all.filter { $0.purchase.expiresAt != nil && $0.sku != nil }
-        let standing = known.filter { !$0.purchase.isUpgraded }
-        let current = (standing.isEmpty ? known : standing).max {
-            ($0.purchase.expiresAt ?? 0, $0.purchase.purchasedAt) < (
-                $1.purchase.expiresAt ?? 0, $1.purchase.purchasedAt
-            )
+        let known = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+            .filter { ($0.user == owner || purchase.environment != .xcode) && $0.sku != nil }
+        guard let account = known.first?.account else { return false }
+        let subscription = try tx.ensureSubscription(
+            ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
+        guard let state = SubscriptionState(known.map(\.purchase), renewal: subscription.renewal),
+            let current = known.first(where: { $0.purchase == state.current }), let code = current.sku,
+            let sku = try tx.sku(code)
+        else { return false }
+        let term = state.current.bounded(.until(state.endsAt), entitled: entitled, rules: rules)
+        guard case .until(let end) = term else { return false }
+        var grant = Grant(
+            id: ids.make(), user: owner, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
+            source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID), order: current.order,
+            environment: purchase.environment, purchasedAt: state.startedAt, term: term, stackGroup: nil,
+            attributes: sku.attributes, revocation: state.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) })
+        grant.renewal = Grant.Renewal(
+            paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
+            willRenew: state.willRenew, isUpgraded: state.current.isUpgraded)
+        let isChanged = try tx.putSubscriptionGrant(grant)
+        try tell(subscription, owner: owner, SubscriptionSnapshot(subscription, state, known, at: now))
+        return isChanged
+    }
+
+    /// Tells the outbox a subscription's whole state, where it is another than what was told last.
+    func tell(_ subscription: SubscriptionRecord, owner: ID<User>, _ snapshot: SubscriptionSnapshot) throws {
+        var told = snapshot
+        told.userID = owner
+        let json = try told.storedJSON()
+        guard json != subscription.told else { return }
+        try tx.setTold(json, of: subscription.id)
+        try tx.appendEvent(
+            EventRecord(
+                id: ids.make(), subject: subscription.id.rawValue, type: .subscriptionChanged, user: owner,
+                partner: nil,
+                at: now, data: json))
+    }
+
+    /// Tells what time alone has changed of a user's subscriptions.
+    func tellSubscriptions(of user: ID<User>, asOf boundary: Timestamp) throws {
+        for subscription in try tx.subscriptions(of: user, before: nil, limit: 100) where subscription.user == user {
+            guard let snapshot = try SubscriptionSnapshot.load(subscription, from: tx, at: boundary) else { continue }
+            try tell(subscription, owner: user, snapshot)
         }
-        guard let current, let code = current.sku, let sku = try tx.sku(code), let paid = current.purchase.expires,
-            let first = all.map(\.purchase.purchased).min()
-        else { return }
-        let end = current.purchase.isUpgraded ? current.purchase.purchased : paid
-        let revocation = current.purchase.revocation.map {
-            Grant.Revocation(at: Timestamp($0.at.flooredSeconds), reason: .refund)
-        }
-        try tx.putSubscriptionGrant(
-            Grant(
-                id: ids.make(), user: owner, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
-                source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID),
-                order: current.order,
-                environment: purchase.environment, purchasedAt: first,
-                term: current.purchase.bounded(.until(end), entitled: entitled, rules: rules), stackGroup: nil,
-                attributes: sku.attributes, revocation: revocation))
     }
 }
 

@@ -14,10 +14,25 @@ extension Settlement {
         // Who first had it: units go back from there, whoever it belongs to by now.
         let buyer = try tx.buyer(of: purchase)
         for user in Set([claimant, token ?? claimant, buyer ?? claimant]).sorted() { try tx.lockUser(user) }
+        try tx.lockOriginal(purchase.environment, purchase.originalTransactionID)
         let owner = try owner(of: purchase, claimant: claimant, token: token)
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
-        let outcome = try place(claim, owner: owner, entitled: claim.rules.entitles(ownerName))
+        let entitled = claim.rules.entitles(ownerName)
+        let outcome = try place(claim, owner: owner, entitled: entitled)
+        try placeUnclaimed(like: claim, owner: owner, entitled: entitled)
         return owner == claimant ? outcome : .anotherUser
+    }
+
+    /// Gives what was kept of a subscription before anybody claimed it.
+    func placeUnclaimed(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
+        let purchase = claim.purchase
+        guard purchase.kind == .autoRenewable, purchase.environment != .xcode else { return }
+        for record in try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        where record.user == nil {
+            let kept = PurchaseClaim(
+                purchase: record.purchase, account: record.account, evidence: nil, rules: claim.rules, fallback: nil)
+            _ = try place(kept, owner: owner, entitled: entitled)
+        }
     }
 
     /// Keeps the purchase, finds what it means, completes its order and grants.
@@ -29,22 +44,22 @@ extension Settlement {
             throw StoreError.corrupt("a purchase was not kept")
         }
         let meant = try meaning(of: record, claim.fallback)
-        if record.purchase.revocation != nil {
-            // A subscription's state follows its revoked transactions too, so what they mean is kept as well.
-            if isNewer || (record.sku == nil && meant != nil) {
-                try takeBack(record, key: key, meant: meant, owner: owner, claim, entitled: entitled)
-            }
-            return .revoked
-        }
+        let isRevoked = record.purchase.revocation != nil
         guard let (sku, days) = meant else {
             if record.user == nil {
                 try tx.placePurchase(record.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
                 try tell(.purchaseUnmapped, record.purchase, owner: owner, sku: nil, order: nil)
             }
-            return .unknownProduct
+            return isRevoked ? .revoked : .unknownProduct
         }
         if let order = record.order {
-            if isNewer { try follow(record, key: key, owner: owner, order: order, claim, entitled: entitled) }
+            if isNewer && isRevoked {
+                try takeBack(record, key: key, order: order)
+                try regrade(record, owner: owner, claim, entitled: entitled)
+            } else if isNewer {
+                try follow(record, key: key, owner: owner, order: order, claim, entitled: entitled)
+            }
+            guard !isRevoked else { return .revoked }
             return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order), isNew: false)
         }
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
@@ -54,9 +69,13 @@ extension Settlement {
         if let kind = record.purchase.skuKind, kind != sku.kind {
             try self.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
+        // What its store has taken back already is given and taken, so that every order of arrival ends in one state.
         try give(record.purchase, key: key, terms: terms, order: order, entitled: entitled, rules: claim.rules)
         try emit(.orderPaid, order.id)
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
+        if isRevoked { try takeBack(record, key: key, order: order.id) }
+        try regrade(record, owner: owner, claim, entitled: entitled)
+        guard !isRevoked else { return .revoked }
         return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order.id), isNew: true)
     }
 
@@ -130,10 +149,8 @@ extension Settlement {
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: now)
         }
-        if purchase.kind == .autoRenewable {
-            try regradeSubscription(purchase, owner: order.user, entitled: entitled, rules: rules)
-        } else if let term = terms.term {
-            if terms.kind == .nonConsumable,
+        if purchase.kind != .autoRenewable, let term = terms.term {
+            if terms.kind == .nonConsumable, purchase.revocation == nil,
                 try owns(order.sku, order.user, in: purchase.environment, besides: order.id)
             {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
@@ -147,7 +164,16 @@ extension Settlement {
                         stackGroup: bounded == term ? terms.stackGroup : nil, attributes: terms.attributes))
             }
         }
-        try touch(order.user)
+    }
+
+    /// Brings the owner's entitlements in line with a purchase that has just been given or taken back.
+    private func regrade(
+        _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
+    ) throws {
+        if record.purchase.kind == .autoRenewable {
+            _ = try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        }
+        try touch(owner)
     }
 
     /// A newer signed version of a purchase that is attached: a subscription's end can have moved, and what Apple had
@@ -162,9 +188,13 @@ extension Settlement {
             try tx.setReturned(id, 0, share: nil)
             try note(order, "order.reinstated", record.purchase.transactionID)
             try audit(order, "order.reinstated", before: "revoked", after: record.purchase.transactionID)
+            try emit(.refundFailed, id)
         }
         if record.purchase.kind == .autoRenewable {
-            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+            guard
+                try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+                    || isReturned
+            else { return }
         } else if !isReturned {
             return
         }
@@ -193,34 +223,22 @@ extension Settlement {
     }
 
     /// Takes back exactly what a transaction gave.
-    private func takeBack(
-        _ record: PurchaseRecord, key: String, meant: (sku: SKU, days: Int64?)?, owner: ID<User>,
-        _ claim: PurchaseClaim, entitled: Bool
-    ) throws {
-        if record.user == nil || record.sku == nil {
-            try tx.placePurchase(
-                record.purchase, key: key, user: owner, sku: record.sku ?? meant?.sku.code,
-                days: record.days ?? meant?.days, order: record.order)
+    private func takeBack(_ record: PurchaseRecord, key: String, order id: ID<Order>) throws {
+        guard let order = try tx.lockOrder(id) else { return }
+        let returned = record.purchase.returned(of: order.charged)
+        try tx.setReturned(id, returned, share: record.purchase.revokedShare)
+        try note(order, "order.revoked", record.purchase.transactionID)
+        try audit(
+            order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
+        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
+        // Units stay with who first had them, also when the purchase has moved since.
+        try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
+        if let user = record.user, order.user != user { try touch(order.user) }
+        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
+            try tx.setGrant(
+                grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
         }
-        if let id = record.order, let order = try tx.lockOrder(id) {
-            let returned = record.purchase.returned(of: order.charged)
-            try tx.setReturned(id, returned, share: record.purchase.revokedShare)
-            try note(order, "order.revoked", record.purchase.transactionID)
-            try audit(
-                order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
-            let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-            // Units stay with who first had them, also when the purchase has moved since.
-            try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
-            if order.user != owner { try touch(order.user) }
-            for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
-                try tx.setGrant(
-                    grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
-            }
-        }
-        if record.purchase.kind == .autoRenewable {
-            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-        }
-        try touch(owner)
+        try emit(.refundSucceeded, id)
     }
 
     private func takeBackUnits(_ source: LedgerSource, owner: ID<User>, environment: Environment) throws {
@@ -246,7 +264,7 @@ extension Settlement {
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",
-            active: entitlement?.status == .active || entitlement?.status == .scheduled, perpetual: perpetual,
+            active: entitlement.map { $0.status.holds || $0.status == .scheduled } ?? false, perpetual: perpetual,
             sku: sku.id,
             order_id: order.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,

@@ -26,31 +26,39 @@ struct Settlement {
     var cause: Cause
     var followUps: [FollowUp] = []
 
-    /// Applies what an account's provider stated.
+    /// Applies what an account's provider stated about a payment; what a store states by itself is settled as such.
     ///
     /// - Parameter isStored: whether it came by a stored notification; what was learned by asking is kept here, so that
     ///   everything can be rebuilt from what was stated.
     /// - Returns: false when the payment is not one of ours; nothing is changed then.
     mutating func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
-        guard let scene = try lock(fact.payment) else { return false }
+        guard let payment = fact.payment, let scene = try lock(payment) else { return false }
         if !isStored && fact.isFinal {
-            try tx.keepFact(
-                ids.make(), account: account, payment: fact.payment, fact: try fact.storedJSON(), at: now)
+            try tx.keepFact(ids.make(), account: account, payment: payment, fact: try fact.storedJSON(), at: now)
         }
         switch fact {
         case .payment(let report): try settle(report, from: account, scene)
         case .refund(let report): try settle(report, from: account, scene)
         case .dispute(let report): try settle(report, from: account, scene)
+        case .store: return false
         }
         return true
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
     func lockUsers(of facts: [ProviderFact]) throws {
-        let payments = Set(facts.map(\.payment))
-        guard payments.count > 1 else { return }
-        let users = try payments.compactMap { try tx.payment($0) }.compactMap { try tx.order($0.payment.order)?.user }
-        for user in Set(users).sorted() { try tx.lockUser(user) }
+        guard facts.count > 1 else { return }
+        var users: Set<ID<User>> = []
+        for fact in facts {
+            if case .store(let statement) = fact {
+                users.formUnion(try self.users(of: statement))
+            } else if let payment = try fact.payment.flatMap({ try tx.payment($0) }),
+                let order = try tx.order(payment.payment.order)
+            {
+                users.insert(order.user)
+            }
+        }
+        for user in users.sorted() { try tx.lockUser(user) }
     }
 
     /// A payment and its order, both locked.
@@ -105,7 +113,7 @@ extension ProviderFact {
             case .accepted, .pending, .tryFailed: false
             }
         case .refund(let report): report.outcome != .pending
-        case .dispute: true
+        case .dispute, .store: true
         }
     }
 }

@@ -8,7 +8,8 @@ extension EventType {
         case .orderOpened, .orderPaid, .orderClosed, .orderAnomaly, .refundSucceeded, .refundFailed, .disputeOpened,
             .disputeClosed:
             .ordersRead
-        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .entitlementsChanged, .balanceOverdrawn:
+        case .purchaseAttached, .purchaseTransferred, .purchaseUnmapped, .subscriptionChanged, .entitlementsChanged,
+            .balanceOverdrawn:
             .entitlementsRead
         }
     }

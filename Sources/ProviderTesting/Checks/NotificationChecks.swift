@@ -121,6 +121,7 @@ extension Check {
         case .payment(let report): report.outcome.isSuccess
         case .refund(let report): report.outcome == .succeeded
         case .dispute(let report): report.outcome == .won
+        case .store(let statement): statement.purchase.map { $0.revocation == nil } ?? false
         }
     }
 
@@ -147,6 +148,9 @@ extension Check {
 
 extension Stage {
     func providerWithNotifications() throws -> any PaymentProvider {
+        guard manifest.goods != .appleProducts else {
+            throw CheckStop.notApplicable("its notifications are a store's, about purchases and no payments of ours")
+        }
         if manifest.notifications.isEmpty { throw CheckStop.notApplicable("the manifest has no notifications") }
         return try provider()
     }

@@ -9,5 +9,6 @@ package enum Migrations {
         Migration(number: 6, name: "audit seals", sql: auditSeals, particular: auditIsAppendOnly),
         Migration(number: 7, name: "learned facts", sql: learnedFacts),
         Migration(number: 8, name: "reports", sql: reports),
+        Migration(number: 9, name: "subscriptions", sql: subscriptions),
     ]
 }

@@ -34,6 +34,14 @@ extension Database {
         return Grant.Revocation(at: at, reason: try row.choice("revoked_by"))
     }
 
+    private static func renewal(_ row: Row) throws(StoreError) -> Grant.Renewal? {
+        guard let paidUntil = try row.optionalTime("paid_until") else { return nil }
+        return Grant.Renewal(
+            paidUntil: paidUntil, isInBillingRetry: try row.optionalInt("billing_retry") == 1,
+            willRenew: try row.optionalInt("will_renew").map { $0 == 1 },
+            isUpgraded: try row.optionalInt("upgraded") == 1)
+    }
+
     private static func grant(_ row: Row) throws(StoreError) -> Grant {
         let term: Grant.Term
         if try row.bool("perpetual") {
@@ -43,7 +51,7 @@ extension Database {
         } else {
             term = .until(try row.time("ends_at"))
         }
-        return Grant(
+        var grant = Grant(
             id: try row.id("id"), user: try row.id("user_id"), sku: try row.code("sku"), kind: try row.choice("kind"),
             tier: try row.text("tier"), rank: try row.int("rank"),
             source: Grant.Source(kind: try row.choice("source_kind"), id: try row.text("source_id")),
@@ -51,6 +59,8 @@ extension Database {
             purchasedAt: try row.time("purchased_at"), term: term, stackGroup: try row.optionalText("stack_group"),
             attributes: try row.json("attributes"), revocation: try revocation(row),
             suspended: try row.bool("suspended"))
+        grant.renewal = try renewal(row)
+        return grant
     }
 }
 
@@ -67,8 +77,9 @@ extension Transaction {
         return try !rows(
             """
             INSERT INTO grants (id, user_id, sku, kind, tier, rank, source_kind, source_id, order_id, environment,
-                purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended,
+                paid_until, billing_retry, will_renew, upgraded)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING RETURNING id
             """,
             [
@@ -77,7 +88,8 @@ extension Transaction {
                 grant.source.id, grant.order, grant.environment.rawValue, grant.purchasedAt, grant.term == .perpetual,
                 days,
                 endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
-                grant.revocation?.reason.rawValue, grant.suspended,
+                grant.revocation?.reason.rawValue, grant.suspended, grant.renewal?.paidUntil,
+                grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
             ]
         ).isEmpty
     }

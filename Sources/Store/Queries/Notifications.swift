@@ -39,6 +39,8 @@ package struct StoredNotification: Sendable {
     package let facts: String
     /// Stored and not yet settled.
     package let isWaiting: Bool
+    /// Sealed; nil where the raw text has been dropped, and where it was not taken for processing.
+    package let body: Data?
 }
 
 /// A notification in a list.
@@ -124,9 +126,9 @@ extension Transaction {
     ///
     /// - Returns: nil when it is processed already; the row stays locked until the commit.
     package func takeNotification(_ id: ID<Domain.Notification>) throws(StoreError) -> StoredNotification? {
-        let sql = "SELECT id, account, facts, status FROM notifications WHERE id = ? AND status = 'stored'"
+        let sql = "SELECT id, account, facts, status, body FROM notifications WHERE id = ? AND status = 'stored'"
         return try rows(sql + dialect.forUpdate, [id]).first
-            .map { row throws(StoreError) in try Self.storedNotification(row) }
+            .map { row throws(StoreError) in try Self.storedNotification(row, body: try row.optionalBlob("body")) }
     }
 
     /// Parks a notification that cannot be settled, so that it blocks nothing and an admin sees it.
@@ -146,10 +148,12 @@ extension Transaction {
             id)
     }
 
-    private static func storedNotification(_ row: Row) throws(StoreError) -> StoredNotification {
+    private static func storedNotification(
+        _ row: Row, body: Data? = nil
+    ) throws(StoreError) -> StoredNotification {
         StoredNotification(
             id: try row.id("id"), account: try row.account("account"), facts: try row.text("facts"),
-            isWaiting: try row.text("status") == "stored")
+            isWaiting: try row.text("status") == "stored", body: body)
     }
 }
 

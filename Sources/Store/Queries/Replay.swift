@@ -32,6 +32,11 @@ package struct ReplayTable: Sendable {
             reset: ["state": "created", "counted": 0, "reference": nil]),
         ReplayTable(
             name: "purchase_owners", key: ["environment", "original_transaction_id"], condition: "1 = 1", reset: [:]),
+        // What stores signed about renewals.
+        ReplayTable(name: "subscriptions", key: ["id"], condition: "1 = 1", reset: ["told": nil]),
+        ReplayTable(
+            name: "purchase_shares", key: ["environment", "original_transaction_id", "user_id"], condition: "1 = 1",
+            reset: [:]),
         // What people gave by hand came from no provider.
         ReplayTable(name: "grants", key: ["id"], condition: "source_kind IN ('admin', 'partner')", reset: [:]),
         ReplayTable(

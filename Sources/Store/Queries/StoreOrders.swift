@@ -41,17 +41,37 @@ extension Transaction {
     }
 
     /// Writes a subscription's one grant, or what changed of it; the caller holds its owner's lock.
-    package func putSubscriptionGrant(_ grant: Grant) throws(StoreError) {
-        if try insertGrant(grant) { return }
-        guard case .until(let end) = grant.term else { return }
+    ///
+    /// - Returns: false where it stays as it was.
+    package func putSubscriptionGrant(_ grant: Grant) throws(StoreError) -> Bool {
+        guard case .until(let end) = grant.term else { return false }
+        guard let stored = try self.grant(like: grant) else { return try insertGrant(grant) }
+        var grant = grant
+        // What an admin took back stays so.
+        if stored.revocation?.reason == .admin { grant.revocation = stored.revocation }
+        guard !grant.says(as: stored) else { return false }
         try run(
             """
             UPDATE grants SET sku = ?, tier = ?, rank = ?, order_id = ?, purchased_at = ?, ends_at = ?, attributes = ?,
-                revoked_at = ?, revoked_by = ?
+                revoked_at = ?, revoked_by = ?, paid_until = ?, billing_retry = ?, will_renew = ?, upgraded = ?
             WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?
             """,
             grant.sku, grant.tier, grant.rank, grant.order, grant.purchasedAt, end, try grant.attributes.storedJSON(),
-            grant.revocation?.at, grant.revocation?.reason.rawValue, grant.source.kind.rawValue,
-            grant.environment.rawValue, grant.source.id, grant.user)
+            grant.revocation?.at, grant.revocation?.reason.rawValue, grant.renewal?.paidUntil,
+            grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
+            grant.source.kind.rawValue, grant.environment.rawValue, grant.source.id, grant.user)
+        return true
+    }
+}
+
+extension Grant {
+    /// Whether two versions of one grant say the same.
+    fileprivate func says(as other: Grant) -> Bool {
+        var copy = Grant(
+            id: other.id, user: user, sku: sku, kind: kind, tier: tier, rank: rank, source: source, order: order,
+            environment: environment, purchasedAt: purchasedAt, term: term, stackGroup: stackGroup,
+            attributes: attributes, revocation: revocation, suspended: other.suspended)
+        copy.renewal = renewal
+        return copy == other
     }
 }

@@ -126,7 +126,7 @@ extension Database {
                 at: at, reason: try row.optionalInt("revocation_reason"),
                 percentage: try row.optionalInt("revocation_percentage"))
         }
-        let purchase = StorePurchase(
+        var purchase = StorePurchase(
             environment: try row.choice("environment"), bundleID: try row.text("bundle_id"),
             productID: try row.text("product_id"), transactionID: try row.text("transaction_id"),
             originalTransactionID: try row.text("original_transaction_id"),
@@ -137,6 +137,8 @@ extension Database {
             appAccountToken: try row.optionalText("app_account_token"), isRenewal: try row.bool("is_renewal"),
             isUpgraded: try row.bool("is_upgraded"), isFamilyShared: try row.bool("is_family_shared"),
             revocation: revocation)
+        purchase.offer = try row.optionalText("offer") == nil ? nil : try row.json("offer")
+        purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
         return PurchaseRecord(
             purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
             sku: try row.optionalText("sku").flatMap(SKUCode.init), days: try row.optionalInt("days"),
@@ -147,29 +149,37 @@ extension Database {
 extension Transaction {
     /// Keeps a purchase: a transaction that is not known is added, a newer signed version replaces an older one.
     ///
+    /// Of two versions that were signed in the same millisecond one counts always, whichever came first.
+    /// - Parameter evidence: nil leaves what was kept before.
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func keepPurchase(
-        _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data, at now: Timestamp
+        _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
     ) throws(StoreError) -> Bool {
         try run(
             """
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
-                revocation_percentage, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                revocation_percentage, offer, commitment_ends_at, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 expires_at = excluded.expires_at, signed_at = excluded.signed_at, is_upgraded = excluded.is_upgraded,
                 app_account_token = COALESCE(excluded.app_account_token, purchases.app_account_token),
                 revoked_at = excluded.revoked_at, revocation_reason = excluded.revocation_reason,
-                revocation_percentage = excluded.revocation_percentage, evidence = excluded.evidence
-            WHERE excluded.signed_at > purchases.signed_at
+                revocation_percentage = excluded.revocation_percentage, offer = excluded.offer,
+                commitment_ends_at = excluded.commitment_ends_at,
+                evidence = COALESCE(excluded.evidence, purchases.evidence)
+            WHERE (excluded.signed_at, COALESCE(excluded.revoked_at, 0), excluded.is_upgraded,
+                    COALESCE(excluded.expires_at, 0))
+                > (purchases.signed_at, COALESCE(purchases.revoked_at, 0), purchases.is_upgraded,
+                    COALESCE(purchases.expires_at, 0))
             """,
             purchase.environment.rawValue, key, account, purchase.bundleID, purchase.productID,
             purchase.transactionID, purchase.originalTransactionID, purchase.kind.rawValue, purchase.purchasedAt,
             purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
-            purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage, evidence, now) == 1
+            purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
+            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, evidence, now) == 1
     }
 
     /// Binds an original transaction to its first claimant.
@@ -208,6 +218,11 @@ extension Transaction {
         try run(
             """
             UPDATE purchases SET user_id = ?
+            WHERE environment = ? AND original_transaction_id = ? AND user_id = ?
+            """, new, environment.rawValue, original, old)
+        try run(
+            """
+            UPDATE subscriptions SET user_id = ?
             WHERE environment = ? AND original_transaction_id = ? AND user_id = ?
             """, new, environment.rawValue, original, old)
     }

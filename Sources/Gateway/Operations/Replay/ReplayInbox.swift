@@ -79,6 +79,7 @@ package struct ReplayInbox: Sendable {
             guard let account = AccountID(step.account) else { return }
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(step.body.utf8))
             try await settle(step.at) { settlement in
+                // Stores' statements come again with the purchases and subscriptions that they became.
                 for fact in facts { _ = try settlement.apply(fact, from: account, isStored: true) }
             }
         case .close:
@@ -113,7 +114,7 @@ package struct ReplayInbox: Sendable {
         if record.purchase.revocation != nil, record.order != nil { versions.insert(record.purchase.given, at: 0) }
         for (index, version) in versions.enumerated() {
             let claim = PurchaseClaim(
-                purchase: version, account: record.account, evidence: Data(),
+                purchase: version, account: record.account, evidence: nil,
                 rules: provider?.testPurchases ?? .worthless,
                 fallback: nil)
             try await settle(step.at) { settlement in
@@ -121,7 +122,7 @@ package struct ReplayInbox: Sendable {
                 if index == 0 {
                     _ = try settlement.tx.keepPurchase(
                         version.with(signedAt: version.signedAt - 1), key: key, account: record.account,
-                        evidence: Data(), at: step.at)
+                        evidence: nil, at: step.at)
                     try settlement.tx.placePurchase(
                         version, key: key, user: nil, sku: record.sku, days: record.days, order: nil)
                 }
@@ -167,11 +168,13 @@ extension StorePurchase {
     fileprivate func with(signedAt: Int64) -> StorePurchase { with(signedAt: signedAt, revocation: revocation) }
 
     private func with(signedAt: Int64, revocation: Revocation?) -> StorePurchase {
-        StorePurchase(
+        var copy = StorePurchase(
             environment: environment, bundleID: bundleID, productID: productID, transactionID: transactionID,
             originalTransactionID: originalTransactionID, kind: kind, purchasedAt: purchasedAt, expiresAt: expiresAt,
             signedAt: signedAt, quantity: quantity, priceMilliunits: priceMilliunits, currency: currency,
             appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
             isFamilyShared: isFamilyShared, revocation: revocation)
+        (copy.offer, copy.commitmentEndsAt) = (offer, commitmentEndsAt)
+        return copy
     }
 }

@@ -1,0 +1,41 @@
+import AppleTrust
+import Domain
+import Foundation
+public import ProviderKit
+
+extension AppleIAPProvider {
+    private struct Envelope: Decodable {
+        let signedPayload: String
+    }
+
+    /// Verifies an App Store Server Notification V2, `{"signedPayload":"…"}`, and each JWS inside.
+    ///
+    /// What it states are the signed transaction and renewal information, whatever its type is called; a type that is not
+    /// known is stored and acknowledged like every other.
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        guard let envelope = try? JSONDecoder().decode(Envelope.self, from: notification.body) else {
+            throw .invalidSignature
+        }
+        let verified: VerifiedNotification
+        do throws(AppleRefusal) {
+            verified = try trust.verifier.notification(envelope.signedPayload)
+        } catch {
+            throw .invalidSignature
+        }
+        return ReceivedNotification(
+            eventID: verified.id,
+            type: ([verified.type.rawValue] + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
+            facts: StoreStatement(verified).map { [.store($0)] } ?? [], acknowledgement: Acknowledgement(body: ""))
+    }
+}
+
+extension StoreStatement {
+    /// - Returns: nil for a notification about no purchase.
+    fileprivate init?(_ notification: VerifiedNotification) {
+        guard notification.transaction != nil || notification.renewalInfo != nil else { return nil }
+        self.init(
+            purchase: notification.transaction.map(StorePurchase.init),
+            renewal: notification.renewalInfo.map { StoreRenewal($0, status: notification.status?.known) },
+            asksForConsumption: notification.type.known == .consumptionRequest)
+    }
+}

@@ -1,0 +1,71 @@
+import AppleTrust
+import Domain
+import ProviderKit
+
+extension StorePurchase {
+    init(_ transaction: VerifiedTransaction) {
+        self.init(
+            environment: .init(transaction.environment), bundleID: transaction.bundleID,
+            productID: transaction.productID, transactionID: transaction.transactionID,
+            originalTransactionID: transaction.originalTransactionID, kind: Kind(rawValue: transaction.type.rawValue),
+            purchasedAt: transaction.purchaseDate, expiresAt: transaction.expiresDate, signedAt: transaction.signedDate,
+            quantity: transaction.quantity, priceMilliunits: transaction.price,
+            currency: transaction.currency.flatMap(Currency.init), appAccountToken: transaction.appAccountToken,
+            isRenewal: transaction.reason?.known == .renewal, isUpgraded: transaction.isUpgraded,
+            isFamilyShared: transaction.ownership?.known == .familyShared,
+            revocation: transaction.revocationDate.map {
+                Revocation(
+                    at: $0, reason: transaction.revocationReason.map { Int64($0.rawValue) },
+                    percentage: transaction.revocationPercentage)
+            })
+        offer = transaction.offer.map(StoreOffer.init)
+        commitmentEndsAt = transaction.commitment?.expiresDate
+    }
+}
+
+extension StoreRenewal {
+    /// - Parameter status: what a notification or the server API said beside it.
+    init(_ info: VerifiedRenewalInfo, status: AppleSubscriptionStatus?) {
+        self.init(
+            environment: .init(info.environment), originalTransactionID: info.originalTransactionID,
+            signedAt: info.signedDate)
+        willRenew = info.willRenew
+        nextProductID = info.autoRenewProductID
+        isInBillingRetry = info.isInBillingRetry || status == .billingRetry || status == .gracePeriod
+        // The end of a grace period was seen missing where the status said that it ran.
+        isInGracePeriod = status == .gracePeriod
+        graceEndsAt = info.gracePeriodExpiresDate
+        expirationIntent = info.expirationIntent.map { Int64($0.rawValue) }
+        priceIncrease = info.priceIncrease.map { Int64($0.rawValue) }
+        offer = info.offer.map(StoreOffer.init)
+        renewsAt = info.renewalDate
+        priceMilliunits = info.renewalPrice
+        currency = info.currency.flatMap(Currency.init)
+        commitmentEndsAt = info.commitment?.expiresDate
+    }
+}
+
+extension StoreOffer {
+    fileprivate init(_ offer: AppleOffer) {
+        let type =
+            switch offer.type {
+            case .known(.introductory): "introductory"
+            case .known(.promotional): "promotional"
+            case .known(.offerCode): "offer_code"
+            case .known(.winBack): "win_back"
+            case .unknown(let number): "\(number)"
+            }
+        self.init(
+            type: type, identifier: offer.identifier, discount: offer.discount?.rawValue, period: offer.period)
+    }
+}
+
+extension Domain.Environment {
+    fileprivate init(_ environment: AppleEnvironment) {
+        switch environment {
+        case .production: self = .production
+        case .sandbox: self = .sandbox
+        case .xcode: self = .xcode
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// `notificationType`: what happened; only for people and logs, because the signed facts inside say what holds now.
+public enum AppleNotificationType: String, CaseIterable, Sendable {
+    case consumptionRequest = "CONSUMPTION_REQUEST"
+    case didChangeRenewalPreference = "DID_CHANGE_RENEWAL_PREF"
+    case didChangeRenewalStatus = "DID_CHANGE_RENEWAL_STATUS"
+    case didFailToRenew = "DID_FAIL_TO_RENEW"
+    case didRenew = "DID_RENEW"
+    case expired = "EXPIRED"
+    case externalPurchaseToken = "EXTERNAL_PURCHASE_TOKEN"
+    case gracePeriodExpired = "GRACE_PERIOD_EXPIRED"
+    case offerRedeemed = "OFFER_REDEEMED"
+    case oneTimeCharge = "ONE_TIME_CHARGE"
+    case priceIncrease = "PRICE_INCREASE"
+    case refund = "REFUND"
+    case refundDeclined = "REFUND_DECLINED"
+    case refundReversed = "REFUND_REVERSED"
+    case renewalExtended = "RENEWAL_EXTENDED"
+    case renewalExtension = "RENEWAL_EXTENSION"
+    case revoke = "REVOKE"
+    case subscribed = "SUBSCRIBED"
+    case test = "TEST"
+}
+
+/// `data.status`: where a subscription stood when Apple signed.
+public enum AppleSubscriptionStatus: Int, CaseIterable, Sendable {
+    case active = 1
+    case expired = 2
+    case billingRetry = 3
+    case gracePeriod = 4
+    case revoked = 5
+}

@@ -1,0 +1,35 @@
+/// What a store signed about a subscription's next renewal.
+///
+/// Times are the store's, in milliseconds since 1970; the newest `signedAt` counts.
+public struct StoreRenewal: Sendable, Equatable, Codable {
+    public let environment: Environment
+    public let originalTransactionID: String
+    public let signedAt: Int64
+    /// nil where the store signed nothing about it.
+    public var willRenew: Bool?
+    /// The product of the next period.
+    public var nextProductID: String?
+    public var isInBillingRetry = false
+    /// Whether a grace period was stated; its end may be missing then.
+    public var isInGracePeriod = false
+    /// Until when access goes on although the renewal failed.
+    public var graceEndsAt: Int64?
+    /// Why it ended, in the store's number.
+    public var expirationIntent: Int64?
+    /// What the customer said to a price increase, in the store's number: 0 not answered, 1 consented or notified.
+    public var priceIncrease: Int64?
+    /// The offer of the next period.
+    public var offer: StoreOffer?
+    public var renewsAt: Int64?
+    /// Thousandths of a major unit.
+    public var priceMilliunits: Int64?
+    public var currency: Currency?
+    /// The end of a commitment that is billed by the month.
+    public var commitmentEndsAt: Int64?
+
+    public init(environment: Environment, originalTransactionID: String, signedAt: Int64) {
+        self.environment = environment
+        self.originalTransactionID = originalTransactionID
+        self.signedAt = signedAt
+    }
+}

@@ -1,0 +1,95 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+/// The account whose store states something, and what its test purchases are worth.
+struct StoreWord: Sendable {
+    let account: AccountID
+    let rules: TestPurchaseRules
+    /// The sealed evidence of a purchase; nil leaves what was kept before.
+    var evidence: Data?
+}
+
+extension Settlement {
+    /// Settles what a store stated by itself, for whoever it belongs to; what nobody has claimed is kept.
+    func settle(_ statement: StoreStatement, _ word: StoreWord) throws {
+        guard let subject = StoreSubject(statement) else { return }
+        for user in try users(of: statement).sorted() { try tx.lockUser(user) }
+        try tx.lockOriginal(subject.environment, subject.original)
+        let token = try token(of: statement)
+        var owner = try tx.purchaseOwner(subject.environment, original: subject.original) ?? token
+        // The renewal first, so that the purchase is settled with it.
+        let isNews = try keepRenewal(statement, word, owner: owner)
+        if let purchase = statement.purchase {
+            let claim = PurchaseClaim(
+                purchase: purchase, account: word.account, evidence: word.evidence, rules: word.rules, fallback: nil)
+            if let known = owner {
+                let decided = try self.owner(of: purchase, claimant: known, token: token)
+                let entitled = try entitles(decided, word)
+                _ = try place(claim, owner: decided, entitled: entitled)
+                try placeUnclaimed(like: claim, owner: decided, entitled: entitled)
+                owner = decided
+            } else {
+                try keepUnclaimed(claim)
+            }
+        }
+        guard isNews, let owner,
+            let known = try tx.storePurchases(subject.environment, original: subject.original).first?.purchase
+        else { return }
+        if try regradeSubscription(known, owner: owner, entitled: try entitles(owner, word), rules: word.rules) {
+            try touch(owner)
+        }
+    }
+
+    /// Whose state a statement may change.
+    func users(of statement: StoreStatement) throws -> Set<ID<User>> {
+        guard let subject = StoreSubject(statement) else { return [] }
+        let found = [
+            try token(of: statement), try tx.purchaseOwner(subject.environment, original: subject.original),
+            try statement.purchase.flatMap { try tx.buyer(of: $0) },
+        ]
+        return Set(found.compactMap { $0 })
+    }
+
+    private func token(of statement: StoreStatement) throws -> ID<User>? {
+        let token = try statement.purchase?.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
+        // Nobody begins to own anything after the own erasure.
+        return try token.flatMap { try tx.isErased($0) ? nil : $0 }
+    }
+
+    private func entitles(_ owner: ID<User>, _ word: StoreWord) throws -> Bool {
+        word.rules.entitles(try tx.externalUserID(owner) ?? "")
+    }
+
+    /// - Returns: whether the renewal says anything new.
+    private func keepRenewal(_ statement: StoreStatement, _ word: StoreWord, owner: ID<User>?) throws -> Bool {
+        guard let renewal = statement.renewal else { return false }
+        let subscription = try tx.ensureSubscription(
+            ids.make(), StoreSubject(renewal), account: word.account, user: owner, nextCheckAt: now)
+        return try tx.keepRenewal(renewal, of: subscription.id)
+    }
+
+    /// Keeps a purchase that no user is known of; a later claim grants it at once.
+    private func keepUnclaimed(_ claim: PurchaseClaim) throws {
+        let purchase = claim.purchase
+        let key = purchase.key(claimant: nil)
+        _ = try tx.keepPurchase(purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
+        guard let record = try tx.storePurchase(purchase.environment, key), record.user == nil, record.sku == nil,
+            let found = try tx.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID)
+        else { return }
+        try tx.placePurchase(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
+    }
+}
+
+extension StoreSubject {
+    init?(_ statement: StoreStatement) {
+        if let purchase = statement.purchase {
+            self.init(purchase)
+        } else if let renewal = statement.renewal {
+            self.init(renewal)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package import Domain
+import Store
+
+extension Gateway {
+    /// A user's subscriptions as they stand now, newest first; a user never seen has none.
+    package func listSubscriptions(
+        user: ExternalUserID, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<SubscriptionSnapshot> {
+        var before: ID<Subscription>?
+        if let cursor {
+            guard let id = ID<Subscription>(cursor) else {
+                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+            }
+            before = id
+        }
+        let now = time.now
+        let found = try await read { [before] db in
+            try db.userID(user).map { user in
+                try db.subscriptions(of: user, before: before, limit: limit + 1)
+                    .compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }
+            }
+        }
+        return Page(found ?? [], limit: limit) { $0.id.rawValue }
+    }
+
+    /// One subscription of a user.
+    ///
+    /// - Throws: `notFound`, also for another user's.
+    package func readSubscription(
+        _ id: String, user: ExternalUserID
+    ) async throws(GatewayError) -> SubscriptionSnapshot {
+        let now = time.now
+        let found = try await read { db -> SubscriptionSnapshot? in
+            guard let id = ID<Subscription>(id), let user = try db.userID(user),
+                let record = try db.subscription(id), try db.owns(user, record)
+            else { return nil }
+            return try SubscriptionSnapshot.load(record, from: db, at: now)
+        }
+        guard let found else { throw .notFound }
+        return found
+    }
+}

@@ -1,0 +1,105 @@
+package import Domain
+package import Store
+
+/// A subscription in the shape of `api.md` section 4: what clients read and what events carry.
+package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
+    package struct Offer: Encodable, Sendable, Equatable {
+        let type: String
+        let identifier: String?
+        let discount_type: String?
+        let period: String?
+
+        /// What is not known is null, never left out.
+        package func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: CodingKeys.self)
+            try fields.encode(type, forKey: .type)
+            try fields.encode(identifier, forKey: .identifier)
+            try fields.encode(discount_type, forKey: .discount_type)
+            try fields.encode(period, forKey: .period)
+        }
+
+        private enum CodingKeys: String, CodingKey { case type, identifier, discount_type, period }
+    }
+
+    /// So many of its orders are named, the newest.
+    private static let namedOrders = 100
+
+    package let id: ID<Subscription>
+    /// Events say whose it is, by the internal id.
+    package var userID: ID<User>?
+    package let sku: String?
+    package let status: Subscription.Status
+    package let product_id: String
+    package let auto_renew_product_id: String?
+    package let will_renew: Bool
+    package let expires_at: Timestamp
+    package let grace_expires_at: Timestamp?
+    package let environment: Environment
+    package let offer: Offer?
+    package let price_increase: String?
+    package let commitment_expires_at: Timestamp?
+    package let is_family_shared: Bool
+    package let original_transaction_id: String
+    package let orders: [ID<Order>]
+
+    /// - Returns: nil where none of its products is known to a SKU.
+    package static func load(
+        _ record: SubscriptionRecord, from db: any Database, at now: Timestamp
+    ) throws -> SubscriptionSnapshot? {
+        let known = try db.storePurchases(record.environment, original: record.original)
+            .filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
+        guard let state = SubscriptionState(known.map(\.purchase), renewal: record.renewal) else { return nil }
+        return SubscriptionSnapshot(record, state, known, at: now)
+    }
+
+    init(
+        _ record: SubscriptionRecord, _ state: SubscriptionState, _ transactions: [PurchaseRecord], at now: Timestamp
+    ) {
+        let current = state.current
+        id = record.id
+        sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue
+        status = state.status(at: now)
+        product_id = current.productID
+        auto_renew_product_id = state.nextProductID ?? (state.willRenew == false ? nil : current.productID)
+        let runs = status == .active || status == .inGracePeriod
+        will_renew = (runs || status == .inBillingRetry) && (state.willRenew ?? runs)
+        expires_at = state.paidUntil
+        grace_expires_at = state.graceUntil
+        environment = record.environment
+        offer = current.offer.map {
+            Offer(type: $0.type, identifier: $0.identifier, discount_type: $0.discount, period: $0.period)
+        }
+        price_increase = record.renewal?.priceIncrease.map { $0 == 0 ? "pending" : "accepted" }
+        let committed = [current.commitmentEndsAt, record.renewal?.commitmentEndsAt].compactMap { $0 }.max()
+        commitment_expires_at = committed.map { Timestamp($0.flooredSeconds) }
+        is_family_shared = current.isFamilyShared
+        original_transaction_id = record.original
+        orders = Array(transactions.compactMap(\.order).suffix(Self.namedOrders))
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, userID = "user_id", sku, status, product_id, auto_renew_product_id, will_renew, expires_at
+        case grace_expires_at, environment, offer, price_increase, commitment_expires_at, is_family_shared
+        case original_transaction_id, orders
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encodeIfPresent(userID, forKey: .userID)
+        try fields.encode(sku, forKey: .sku)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(product_id, forKey: .product_id)
+        try fields.encode(auto_renew_product_id, forKey: .auto_renew_product_id)
+        try fields.encode(will_renew, forKey: .will_renew)
+        try fields.encode(expires_at, forKey: .expires_at)
+        try fields.encode(grace_expires_at, forKey: .grace_expires_at)
+        try fields.encode(environment, forKey: .environment)
+        try fields.encode(offer, forKey: .offer)
+        try fields.encode(price_increase, forKey: .price_increase)
+        try fields.encode(commitment_expires_at, forKey: .commitment_expires_at)
+        try fields.encode(is_family_shared, forKey: .is_family_shared)
+        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
+        try fields.encode(orders, forKey: .orders)
+    }
+}

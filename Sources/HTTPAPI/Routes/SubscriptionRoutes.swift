@@ -1,0 +1,36 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// The subscriptions of a user, as the user, a partner and an admin see them (`api.md` sections 4, 10 and 11).
+struct SubscriptionRoutes {
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.get, "/v1/public/subscriptions", .user, handle: list),
+            Endpoint(.get, "/v1/public/subscriptions/{id}", .user, handle: read),
+            Endpoint(
+                .get, "/v1/partner/users/{user_id}/subscriptions", .key([.entitlementsRead]), handle: listOfUser),
+            Endpoint(
+                .get, "/v1/admin/users/{user_id}/subscriptions", .key([.admin, .adminRead]), handle: listOfUser),
+        ]
+    }
+
+    private func list(_ call: Call) async throws(GatewayError) -> Answer {
+        try await list(call, of: call.user)
+    }
+
+    private func read(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.readSubscription(call.parameter("id"), user: call.user))
+    }
+
+    private func listOfUser(_ call: Call) async throws(GatewayError) -> Answer {
+        try await list(call, of: UserName.parse(call.parameter("user_id")))
+    }
+
+    private func list(_ call: Call, of user: ExternalUserID) async throws(GatewayError) -> Answer {
+        let page = try await gateway.listSubscriptions(user: user, cursor: call.cursor, limit: call.limit)
+        return try .json(Listing(items: page.items, next: page.nextCursor))
+    }
+}

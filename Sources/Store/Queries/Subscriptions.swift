@@ -1,0 +1,123 @@
+package import Domain
+
+/// A subscription as it is kept beside its transactions: what was signed about its renewal, and whose it is.
+package struct SubscriptionRecord: Sendable {
+    package let id: ID<Subscription>
+    package let environment: Environment
+    package let original: String
+    package let account: AccountID
+    /// nil while nobody has claimed it.
+    package let user: ID<User>?
+    package let renewal: StoreRenewal?
+    /// The state that events last told, as JSON.
+    package let told: String?
+}
+
+extension Database {
+    /// - Parameter holder: the user in Xcode, else nil.
+    package func subscription(
+        _ environment: Environment, original: String, holder: ID<User>?
+    ) throws(StoreError) -> SubscriptionRecord? {
+        try row(
+            "SELECT * FROM subscriptions WHERE environment = ? AND original_transaction_id = ? AND holder = ?",
+            environment.rawValue, original, holder?.rawValue ?? ""
+        ).map { row throws(StoreError) in try Self.subscription(row) }
+    }
+
+    package func subscription(_ id: ID<Subscription>) throws(StoreError) -> SubscriptionRecord? {
+        try row("SELECT * FROM subscriptions WHERE id = ?", id)
+            .map { row throws(StoreError) in try Self.subscription(row) }
+    }
+
+    /// The subscriptions that a user owns or shares, newest first, below `last`.
+    package func subscriptions(
+        of user: ID<User>, before last: ID<Subscription>?, limit: Int64
+    ) throws(StoreError) -> [SubscriptionRecord] {
+        try rows(
+            """
+            SELECT * FROM subscriptions WHERE id < ? AND (user_id = ? OR EXISTS (
+                SELECT 1 FROM purchase_shares s WHERE s.user_id = ? AND s.environment = subscriptions.environment
+                  AND s.original_transaction_id = subscriptions.original_transaction_id))
+            ORDER BY id DESC LIMIT ?
+            """, [last?.rawValue ?? "~", user, user, limit]
+        ).map { row throws(StoreError) in try Self.subscription(row) }
+    }
+
+    /// Whether a subscription is a user's, or shared with this user.
+    package func owns(_ user: ID<User>, _ subscription: SubscriptionRecord) throws(StoreError) -> Bool {
+        if subscription.user == user { return true }
+        return try row(
+            "SELECT 1 AS one FROM purchase_shares WHERE environment = ? AND original_transaction_id = ? AND user_id = ?",
+            subscription.environment.rawValue, subscription.original, user) != nil
+    }
+
+    /// The subscription whose period an order paid.
+    package func subscriptionID(of order: ID<Order>) throws(StoreError) -> ID<Subscription>? {
+        try row(
+            """
+            SELECT s.id FROM purchases p JOIN subscriptions s ON s.environment = p.environment
+              AND s.original_transaction_id = p.original_transaction_id AND s.holder IN ('', p.user_id)
+            WHERE p.order_id = ?
+            """, order
+        )?.id("id")
+    }
+
+    private static func subscription(_ row: Row) throws(StoreError) -> SubscriptionRecord {
+        SubscriptionRecord(
+            id: try row.id("id"), environment: try row.choice("environment"),
+            original: try row.text("original_transaction_id"), account: try row.account("account"),
+            user: try row.optionalID("user_id"),
+            renewal: try row.optionalText("renewal") == nil ? nil : try row.json("renewal"),
+            told: try row.optionalText("told"))
+    }
+}
+
+extension Transaction {
+    /// Serialises what happens to one original transaction until the commit; SQLite has one writer anyway.
+    ///
+    /// Whoever claims it and whoever stores something that nobody has claimed yet would not see each other otherwise. Users'
+    /// locks come before it.
+    package func lockOriginal(_ environment: Environment, _ original: String) throws(StoreError) {
+        guard dialect == .postgres else { return }
+        _ = try row(
+            "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(?, 0))", "\(environment.rawValue)/\(original)")
+    }
+
+    /// Makes a subscription where there is none, and gives it to its user.
+    ///
+    /// - Parameter user: nil while nobody has claimed it.
+    package func ensureSubscription(
+        _ candidate: ID<Subscription>, _ subject: StoreSubject, account: AccountID, user: ID<User>?,
+        nextCheckAt: Timestamp
+    ) throws(StoreError) -> SubscriptionRecord {
+        let holder = subject.environment == .xcode ? user : nil
+        try run(
+            """
+            INSERT INTO subscriptions (id, environment, original_transaction_id, holder, account, user_id, next_check_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (environment, original_transaction_id, holder) DO UPDATE SET user_id = excluded.user_id
+            WHERE excluded.user_id IS NOT NULL AND subscriptions.user_id IS NULL
+            """,
+            candidate, subject.environment.rawValue, subject.original, holder?.rawValue ?? "", account, user,
+            subject.environment == .xcode ? nil : nextCheckAt)
+        let found = try subscription(subject.environment, original: subject.original, holder: holder)
+        guard let found else { throw .corrupt("a subscription was not kept") }
+        return found
+    }
+
+    /// Keeps what was signed about a renewal; an older word never replaces a newer one.
+    ///
+    /// - Returns: false when the stored one is as new.
+    package func keepRenewal(_ renewal: StoreRenewal, of subscription: ID<Subscription>) throws(StoreError) -> Bool {
+        try run(
+            """
+            UPDATE subscriptions SET renewal = ?, renewal_signed_at = ?
+            WHERE id = ? AND (renewal IS NULL OR renewal_signed_at < ?)
+            """, try renewal.storedJSON(), renewal.signedAt, subscription, renewal.signedAt) == 1
+    }
+
+    /// Remembers the state that an event tells.
+    package func setTold(_ told: String, of subscription: ID<Subscription>) throws(StoreError) {
+        try run("UPDATE subscriptions SET told = ? WHERE id = ?", told, subscription)
+    }
+}
