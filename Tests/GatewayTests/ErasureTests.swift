@@ -37,8 +37,17 @@ struct ErasureTests {
         try await desk.gateway.finishIdempotent(finished, status: 200, answer: Data(name.utf8))
         try await desk.state(
             "paid", .payment(PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount))))
-        try await desk.refund(contract.order, 1_000)
+        _ = try await desk.gateway.refundOrder(
+            contract.order.rawValue, amount: Desk.money(1_000), reason: "asked for by \(name)", context: admin)
         try await desk.buy("coins", user: name)
+        for number in 0..<2 {
+            let start = try await desk.gateway.beginIdempotent(
+                key: "\(number)-\(name)", caller: .partner("acme"), request: [Data(name.utf8)])
+            guard case .run(let run) = start else { throw GatewayError.internalError }
+            let context = CallContext(actor: admin.actor, requestID: "req_debit", idempotency: run)
+            _ = try await desk.gateway.debit(1, of: "coins", from: user, reason: "played by \(name)", context: context)
+            if number == 0 { try await desk.gateway.finishIdempotent(run, status: 200, answer: Data(name.utf8)) }
+        }
         try await desk.buy("walkie", user: name)
         let disputed = try await desk.buy("vip_year", user: name)
         try await desk.notify("dispute.opened", disputed)
@@ -46,7 +55,7 @@ struct ErasureTests {
         _ = try await desk.checkout("trial", user: name)
         let closed = try await desk.checkout(user: name)
         _ = try await desk.gateway.cancelOrder(closed.order.rawValue, user: user, context: .test)
-        let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift")
+        let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift to \(name)")
         _ = try await desk.gateway.grant(grant, to: user, by: .admin, context: .test)
         _ = try await desk.gateway.consumeUsage("messages", amount: 3, user: user, context: .test)
         let token = try await apple.token(name)
@@ -67,7 +76,7 @@ struct ErasureTests {
             #expect(
                 Set(before) == [
                     "users.external_id", "orders.metadata", "orders.return_url", "payments.return_url", "events.data",
-                    "idempotency_keys.key",
+                    "refunds.reason", "audit_reasons.reason",
                 ], "\(before)")
             #expect(try await desk.places(of: id.rawValue).count > 10)
             try await Self.erase(desk)

@@ -75,7 +75,103 @@ struct InvariantTests {
         Tampering(
             testDescription: "a suspended grant without a dispute", sql: "UPDATE grants SET suspended = 1",
             detail: "what the order granted is not what its facts make it"),
+        Tampering(
+            testDescription: "a payment that came back from its end",
+            sql: """
+                INSERT INTO order_timeline (order_id, position, at, type, detail)
+                SELECT order_id, position + 100, at, 'payment.pending', detail FROM order_timeline
+                WHERE type = 'payment.succeeded'
+                """,
+            detail: "its history has a step that no table knows"),
+        Tampering(
+            testDescription: "an order that was paid twice",
+            sql: """
+                INSERT INTO order_timeline (order_id, position, at, type, detail)
+                SELECT order_id, position + 100, at, type, detail FROM order_timeline WHERE type = 'order.paid'
+                """,
+            detail: "its history has a step that no table knows"),
+        Tampering(
+            testDescription: "a refund that bounced and succeeded",
+            sql: """
+                INSERT INTO order_timeline (order_id, position, at, type, detail)
+                SELECT t.order_id, t.position + n.step, t.at, n.type, t.detail FROM order_timeline t
+                CROSS JOIN (SELECT 100 AS step, 'refund.failed' AS type UNION ALL SELECT 101, 'refund.succeeded') n
+                WHERE t.type = 'refund.succeeded'
+                """,
+            detail: "its history has a step that no table knows"),
+        Tampering(
+            testDescription: "a refund that stands where nothing led it", sql: "UPDATE refunds SET state = 'reversed'",
+            detail: "it stands elsewhere than its history leads"),
+        Tampering(
+            testDescription: "a paid order that is open again",
+            sql: "UPDATE orders SET state = 'open', paid_at = NULL, paid_by = NULL",
+            detail: "it stands elsewhere than its history leads"),
+        Tampering(
+            testDescription: "a refund without an intent",
+            sql: "DELETE FROM order_timeline WHERE type = 'refund.created'",
+            detail: "a payment or refund has no intent before everything else"),
+        Tampering(
+            testDescription: "a payment whose intent came later",
+            sql: "UPDATE order_timeline SET position = position + 100 WHERE type = 'payment.created'",
+            detail: "a payment or refund has no intent before everything else"),
+        Tampering(
+            testDescription: "a boundary that is left out",
+            sql: "UPDATE user_states SET next_change_at = next_change_at + 1",
+            detail: "the boundary that is announced next is not the one that follows from the grants"),
+        Tampering(
+            testDescription: "a boundary that nobody waits for", sql: "UPDATE user_states SET next_change_at = NULL",
+            detail: "the boundary that is announced next is not the one that follows from the grants"),
+        Tampering(
+            testDescription: "a grant that ends at another time", sql: "UPDATE grants SET days = days + 1",
+            detail: "the boundary that is announced next is not the one that follows from the grants"),
+        Tampering(
+            testDescription: "money that went back and is held",
+            sql: "UPDATE payments SET refunded = refunded - 1 WHERE refunded > 0",
+            detail: "what payments hold of a currency is not what orders were paid less what went back"),
+        Tampering(
+            testDescription: "a sale in another currency", sql: "UPDATE orders SET currency = 'USD' WHERE amount > 0",
+            detail: "what payments hold of a currency is not what orders were paid less what went back"),
     ]
+
+    @Test(arguments: TestEngine.allCases)
+    func `an intent whose job has given up is found`(_ engine: TestEngine) async throws {
+        var setup = DeskSetup()
+        setup.checksInvariants = false
+        try await withDesk(on: engine, setup) { desk in
+            let contract = try await desk.buy()
+            desk.line.set(.refund, .lostReply)
+            await #expect(throws: GatewayError.providerUnavailable) { try await desk.refund(contract.order) }
+            #expect(try await InvariantCheck(store: desk.store).run() == [])
+            let refund = try #require(try await desk.refunds(contract.order).first)
+            let job = desk.gateway.ids.make(Job.self)
+            try await desk.store.write { tx in
+                try tx.ensureJob(
+                    job, kind: JobKind.reconcileRefund.rawValue, subject: refund.id.rawValue, at: desk.clock.now)
+            }
+            #expect(try await InvariantCheck(store: desk.store).run() == [])
+            try await desk.store.write { tx in try tx.run("UPDATE jobs SET state = 'quarantined'") }
+            let found = try await InvariantCheck(store: desk.store).run()
+            #expect(found.map(\.invariant) == [7] && found.map(\.subject) == [refund.id.rawValue])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a boundary that was crossed without a word is found`(_ engine: TestEngine) async throws {
+        var setup = DeskSetup()
+        setup.checksInvariants = false
+        try await withDesk(on: engine, setup) { desk in
+            try await desk.buy("basic_days", days: 7)
+            try await desk.buy("vip_month")
+            desk.clock.advance(days: 8)
+            try await desk.work()
+            #expect(try await InvariantCheck(store: desk.store).run() == [])
+            desk.clock.advance(days: 40)
+            // What somebody does who takes the waiting boundary for told.
+            try await desk.store.write { tx in try tx.run("UPDATE user_states SET next_change_at = NULL") }
+            let found = try await InvariantCheck(store: desk.store).run()
+            #expect(found.map(\.invariant) == [16])
+        }
+    }
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `every rule finds what breaks it`(_ engine: TestEngine, _ tampering: Tampering) async throws {

@@ -17,6 +17,8 @@ struct PurchaseInvariantTests {
     private static let gave = "an attached purchase gave nothing, or a revoked one still gives"
     private static let credited =
         "a transaction credited more than once, or kept its credit after its revocation"
+    private static let overwritten =
+        "a subscription ends before its newest signed transaction, or is not revoked with it"
     private static let owner = "a purchase is another user's than its original transaction"
 
     static let tamperings = [
@@ -58,6 +60,13 @@ struct PurchaseInvariantTests {
                 SELECT l.user_id, l.unit, l.environment, l.source_kind, l.source_id, n.step, l.delta, l.at
                 FROM ledger l CROSS JOIN (SELECT 8 AS step UNION SELECT 9) n WHERE l.step = 1
                 """, detail: credited),
+        Tampering(
+            testDescription: "a subscription that an older fact ends earlier",
+            sql: "UPDATE grants SET ends_at = ends_at - 1 WHERE source_kind = 'apple_subscription'", detail: overwritten
+        ),
+        Tampering(
+            testDescription: "a subscription that outlives its revocation",
+            sql: "UPDATE purchases SET revoked_at = 1 WHERE kind = 'Auto-Renewable Subscription'", detail: overwritten),
     ]
 
     @Test(arguments: TestEngine.allCases, tamperings)

@@ -82,11 +82,12 @@ struct RetentionTests {
             try await desk.pass(seconds: 120)
             // One that was made long ago and is being run again just now.
             let old = try #require(try await desk.run("held").idempotency)
+            let held = StoredKey.of("held", caller: old.caller)
             try await desk.store.write { tx in
-                try tx.run("UPDATE idempotency_keys SET created_at = 0 WHERE key = ?", old.key)
+                try tx.run("UPDATE idempotency_keys SET created_at = 0 WHERE key = ?", held)
             }
             try await Self.apply(at: desk)
-            #expect(try await desk.count("idempotency_keys WHERE key = 'held'") == 1)
+            #expect(try await desk.count("idempotency_keys WHERE key = ?", held) == 1)
             #expect(try await desk.count("idempotency_keys") == 1)
             try await desk.pass(seconds: 61)
             try await Self.apply(at: desk)

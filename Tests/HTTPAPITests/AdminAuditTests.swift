@@ -17,17 +17,19 @@ struct AdminAuditTests {
         /// A text that the entry's `before` and `after` must hold.
         let before: String
         let after: String
+        let reason: String
         let path: @Sendable (Scene) -> String
 
         init(
             _ endpoint: String, _ action: String, body: String = "{}", before: String, after: String,
-            _ path: @escaping @Sendable (Scene) -> String
+            reason: String = "", _ path: @escaping @Sendable (Scene) -> String
         ) {
             self.endpoint = endpoint
             self.body = body
             self.action = action
             self.before = before
             self.after = after
+            self.reason = reason
             self.path = path
         }
     }
@@ -65,14 +67,16 @@ struct AdminAuditTests {
         },
         Act(
             "POST /v1/admin/orders/{id}/refunds", "refund.created",
-            body: #"{"amount":{"value":100,"currency":"CNY"},"reason":"broken"}"#, before: "", after: "broken"
+            body: #"{"amount":{"value":100,"currency":"CNY"},"reason":"broken"}"#, before: "", after: "1.00 CNY",
+            reason: "broken"
         ) { "/v1/admin/orders/\($0.paid)/refunds" },
         Act("POST /v1/admin/orders/{id}/close", "order.closed", before: "open", after: "closed by an admin") {
             "/v1/admin/orders/\($0.open)/close"
         },
         Act(
             "POST /v1/admin/users/{user_id}/grants", "grant.created",
-            body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month: sorry"
+            body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month",
+            reason: "sorry"
         ) { _ in "/v1/admin/users/alice/grants" },
         Act("DELETE /v1/admin/grants/{id}", "grant.revoked", before: "good", after: "revoked by an admin") {
             "/v1/admin/grants/\($0.grant)"
@@ -131,10 +135,13 @@ struct AdminAuditTests {
                     headers: ["X-Request-Id": "act-\(number)"])
                 #expect(reply.status == 200, "\(act.endpoint): \(reply)")
                 let audit = try await counter.get("/v1/admin/audit?limit=200", counter.adminKey)
+                #expect(!audit.text.contains("act-\(number)"))
+                let digest = Digests.audited("act-\(number)")
                 let entry = try #require(
                     try audit.data["items"].elements.first {
-                        $0.text("request_id") == "act-\(number)" && $0.text("action") == act.action
+                        $0.text("request_id") == digest && $0.text("action") == act.action
                     }, "\(act.endpoint)")
+                #expect(entry.text("reason") == act.reason)
                 #expect(entry.text("actor") == actor)
                 #expect(entry.int("at") == counter.desk.clock.now.rawValue)
                 #expect(act.before.isEmpty ? entry.text("before") == "" : entry.text("before").contains(act.before))

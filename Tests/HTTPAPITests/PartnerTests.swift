@@ -37,7 +37,7 @@ struct PartnerTests {
             #expect(shown.int("version") == 11)
             let audit = try await counter.get("/v1/admin/audit?user_id=alice&limit=200", counter.adminKey).data["items"]
             let debits = audit.elements.filter { $0.text("action") == "balance.debited" }
-            #expect(debits.count == 10 && debits.allSatisfy { $0.text("after").hasSuffix(": game") })
+            #expect(debits.count == 10 && debits.allSatisfy { $0.text("reason") == "game" })
             #expect(debits.allSatisfy { $0.text("actor").hasPrefix("partner:test/key_") })
             #expect(try await counter.desk.count("ledger WHERE source_kind = 'debit' AND delta = -10") == 10)
         }

@@ -35,4 +35,23 @@ struct DoctorTests {
             #expect(try await installation.run("doctor").status == 0)
         }
     }
+
+    @Test
+    func `it fails for a routing that this release cannot read, and the server warns of it once`() async throws {
+        let installation = try Installation()
+        #expect(try await installation.run("migrate").status == 0)
+        let file = installation.folder.path + "/var/paydesk.db"
+        let routing = #"{"priority":"first"}"#
+        try await StoredFile.run(
+            "INSERT INTO account_overrides (account, routing, updated_at) VALUES ('box', '\(routing)', 0)", in: file)
+        let doctor = try await installation.run("doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("FAIL account box: sandbox, enabled, priority 1, changed by an admin"))
+        #expect(doctor.output.contains("cannot be read by this release"))
+        try await installation.whileServing { server in
+            #expect(server.errors.components(separatedBy: "cannot be read by this release").count == 2)
+        }
+        try await StoredFile.run("DELETE FROM account_overrides", in: file)
+        #expect(try await installation.run("doctor").status == 0)
+    }
 }

@@ -166,8 +166,8 @@ struct ProcessTests {
         try #require(try await program.wait() == 0, "\(program.errors)")
         let check = try await installation.run("check", "--json")
         #expect(check.status == 1)
-        #expect(check.output.contains(#""invariant":8"#))
-        #expect(check.errors == "paydesk: 1 violations\n")
+        #expect(check.output.contains(#""invariant":8"#) && check.output.contains(#""invariant":17"#))
+        #expect(check.errors == "paydesk: 2 violations\n")
     }
 
     @Test
@@ -233,6 +233,7 @@ struct ProcessTests {
             #expect(metrics.status == 200)
             #expect(metrics.body.contains(#"route="/v1/notify/{token}""#))
             #expect(metrics.body.contains(#"route="/v1/public/checkout",status="200""#))
+            #expect(metrics.body.contains(#"paydesk_notifications_refused_total{account="box"} 1"#))
             for secret in [Installation.notifyToken, Installation.sandboxSecret, token] {
                 #expect(!metrics.body.contains(secret))
                 #expect(!server.errors.contains(secret) && !server.output.contains(secret))

@@ -19,6 +19,9 @@ public struct Refund: Identified, Sendable {
     package let counted: Bool
     package let createdAt: Timestamp
 
+    /// The reason of a refund that the provider told of first.
+    package static let madeElsewhere = "made at the provider"
+
     package init(
         id: ID<Refund>, order: ID<Order>, payment: ID<Payment>, amount: Money, reason: String, state: State = .created,
         reference: String? = nil, counted: Bool = true, createdAt: Timestamp

@@ -1,5 +1,6 @@
 package import Domain
 import FoundationEssentials
+import Logging
 package import ProviderKit
 import Store
 
@@ -14,7 +15,20 @@ extension Gateway {
     package func listAccounts() async throws(GatewayError) -> [AccountView] {
         let overrides = try await read { db in try db.accountOverrides() }
         let changed = Set(overrides.map(\.account))
-        return accounts(with: overrides).map { AccountView(account: $0, isOverridden: changed.contains($0.id)) }
+        let unreadable = Set(overrides.filter { $0.routing != nil && Self.override($0).routing == nil }.map(\.account))
+        return accounts(with: overrides).map {
+            AccountView(
+                account: $0, isOverridden: changed.contains($0.id), hasUnreadableRouting: unreadable.contains($0.id))
+        }
+    }
+
+    /// Says in the log which accounts route by their files because what an admin stored cannot be read.
+    package func warnOfUnreadableRouting() async throws(GatewayError) {
+        for view in try await listAccounts() where view.hasUnreadableRouting {
+            logger.warning(
+                "an admin's stored routing cannot be read by this release; the account routes by its file",
+                metadata: ["account": "\(view.account.id.rawValue)"])
+        }
     }
 
     /// Changes an account from the next checkout on, or goes back to its file.
@@ -98,6 +112,8 @@ extension Gateway {
 package struct AccountView: Sendable {
     package let account: ConfiguredAccount
     package let isOverridden: Bool
+    /// Whether an admin's routing is stored in a form that this release does not know, so that the file's counts.
+    package let hasUnreadableRouting: Bool
 }
 
 /// What an admin changes; nil leaves a part as it is.

@@ -11,6 +11,8 @@ package struct AuditView: Encodable, Sendable {
     let action: String
     let before: String
     let after: String
+    /// Why it was done, in words of whoever did it; nil where nothing was said or the person is erased.
+    let reason: String?
 }
 
 extension Gateway {
@@ -18,25 +20,22 @@ extension Gateway {
     package func listAudit(
         subject: String?, user: ExternalUserID?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<AuditView> {
-        var before: AuditCursor?
-        if let cursor {
-            let parts = cursor.split(separator: "~", maxSplits: 2).map(String.init)
-            guard parts.count == 3, let at = Int64(parts[0]), let position = Int64(parts[1]) else {
-                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-            }
-            before = AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
+        let cursor = try Cursor(cursor) { text -> AuditCursor? in
+            let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
+            guard parts.count == 3, let at = Int64(parts[0]), let position = Int64(parts[1]) else { return nil }
+            return AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
         }
-        let found = try await read { [before] db -> [AuditView] in
+        let found = try await read { db -> [AuditView] in
             var subject = subject
             if let user {
                 guard let id = try db.userID(user) else { return [] }
                 subject = id.rawValue
             }
-            return try db.audit(subject: subject, before: before, limit: limit + 1).map { position, entry in
+            return try db.audit(subject: subject, before: cursor.position, limit: limit + 1).map { position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,
-                    action: entry.action, before: entry.before, after: entry.after)
+                    action: entry.action, before: entry.before, after: entry.after, reason: entry.reason)
             }
         }
         return Page(found, limit: limit) { "\($0.at.rawValue)~\($0.position)~\($0.subject)" }

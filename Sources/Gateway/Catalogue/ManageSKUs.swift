@@ -69,14 +69,8 @@ extension Gateway {
 
     /// All SKUs, archived ones too, newest first.
     package func listSKUs(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<SKU> {
-        var before: Int64?
-        if let cursor {
-            before = Int64(cursor)
-            guard before != nil else {
-                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-            }
-        }
-        let skus = try await read { [before] db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
+        let before = try Cursor(cursor) { Int64($0) }.position
+        let skus = try await read { db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
         return Page(skus, limit: limit) { String($0.number) }
     }
 

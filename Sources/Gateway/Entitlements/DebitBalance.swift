@@ -44,7 +44,7 @@ extension Gateway {
             try tx.bind(context, to: debit.rawValue)
             try settlement.audit(
                 subject: userID.rawValue, "balance.debited", before: "\(unit) \(left + amount)",
-                after: "\(unit) \(left) \(debit): \(reason)")
+                after: "\(unit) \(left) \(debit)", reason: reason, about: userID)
             try settlement.touch(userID)
             return BalanceView(unit: unit, balance: left)
         }

@@ -79,14 +79,12 @@ struct ExplainSource: Sendable {
         }
     }
 
-    /// What the audit noted is `<grant> <sku>: <reason>`.
+    /// What the audit noted is `<grant> <sku>` with the reason beside it; earlier releases wrote `<grant> <sku>: <reason>`.
     private mutating func readReasons(of user: ID<User>, from db: any Database) throws {
         guard told.contains(where: { $0.source.kind == .admin || $0.source.kind == .partner }) else { return }
         for act in try db.audit(subject: user.rawValue, action: "grant.created", limit: Self.limit) {
-            guard let colon = act.after.firstIndex(of: ":"),
-                let id = ID<Grant>(String(act.after.prefix { $0 != " " }))
-            else { continue }
-            reasons[id] = String(act.after[colon...].dropFirst(2))
+            guard let id = ID<Grant>(String(act.after.prefix { $0 != " " })) else { continue }
+            reasons[id] = act.reason ?? act.after.firstIndex(of: ":").map { String(act.after[$0...].dropFirst(2)) }
         }
     }
 

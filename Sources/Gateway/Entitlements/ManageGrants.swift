@@ -43,7 +43,8 @@ extension Gateway {
                     term: term, stackGroup: isPass ? terms.stackGroup : nil, attributes: sku.attributes))
             try tx.bind(context, to: id.rawValue)
             try settlement.audit(
-                subject: userID.rawValue, "grant.created", before: "", after: "\(id) \(sku.id): \(request.reason)")
+                subject: userID.rawValue, "grant.created", before: "", after: "\(id) \(sku.id)",
+                reason: request.reason, about: userID)
             try settlement.touch(userID)
             return id
         }

@@ -32,7 +32,8 @@ extension Gateway {
     /// Claims the key, or finds the stored answer.
     ///
     /// - Parameter request: everything that makes two requests the same: method, path and body.
-    /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for another request.
+    /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for another request,
+    ///   `notFound` where the answer was about a person who has been erased.
     package func beginIdempotent(
         key: String, caller: IdempotentCaller, request: [Data]
     ) async throws(GatewayError) -> IdempotentStart {
@@ -59,6 +60,9 @@ extension Gateway {
             return .run(IdempotentRun(caller: caller, key: key, epoch: epoch, resource: resource))
         case .running: throw .requestInProgress
         case .reused: throw .idempotencyKeyReused
+        case .replay(_, let sealed) where sealed.isEmpty:
+            // It was about a person who has been erased since.
+            throw .notFound
         case .replay(let status, let sealed):
             guard let answer = try? keyRing.open(sealed, place: Self.place(caller, key)) else { throw .internalError }
             return .replay(status: Int(status), answer: answer)

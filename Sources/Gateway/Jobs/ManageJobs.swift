@@ -30,11 +30,9 @@ extension Gateway {
     package func listJobs(
         _ state: Job.State?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<JobView> {
-        if let cursor, ID<Job>(cursor) == nil {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
+        let cursor = try Cursor(cursor, of: Job.self)
         let now = time.now
-        let found = try await read { db in try db.jobs(state, before: cursor, limit: limit + 1, at: now) }
+        let found = try await read { db in try db.jobs(state, before: cursor.position, limit: limit + 1, at: now) }
         return Page(found.map(JobView.init), limit: limit) { $0.id.rawValue }
     }
 

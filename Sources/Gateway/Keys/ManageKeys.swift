@@ -105,10 +105,8 @@ extension Gateway {
     }
 
     package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<KeyView> {
-        if let cursor, ID<APIKey>(cursor) == nil {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
-        let keys = try await read { db in try db.apiKeys(before: cursor, limit: limit + 1) }
+        let cursor = try Cursor(cursor, of: APIKey.self)
+        let keys = try await read { db in try db.apiKeys(before: cursor.position, limit: limit + 1) }
         return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 

@@ -30,10 +30,8 @@ extension Gateway {
     package func listNotifications(
         _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
-        if let cursor, ID<Domain.Notification>(cursor) == nil {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
-        let found = try await read { db in try db.notifications(status, before: cursor, limit: limit + 1) }
+        let cursor = try Cursor(cursor, of: Domain.Notification.self)
+        let found = try await read { db in try db.notifications(status, before: cursor.position, limit: limit + 1) }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
 

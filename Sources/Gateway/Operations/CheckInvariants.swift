@@ -28,7 +28,7 @@ package struct InvariantCheck: Sendable {
                 }
             }
         }
-        return try await found + checkAudit() + checkSeals() + checkPaidOrders()
+        return try await found + checkAudit() + checkSeals() + checkPaidOrders() + checkHistories() + checkBoundaries()
     }
 
     /// Recomputes for every paid order what it must have granted and credited.

@@ -28,7 +28,8 @@ package struct OrderSnapshot: Sendable {
         let payment_id: ID<Payment>
         let status: String
         let amount: Money
-        let reason: String
+        /// Not in what is stored: an event is never changed, and a reason may name the user.
+        let reason: String?
         let created_at: Timestamp
     }
 
@@ -77,8 +78,8 @@ package struct OrderSnapshot: Sendable {
         }
         refunds = try db.refunds(of: order.id).map {
             RefundLine(
-                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount, reason: $0.reason,
-                created_at: $0.createdAt)
+                id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
+                reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
         }
         disputes = try db.disputes(of: order.id).map {
             DisputeLine(

@@ -46,10 +46,10 @@ extension Gateway {
     package func listOrders(
         user: ExternalUserID, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
-        let cursor = try orderCursor(cursor)
+        let cursor = try Cursor(cursor, of: Order.self)
         let snapshots = try await read { db -> [OrderSnapshot] in
             guard let id = try db.userID(user) else { return [] }
-            return try db.orders(OrderFilter(user: id), before: cursor, limit: limit + 1)
+            return try db.orders(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
                 .map { try OrderSnapshot($0, from: db, audience: .user) }
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -67,7 +67,7 @@ extension Gateway {
     package func listOrders(
         _ query: OrderQuery, visibleTo partner: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
-        let cursor = try orderCursor(cursor)
+        let cursor = try Cursor(cursor, of: Order.self)
         let snapshots = try await read { db -> [OrderSnapshot] in
             var filter = OrderFilter(
                 visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
@@ -76,7 +76,7 @@ extension Gateway {
                 guard let id = try db.userID(user) else { return [] }
                 filter.user = id
             }
-            return try db.orders(filter, before: cursor, limit: limit + 1)
+            return try db.orders(filter, before: cursor.position, limit: limit + 1)
                 .map { try OrderSnapshot($0, from: db, audience: .partner) }
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -113,13 +113,5 @@ extension Gateway {
         }
         guard let found else { throw .orderNotFound(order) }
         return found
-    }
-
-    private func orderCursor(_ cursor: String?) throws(GatewayError) -> String? {
-        guard let cursor else { return nil }
-        guard let id = ID<Order>(cursor) else {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
-        return id.rawValue
     }
 }

@@ -65,16 +65,13 @@ extension Gateway {
     package func listWaitingPurchases(
         _ wait: PurchaseWait?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<WaitingPurchaseView> {
-        var before: WaitingCursor?
-        if let cursor {
-            let parts = cursor.split(separator: "~", maxSplits: 2).map(String.init)
-            guard parts.count == 3, let at = Int64(parts[0]), Environment(rawValue: parts[1]) != nil else {
-                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-            }
-            before = WaitingCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
+        let cursor = try Cursor(cursor) { text -> WaitingCursor? in
+            let parts = text.split(separator: "~", maxSplits: 2).map(String.init)
+            guard parts.count == 3, let at = Int64(parts[0]), Environment(rawValue: parts[1]) != nil else { return nil }
+            return WaitingCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
         }
-        let found = try await read { [before] db in
-            try db.waitingPurchases(wait, before: before, limit: limit + 1)
+        let found = try await read { db in
+            try db.waitingPurchases(wait, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(WaitingPurchaseView.init), limit: limit, cursor: \.cursor)
     }

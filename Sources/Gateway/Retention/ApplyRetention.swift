@@ -22,7 +22,7 @@ extension Gateway {
     private static let retentionRows: Int64 = 500
     private static let retentionRounds = 20
 
-    /// Drops what has been kept for its time.
+    /// Drops what has been kept for its time, and mends what an earlier release kept otherwise.
     ///
     /// The evidence of purchases stays: it is what shows that a paid order was paid (`domain.md` section 10, invariant 8).
     func applyRetention() async throws(GatewayError) -> JobOutcome {
@@ -38,7 +38,13 @@ extension Gateway {
             logger.info(
                 "kept for its time and dropped", metadata: ["what": "\(perishable)", "rows": "\(dropped)"])
         }
-        return .again(after: isMore ? 0 : Self.retentionInterval)
+        let digested = try await digestKeys()
+        return .again(after: isMore || digested == Self.retentionRows ? 0 : Self.retentionInterval)
+    }
+
+    /// Digests the idempotency keys that an earlier release stored as they came.
+    private func digestKeys() async throws(GatewayError) -> Int64 {
+        Int64(try await write { tx in try tx.digestKeys(limit: Self.retentionRows) })
     }
 
     private func drop(_ perishable: Perishable, olderThan days: Int64) async throws(GatewayError) -> Int {

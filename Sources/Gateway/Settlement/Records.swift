@@ -4,8 +4,8 @@ import Store
 // What every change leaves behind, in its own transaction: history, event, anomaly, audit.
 extension Settlement {
     /// What attempts may add to an order's history; places are kept for what became of it.
-    private static let attemptNotes: Int64 = 150
-    private static let notes: Int64 = 400
+    static let attemptNotes: Int64 = 150
+    static let notes: Int64 = 400
 
     /// Appends to the order's history, as its owner sees it.
     func note(_ order: Order, _ type: String, _ detail: String) throws {
@@ -31,16 +31,24 @@ extension Settlement {
                 data: try snapshot.storedJSON()))
     }
 
-    func audit(_ order: Order, _ action: String, before: String, after: String) throws {
-        try audit(subject: order.id.rawValue, action, before: before, after: after)
+    func audit(_ order: Order, _ action: String, before: String, after: String, reason: String? = nil) throws {
+        try audit(
+            subject: order.id.rawValue, action, before: before, after: after, reason: reason, about: order.user)
     }
 
-    func audit(subject: String, _ action: String, before: String, after: String) throws {
-        try tx.appendAudit(
-            AuditEntry(
-                subject: subject, actor: cause.actor.label, requestID: cause.requestID, action: action,
-                before: before.withoutNUL,
-                after: after.withoutNUL, at: now))
+    /// - Parameters:
+    ///   - reason: words of whoever does it; they are never in `before` and `after`, which cannot be taken away.
+    ///   - user: whom it is done to.
+    func audit(
+        subject: String, _ action: String, before: String, after: String, reason: String? = nil,
+        about user: ID<User>? = nil
+    ) throws {
+        var entry = AuditEntry(
+            subject: subject, actor: cause.actor.label, requestID: cause.requestID, action: action,
+            before: before.withoutNUL,
+            after: after.withoutNUL, at: now)
+        entry.reason = reason?.withoutNUL
+        try tx.appendAudit(entry, about: user)
     }
 }
 

@@ -36,8 +36,8 @@ extension Settlement {
             id: ids.make(), order: payment.order, payment: payment.id, amount: amount, reason: reason, createdAt: now)
         try tx.insertRefund(refund)
         guard let order = try tx.order(payment.order) else { return refund }
-        try note(order, "refund.created", "\(refund.id) \(amount) \(reason)")
-        try audit(order, "refund.created", before: "", after: "\(refund.id) \(amount) \(reason)")
+        try note(order, "refund.created", "\(refund.id) \(amount)")
+        try audit(order, "refund.created", before: "", after: "\(refund.id) \(amount)", reason: reason)
         return refund
     }
 
@@ -64,7 +64,7 @@ extension Settlement {
         }
         let refund = Refund(
             id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
-            reason: "made at the provider", state: .pending, reference: report.reference?.stored(255), counted: false,
+            reason: Refund.madeElsewhere, state: .pending, reference: report.reference?.stored(255), counted: false,
             createdAt: now)
         try tx.insertRefund(refund)
         try note(scene.order, "refund.adopted", "\(refund.id) \(refund.amount)")

@@ -6,15 +6,9 @@ extension Gateway {
     package func listSubscriptions(
         user: ExternalUserID, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<SubscriptionSnapshot> {
-        var before: ID<Subscription>?
-        if let cursor {
-            guard let id = ID<Subscription>(cursor) else {
-                throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-            }
-            before = id
-        }
+        let before = try Cursor(cursor) { ID<Subscription>($0) }.position
         let now = time.now
-        let found = try await read { [before] db in
+        let found = try await read { db in
             try db.userID(user).map { user in
                 try db.subscriptions(of: user, before: before, limit: limit + 1)
                     .compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }

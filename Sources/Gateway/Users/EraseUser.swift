@@ -10,9 +10,10 @@ package struct Erasure: Encodable, Sendable, Equatable {
 extension Gateway {
     /// Forgets who a user is; what they did stays under the internal id (`domain.md` section 9).
     ///
-    /// The mapping, the app's own words about their orders (metadata, return addresses; in events too) and their idempotency
-    /// keys go. Purchases stay bound to who is nobody's now, so nobody inherits them, and what is still on its way (a late
-    /// payment, a refund) settles as before. Nothing that passes by time alone is announced any more.
+    /// The mapping, the app's own words about their orders (metadata, return addresses; in events too), the reasons of
+    /// refunds, grants and debits, and their idempotency keys go. Purchases stay bound to who is nobody's now, so nobody
+    /// inherits them, and what is still on its way (a late payment, a refund) settles as before. Nothing that passes by
+    /// time alone is announced any more.
     /// - Throws: `notFound` for who was never seen, or was erased before: that their name was ever here is forgotten too.
     package func eraseUser(_ user: ExternalUserID, context: CallContext) async throws(GatewayError) -> Erasure {
         // A run that was cut short has erased already.
@@ -21,8 +22,9 @@ extension Gateway {
             let tx = settlement.tx
             guard let id = try tx.lockMapping(user) else { throw GatewayError.notFound }
             try tx.lockUser(id)
-            for event in try tx.eventsWithMetadata(of: id) {
-                try tx.replaceEvent(event.id, data: try Self.withoutMetadata(event.data))
+            for event in try tx.eventsWithFreeText(of: id) {
+                guard let data = try Self.withoutFreeText(event.data) else { continue }
+                try tx.replaceEvent(event.id, data: data)
             }
             try tx.eraseUser(id)
             try tx.bind(context, to: id.rawValue)
@@ -31,10 +33,31 @@ extension Gateway {
         }
     }
 
-    private static func withoutMetadata(_ snapshot: String) throws -> String {
+    /// - Returns: nil where there is none.
+    private static func withoutFreeText(_ snapshot: String) throws -> String? {
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(snapshot.utf8))
-        guard case .object(var members) = value, members["metadata"] != nil else { return snapshot }
-        members["metadata"] = .object([:])
-        return try JSONValue.object(members).storedJSON()
+        guard case .object(var members) = value else { return nil }
+        if members["metadata"] != nil { members["metadata"] = .object([:]) }
+        // Earlier releases put the reasons of refunds into events.
+        members["refunds"] = members["refunds"]?.mapObjects { refund in refund["reason"] = nil }
+        members["timeline"] = members["timeline"]?.mapObjects { line in
+            guard line["type"] == .string("refund.created"), case .string(let detail) = line["detail"] else { return }
+            line["detail"] = .string(String(detail.prefix { $0 != " " }))
+        }
+        let cleaned = JSONValue.object(members)
+        return cleaned == value ? nil : try cleaned.storedJSON()
+    }
+}
+
+extension JSONValue {
+    /// This array with each of its objects changed.
+    fileprivate func mapObjects(_ change: (inout [String: JSONValue]) -> Void) -> JSONValue {
+        guard case .array(let elements) = self else { return self }
+        return .array(
+            elements.map { element in
+                guard case .object(var members) = element else { return element }
+                change(&members)
+                return .object(members)
+            })
     }
 }

@@ -40,9 +40,7 @@ extension Gateway {
         of webhook: String, partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<DeliveryView> {
         let id = try await readWebhook(webhook, of: partner).id
-        guard let before = cursor.map({ Int64($0) }) ?? .max, before > 0 else {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
+        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
         let found = try await read { db in try db.deliveries(of: id, before: before, limit: limit + 1) }
         return Page(found.map(DeliveryView.init), limit: limit) { String($0.seq) }
     }

@@ -71,10 +71,8 @@ extension Gateway {
     package func listWebhooks(
         of partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<WebhookView> {
-        if let cursor, ID<Webhook>(cursor) == nil {
-            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
-        }
-        let found = try await read { db in try db.webhooks(of: partner, before: cursor, limit: limit + 1) }
+        let cursor = try Cursor(cursor, of: Webhook.self)
+        let found = try await read { db in try db.webhooks(of: partner, before: cursor.position, limit: limit + 1) }
         return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
     }
 
@@ -160,13 +158,16 @@ extension Gateway {
             throw .conflict(reason: "this secret was made and shown once", resource: context.resumed)
         }
         let secret = WebhookSecret(random: random)
-        let sealed = try secret.sealed(for: id, by: keyRing)
+        let (sealed, keyRing) = (try secret.sealed(for: id, by: keyRing), keyRing)
         return try await settle(cause(context)) { settlement in
             let before = try settlement.lockWebhook(id, of: partner)
             try settlement.tx.rotateSecret(
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
-            try settlement.audit(subject: id.rawValue, "webhook.secret_rotated", before: "", after: "")
+            let old = try? WebhookSecret.open(before.secret, of: id, by: keyRing)
+            try settlement.audit(
+                subject: id.rawValue, "webhook.secret_rotated", before: old?.fingerprint ?? "unreadable",
+                after: secret.fingerprint)
             return WebhookView(before, secret: secret)
         }
     }

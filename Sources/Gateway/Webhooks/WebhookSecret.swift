@@ -17,6 +17,12 @@ struct WebhookSecret: Sendable {
     /// What the partner gets to see once.
     var text: String { Self.prefix + bytes.base64EncodedString() }
 
+    /// What tells two secrets apart and gives nothing away of 32 random bytes.
+    var fingerprint: String {
+        let digest = SHA256.hash(data: bytes).prefix(4)
+        return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+
     /// The value of `webhook-signature` for one secret: HMAC-SHA256 over `id.timestamp.body`.
     func signature(id: String, timestamp: Int64, body: Data) -> String {
         var code = HMAC<SHA256>(key: SymmetricKey(data: bytes))

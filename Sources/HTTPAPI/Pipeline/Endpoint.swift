@@ -117,7 +117,7 @@ struct Call: Sendable {
             case .user: .user
             case .key(let key): key.actor
             }
-        return CallContext(actor: actor, requestID: requestID, idempotency: run)
+        return CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
     }
 
     func parameter(_ name: String) throws(GatewayError) -> String {

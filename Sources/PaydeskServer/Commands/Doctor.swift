@@ -54,12 +54,16 @@ struct Doctor: AsyncParsableCommand {
             let state = view.account.enabled ? "enabled" : "disabled"
             let override =
                 view.isOverridden ? ", changed by an admin (PATCH {\"reset\":true} goes back to the file)" : ""
+            let routing =
+                view.hasUnreadableRouting
+                ? ", the admin's routing cannot be read by this release, so the file's counts: set it again or reset it"
+                : ""
             findings.append(
                 Finding(
-                    check: "account \(view.account.id.rawValue)", good: true,
+                    check: "account \(view.account.id.rawValue)", good: !view.hasUnreadableRouting,
                     detail:
-                        "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)")
-            )
+                        "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(routing)"
+                ))
         }
         findings.append(try await sellable(gateway))
         return findings

@@ -82,12 +82,13 @@ struct Serve: AsyncParsableCommand {
         try? await transport.client.shutdown()
     }
 
-    /// Fills an empty catalogue from the file.
+    /// Fills an empty catalogue from the file, and says what the operator should know.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
         if try await gateway.isCatalogueEmpty(), !configuration.catalogue.isEmpty {
             _ = try await gateway.importCatalogue(configuration.catalogue, context: context)
         }
+        try await gateway.warnOfUnreadableRouting()
     }
 
     private static func application(

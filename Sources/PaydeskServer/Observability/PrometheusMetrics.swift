@@ -3,7 +3,7 @@ import Synchronization
 
 /// A metrics backend that answers scrapes in Prometheus' text format (version 0.0.4).
 ///
-/// Labels come from closed lists (routes, methods, statuses), so the number of series is bounded.
+/// Labels come from closed lists (routes, methods, statuses, configured accounts), so the number of series is bounded.
 final class PrometheusMetrics: MetricsFactory {
     private struct Series: Hashable {
         let name: String

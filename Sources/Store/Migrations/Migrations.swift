@@ -10,5 +10,6 @@ package enum Migrations {
         Migration(number: 7, name: "learned facts", sql: learnedFacts),
         Migration(number: 8, name: "reports", sql: reports),
         Migration(number: 9, name: "subscriptions", sql: subscriptions),
+        Migration(number: 10, name: "audit reasons", sql: auditReasons),
     ]
 }

@@ -11,6 +11,8 @@ package struct AuditEntry: Sendable {
     package let before: String
     package let after: String
     package let at: Timestamp
+    /// Words of whoever did it, which stand beside the chain and go when the person is erased whom they may name.
+    package var reason: String?
 
     package init(
         subject: String, actor: String, requestID: String, action: String, before: String, after: String, at: Timestamp
@@ -25,6 +27,8 @@ package struct AuditEntry: Sendable {
     }
 
     /// The hash that chains this entry to the one before it: every field by its length, so that no two entries share a form.
+    ///
+    /// The reason is not in it, so that it can be taken away.
     package func digest(after previous: Data, position: Int64) -> Data {
         var hash = SHA256()
         hash.update(data: previous)
@@ -37,7 +41,9 @@ package struct AuditEntry: Sendable {
 
 extension Transaction {
     /// Appends to the subject's chain; the caller holds a lock that covers the subject.
-    package func appendAudit(_ entry: AuditEntry) throws(StoreError) {
+    ///
+    /// - Parameter user: whom the entry's reason may name; of who was erased none is kept.
+    package func appendAudit(_ entry: AuditEntry, about user: ID<User>? = nil) throws(StoreError) {
         let last = try row(
             "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)
         let position = (try last?.int("position") ?? 0) + 1
@@ -49,6 +55,12 @@ extension Transaction {
             """,
             entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after,
             digest)
+        guard let user, let reason = entry.reason, !reason.isEmpty else { return }
+        try run(
+            """
+            INSERT INTO audit_reasons (subject, position, user_id, reason)
+            SELECT ?, ?, u.id, ? FROM users u WHERE u.id = ?
+            """, entry.subject, position, reason, user)
     }
 }
 
@@ -60,18 +72,26 @@ extension Database {
         var conditions: [String] = []
         var arguments: [any SQLBindable] = []
         if let subject {
-            conditions.append("subject = ?")
+            conditions.append("a.subject = ?")
             arguments.append(subject)
         }
         if let cursor {
-            conditions.append("(at, subject, position) < (?, ?, ?)")
+            conditions.append("(a.at, a.subject, a.position) < (?, ?, ?)")
             arguments += [cursor.at, cursor.subject, cursor.position] as [any SQLBindable]
         }
         let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         arguments.append(limit)
         return try rows(
-            "SELECT * FROM audit" + restriction + " ORDER BY at DESC, subject DESC, position DESC LIMIT ?", arguments
-        ).map { row throws(StoreError) in (try row.int("position"), try Self.auditEntry(row)) }
+            """
+            SELECT a.*, r.reason FROM audit a
+            LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position\(restriction)
+            ORDER BY a.at DESC, a.subject DESC, a.position DESC LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in
+            var entry = try Self.auditEntry(row)
+            entry.reason = try row.optionalText("reason")
+            return (try row.int("position"), entry)
+        }
     }
 
     /// One subject's chain from its beginning, with the digests.

@@ -9,6 +9,14 @@ package struct LedgerEntry: Sendable {
     package let at: Timestamp
 }
 
+/// What an audited act changed, and why it was done.
+package struct AuditedAct: Sendable {
+    package let at: Timestamp
+    package let before: String
+    package let after: String
+    package let reason: String?
+}
+
 // What led to what a user owns, as far as other queries do not tell it.
 extension Database {
     /// The latest store purchases that are a user's now, or whose order is, newest first.
@@ -41,12 +49,18 @@ extension Database {
     /// The latest audited acts of one name about a subject, newest first.
     package func audit(
         subject: String, action: String, limit: Int64
-    ) throws(StoreError) -> [(at: Timestamp, before: String, after: String)] {
+    ) throws(StoreError) -> [AuditedAct] {
         try rows(
-            "SELECT at, before, after FROM audit WHERE subject = ? AND action = ? ORDER BY position DESC LIMIT ?",
+            """
+            SELECT a.at, a.before, a.after, r.reason FROM audit a
+            LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position
+            WHERE a.subject = ? AND a.action = ? ORDER BY a.position DESC LIMIT ?
+            """,
             [subject, action, limit]
         ).map { row throws(StoreError) in
-            (at: try row.time("at"), before: try row.text("before"), after: try row.text("after"))
+            AuditedAct(
+                at: try row.time("at"), before: try row.text("before"), after: try row.text("after"),
+                reason: try row.optionalText("reason"))
         }
     }
 }

@@ -50,6 +50,30 @@ extension InvariantRule {
                    OR EXISTS (SELECT 1 FROM disputes d WHERE d.payment_id = p.id AND d.currency <> p.currency)
                 """),
         InvariantRule(
+            invariant: 5, detail: "a subscription ends before its newest signed transaction, or is not revoked with it",
+            sql: """
+                SELECT g.source_id AS subject FROM grants g JOIN purchases p
+                  ON p.environment = g.environment AND p.original_transaction_id = g.source_id
+                WHERE g.source_kind = 'apple_subscription' AND g.environment = 'Production'
+                  AND p.expires_at IS NOT NULL AND p.sku IS NOT NULL
+                  AND NOT EXISTS (SELECT 1 FROM purchases n
+                      WHERE n.environment = p.environment AND n.original_transaction_id = p.original_transaction_id
+                        AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
+                        AND (-n.is_upgraded, n.expires_at, n.purchased_at)
+                            > (-p.is_upgraded, p.expires_at, p.purchased_at))
+                  AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
+                       OR g.revoked_at IS NULL AND p.revoked_at IS NOT NULL)
+                """),
+        InvariantRule(
+            invariant: 7, detail: "a payment or refund is in flight, and the job that sought its end has given up",
+            sql: """
+                SELECT j.subject FROM jobs j WHERE j.state = 'quarantined'
+                  AND (EXISTS (SELECT 1 FROM payments p WHERE p.state IN ('created', 'pending', 'unknown')
+                          AND p.offers IS NULL AND (p.id = j.subject OR p.order_id = j.subject))
+                       OR EXISTS (SELECT 1 FROM refunds r WHERE r.state IN ('created', 'pending', 'unknown')
+                          AND r.id = j.subject))
+                """),
+        InvariantRule(
             invariant: 8, detail: "a paid order has no succeeded payment of its own with its amount and currency",
             sql: """
                 SELECT o.id AS subject FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
@@ -151,6 +175,25 @@ extension InvariantRule {
             sql: """
                 SELECT 'events' AS subject FROM (SELECT COUNT(seq) AS n, MIN(seq) AS lo, MAX(seq) AS hi FROM events) s
                 WHERE n > 0 AND n <> hi - lo + 1
+                """),
+        InvariantRule(
+            invariant: 17, detail: "what payments hold of a currency is not what orders were paid less what went back",
+            sql: """
+                SELECT currency AS subject FROM (
+                    SELECT currency, captured - refunded - lost AS amount FROM payments
+                    UNION ALL
+                    SELECT o.currency, -o.amount FROM orders o JOIN payments p ON p.id = o.paid_by
+                    WHERE p.offers IS NULL
+                    UNION ALL
+                    SELECT p.currency, -p.amount FROM payments p JOIN orders o ON o.id = p.order_id
+                    WHERE p.state = 'succeeded' AND p.offers IS NULL AND (o.paid_by IS NULL OR o.paid_by <> p.id)
+                    UNION ALL
+                    SELECT currency, amount FROM refunds WHERE state = 'succeeded' AND counted = 1
+                    UNION ALL
+                    SELECT p.currency, CASE WHEN SUM(d.amount) > p.captured THEN p.captured ELSE SUM(d.amount) END
+                    FROM disputes d JOIN payments p ON p.id = d.payment_id WHERE d.state = 'lost'
+                    GROUP BY p.id, p.currency, p.captured
+                ) books GROUP BY currency HAVING SUM(amount) <> 0
                 """),
         InvariantRule(
             invariant: 10, detail: "a later event of a subject was tried before an earlier one",

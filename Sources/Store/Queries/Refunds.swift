@@ -62,6 +62,7 @@ extension Transaction {
             "UPDATE refunds SET state = ?, reference = COALESCE(reference, ?) WHERE id = ? AND state = ?",
             new.rawValue, reference, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("a refund moved under its payment's lock") }
+        if new.isFinal { try forgetReason(of: id) }
     }
 
     package func setCounted(_ refund: ID<Refund>, _ counted: Bool) throws(StoreError) {

@@ -130,7 +130,7 @@ private struct OrderShape: Sendable {
                 )
             })
         refunds = Dictionary(
-            uniqueKeysWithValues: try db.refunds(of: id).filter { $0.reason != "made at the provider" }
+            uniqueKeysWithValues: try db.refunds(of: id).filter { $0.reason != Refund.madeElsewhere }
                 .map { ($0.id, $0.state.isFinal ? $0.state : .pending) })
         disputes = Dictionary(
             try db.disputes(of: id).map { ("\($0.payment) \($0.reference)", "\($0.state.rawValue) \($0.amount)") }

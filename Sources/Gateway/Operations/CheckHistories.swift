@@ -1,0 +1,107 @@
+import Domain
+import Store
+
+extension InvariantCheck {
+    private static let historyPage: Int64 = 200
+
+    /// Follows every order, payment and refund through its history: it began with an intent, moved along the tables of
+    /// `domain.md` sections 3 and 4 only, and stands where that leads.
+    func checkHistories() async throws -> [Violation] {
+        var found: [Violation] = []
+        var last = ""
+        while true {
+            let cursor = last
+            let (end, wrong) = try await store.read { db in
+                let page = try db.orders(after: cursor, limit: Self.historyPage)
+                return (page.last, try page.flatMap { try OrderHistory($0, in: db)?.violations ?? [] })
+            }
+            guard let end else { return found }
+            last = end.rawValue
+            found += wrong
+            if found.count >= Int(Self.limit) { return found }
+        }
+    }
+}
+
+/// An order with what its history says of it and of its payments and refunds.
+private struct OrderHistory {
+    private let order: Order
+    private let payments: [PaymentRecord]
+    private let refunds: [Refund]
+    private let timeline: [TimelineEntry]
+
+    init?(_ id: ID<Order>, in db: any Database) throws {
+        guard let order = try db.order(id) else { return nil }
+        self.order = order
+        payments = try db.payments(of: id)
+        refunds = try db.refunds(of: id)
+        timeline = try db.timeline(id)
+    }
+
+    /// A history that is full says no more of attempts, later of nothing.
+    var violations: [Violation] {
+        guard timeline.count < Settlement.notes else { return [] }
+        var found = orderViolations + refunds.flatMap(violations)
+        if timeline.count < Settlement.attemptNotes { found += payments.flatMap(violations) }
+        return found
+    }
+
+    private var orderViolations: [Violation] {
+        let states =
+            [Order.State.open]
+            + timeline.compactMap { line in
+                switch line.type {
+                case "order.paid": .paid
+                case "order.closed": .closed
+                default: nil
+                }
+            }
+        let isLegal = zip(states, states.dropFirst()).allSatisfy { $0 != $1 && $0 != .paid && $1 != .open }
+        return judge(order.id.rawValue, isLegal: isLegal, endsWell: states.last == order.state)
+    }
+
+    private func violations(_ record: PaymentRecord) -> [Violation] {
+        let payment = record.payment
+        let words = words("payment.", payment.id.rawValue)
+        guard words.first == "created" else { return [Self.withoutIntent(payment.id.rawValue)] }
+        let states = words.compactMap { Payment.State(rawValue: $0) }
+        let isLegal = zip(states, states.dropFirst()).allSatisfy { from, to in
+            Payment.State.Fact.allCases.contains { from.applying($0).state == to }
+        }
+        // A store's purchase pays its contract without a word about the payment; what it captured is the order's.
+        let isStores = payment.state == .succeeded && record.captured == 0
+        return judge(payment.id.rawValue, isLegal: isLegal, endsWell: isStores || states.last == payment.state)
+    }
+
+    private func violations(_ refund: Refund) -> [Violation] {
+        let words = words("refund.", refund.id.rawValue)
+        guard let first = words.first, first == "created" || first == "adopted" else {
+            return [Self.withoutIntent(refund.id.rawValue)]
+        }
+        let states = words.compactMap { $0 == "adopted" ? .pending : Refund.State(rawValue: $0) }
+        let isLegal = zip(states, states.dropFirst()).allSatisfy { from, to in
+            Refund.State.Fact.allCases.contains { from.applying($0).state == to }
+        }
+        return judge(refund.id.rawValue, isLegal: isLegal, endsWell: states.last == refund.state)
+    }
+
+    /// What the history says of one payment or refund, whose id begins the detail of each of its lines.
+    private func words(_ prefix: String, _ id: String) -> [String] {
+        timeline.filter { $0.type.hasPrefix(prefix) && $0.detail.prefix { $0 != " " } == id }
+            .map { String($0.type.dropFirst(prefix.count)) }
+    }
+
+    private func judge(_ subject: String, isLegal: Bool, endsWell: Bool) -> [Violation] {
+        if !isLegal {
+            return [Violation(invariant: 5, subject: subject, detail: "its history has a step that no table knows")]
+        }
+        if !endsWell {
+            return [Violation(invariant: 5, subject: subject, detail: "it stands elsewhere than its history leads")]
+        }
+        return []
+    }
+
+    private static func withoutIntent(_ subject: String) -> Violation {
+        Violation(invariant: 7, subject: subject, detail: "a payment or refund has no intent before everything else")
+    }
+}

@@ -1,0 +1,133 @@
+import Domain
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import Gateway
+@testable import HTTPAPI
+
+@Suite("Audit of partner writes")
+struct PartnerAuditTests {
+    /// A partner's write, as the audit must tell it.
+    struct Act: Sendable {
+        let endpoint: String
+        let action: String
+        let body: String
+        /// Texts that the entry's `before` and `after` must hold; "" stands for nothing at all.
+        let before: String
+        let after: String
+        var reason = ""
+        let path: @Sendable (Scene) -> String
+    }
+
+    /// What the acts act on.
+    struct Scene: Sendable {
+        let webhook: String
+        let delivery: String
+    }
+
+    private static let webhooks = "/v1/partner/webhooks"
+
+    static let acts = [
+        Act(
+            endpoint: "POST /v1/partner/users/{user_id}/balances/{unit}/debit", action: "balance.debited",
+            body: #"{"amount":10,"reason":"a game"}"#, before: "coins 100", after: "coins 90 dbt_", reason: "a game"
+        ) { _ in "/v1/partner/users/alice/balances/coins/debit" },
+        Act(
+            endpoint: "POST /v1/partner/users/{user_id}/grants", action: "grant.created",
+            body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month",
+            reason: "sorry"
+        ) { _ in "/v1/partner/users/alice/grants" },
+        Act(
+            endpoint: "POST /v1/partner/checkout", action: "order.opened",
+            body: #"{"user_id":"alice","sku":"vip_month","platform":"web","currency":"CNY"}"#, before: "",
+            after: "vip_month"
+        ) { _ in "/v1/partner/checkout" },
+        Act(
+            endpoint: "POST \(webhooks)", action: "webhook.created",
+            body: #"{"url":"https://hooks.example/b","types":[]}"#,
+            before: "", after: "https://hooks.example/b all"
+        ) { _ in webhooks },
+        Act(
+            endpoint: "PATCH \(webhooks)/{id}", action: "webhook.changed", body: #"{"url":"https://hooks.example/c"}"#,
+            before: "https://hooks.example/a all", after: "https://hooks.example/c all"
+        ) { "\(webhooks)/\($0.webhook)" },
+        Act(
+            endpoint: "POST \(webhooks)/{id}/rotate-secret", action: "webhook.secret_rotated", body: "{}",
+            before: "sha256:", after: "sha256:"
+        ) { "\(webhooks)/\($0.webhook)/rotate-secret" },
+        Act(
+            endpoint: "POST /v1/partner/deliveries/{id}/redeliver", action: "delivery.redelivered", body: "{}",
+            before: "pending", after: "dlv_"
+        ) { "/v1/partner/deliveries/\($0.delivery)/redeliver" },
+        Act(
+            endpoint: "DELETE \(webhooks)/{id}", action: "webhook.deleted", body: "{}",
+            before: "https://hooks.example/c all", after: ""
+        ) { "\(webhooks)/\($0.webhook)" },
+    ]
+
+    private static func scene(_ counter: Counter, _ key: String) async throws -> Scene {
+        let made = try await counter.post(webhooks, key, #"{"url":"https://hooks.example/a","types":[]}"#)
+        let webhook = try made.data.text("id")
+        try await counter.desk.buy("coins")
+        _ = try await counter.desk.gateway.dispatchEvents()
+        let listed = try await counter.get("\(webhooks)/\(webhook)/deliveries", key)
+        return Scene(webhook: webhook, delivery: try #require(try listed.data["items"].elements.first).text("id"))
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `every partner write says which key did what under which request, before and after`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withCounter(on: engine) { counter in
+            let writes = counter.api.endpoints.filter {
+                $0.path.hasPrefix("/v1/partner/") && $0.method != .get
+            }.map { "\($0.method) \($0.path)" }
+            #expect(Set(writes) == Set(Self.acts.map(\.endpoint)))
+            let key = try await counter.key(
+                "entitlements:write", "entitlements:read", "orders:read", "checkout:write", "events:read",
+                "webhooks:write", partner: "acme"
+            ).key
+            let scene = try await Self.scene(counter, key)
+            let actor = try await counter.desk.gateway.authenticate(key: key).actor.label
+            #expect(actor.hasPrefix("partner:acme/key_"))
+            for (number, act) in Self.acts.enumerated() {
+                counter.desk.clock.advance(seconds: 1)
+                let method = try #require(HTTPRequest.Method(String(act.endpoint.prefix { $0 != " " })))
+                let reply = try await counter.send(
+                    method, act.path(scene), key, body: act.body, headers: ["X-Request-Id": "act-\(number)"])
+                #expect(reply.status == 200, "\(act.endpoint): \(reply)")
+                let audit = try await counter.get("/v1/admin/audit?limit=200", counter.adminKey)
+                let digest = Digests.audited("act-\(number)")
+                let entry = try #require(
+                    try audit.data["items"].elements.first {
+                        $0.text("request_id") == digest && $0.text("action") == act.action
+                    }, "\(act.endpoint)")
+                #expect(entry.text("actor") == actor)
+                #expect(act.before.isEmpty ? entry.text("before") == "" : entry.text("before").hasPrefix(act.before))
+                #expect(act.after.isEmpty ? entry.text("after") == "" : entry.text("after").contains(act.after))
+                #expect(entry.text("before") != entry.text("after") && entry.text("reason") == act.reason, "\(entry)")
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a request id of the caller's is kept in the answer and nowhere in the database`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withCounter(on: engine) { counter in
+            let name = "zoe-e7f1.people"
+            let token = try await counter.token()
+            let headers = ["X-Request-Id": name, "Idempotency-Key": "\(name)@key"]
+            let reply = try await counter.post("/v1/public/checkout", token, Counter.ask(), headers: headers)
+            #expect(reply.status == 200 && reply.header("X-Request-Id") == name)
+            #expect(try reply.json.text("request_id") == name)
+            #expect(try await counter.desk.places(of: name) == [])
+            #expect(try await counter.desk.count("audit WHERE request_id = ?", Digests.audited(name)) > 0)
+            // One of our own making is kept as it is.
+            let ours = try await counter.post("/v1/public/checkout", token, Counter.ask(sku: "vip_year"))
+            #expect(try await counter.desk.count("audit WHERE request_id = ?", ours.json.text("request_id")) > 0)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import Store
+
+/// An embedded database that no process serves, in the hands of whoever has its file.
+package enum StoredFile {
+    package static func run(_ sql: String, in file: String) async throws {
+        let store = try TestDatabase.open(try DatabaseURL("sqlite:\(file)"), rehearse: false)
+        let result: Result<Void, any Error>
+        do {
+            try await store.write { tx in _ = try tx.run(sql) }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await store.engine.close()
+        try result.get()
+    }
+}
