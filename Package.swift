@@ -178,7 +178,8 @@ let package = Package(
             ]
         ),
         .testTarget(name: "PaydeskServerTests", dependencies: ["Domain", "Gateway", "PaydeskServer", "TestSupport"]),
-    ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")]) + provider("AppleIAP", ["AppleTrust"]),
+    ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
+        + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")]),
     swiftLanguageModes: [.v6]
 )
 

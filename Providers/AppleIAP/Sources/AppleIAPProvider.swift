@@ -15,10 +15,20 @@ public struct AppleIAPProvider: PaymentProvider {
         """
 
     let trust: AppleIAPTrust
+    /// The server API of each app, in the order of the settings; empty where no key is set.
+    package let serverAPIs: [AppStoreServerAPI]
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
+    }
+
+    /// - Parameter pause: waits for Apple's rate limits; a context has no such tool, and tests do not wait.
+    package init(
+        account: ProviderAccount, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
+    ) throws(ProviderSetupError) {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
+        serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
     }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

@@ -52,6 +52,9 @@ enum AppleIAPSettings {
         SettingsSchema.Field("production_url", .url, summary: "Another address than Apple's for Production."),
         SettingsSchema.Field("sandbox_url", .url, summary: "Another address than Apple's for Sandbox."),
         SettingsSchema.Field(
+            "pre_release", .boolean, default: .boolean(false),
+            summary: "No app has a release yet: where Production answers 401, Sandbox is asked."),
+        SettingsSchema.Field(
             "verify_receipt_url", .text,
             summary: "Where verifyReceipt is asked: empty: never; apple: Apple's own two; else one address."),
     ])
@@ -66,14 +69,7 @@ enum AppleIAPSettings {
                     setting: "environments", problem: "empty: no purchase would be accepted",
                     remedy: "List at least one."))
         }
-        let key = ["key_id", "issuer_id", "private_key"].map { ($0, settings.object("api").text($0).isEmpty) }
-        if key.contains(where: { !$0.1 }) {
-            faults += key.filter(\.1).map {
-                .init(
-                    setting: "api.\($0.0)", problem: "missing while the rest of the key is set",
-                    remedy: "Set key_id, issuer_id and private_key, or none of them.")
-            }
-        }
+        do throws(ProviderSetupError) { _ = try AppStoreSettings(account) } catch { faults += error.faults }
         if let fault = receiptFault(settings.object("api").text("verify_receipt_url"), account.isDevelopment) {
             faults.append(fault)
         }

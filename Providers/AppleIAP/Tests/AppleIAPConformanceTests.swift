@@ -1,18 +1,22 @@
 import AppleIAPProvider
+import Crypto
 import Domain
 import ProviderKit
 import ProviderTesting
 import Testing
 
 struct AppleIAPRehearsal: Rehearsal {
-    var secrets: [String] { ["the shared secret of the tests", "-----BEGIN PRIVATE KEY-----of the tests"] }
+    var secrets: [String] { ["the shared secret of the tests", AppStoreBench.privateKey.pemRepresentation] }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         let settings = ProviderSettings([
             "apps": .list([
                 .object(["bundle_id": .text("com.example.app"), "shared_secret": .text(secrets[0])])
             ]),
-            "api": .object(["key_id": .text("K"), "issuer_id": .text("I"), "private_key": .text(secrets[1])]),
+            "api": .object([
+                "key_id": .text(AppStoreBench.keyID), "issuer_id": .text(AppStoreBench.issuer),
+                "private_key": .text(secrets[1]),
+            ]),
         ])
         return try AppleIAPProvider(
             account: ProviderAccount(id: AccountID("apple-iap")!, settings: settings, isDevelopment: false),

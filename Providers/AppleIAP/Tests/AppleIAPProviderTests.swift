@@ -77,12 +77,15 @@ struct AppleIAPProviderTests {
             (["apps": .list([app]), "environments": .list([])], ["environments"]),
             (["apps": .list([app]), "environments": .list([.text("Xcode")])], []),
             (["apps": .list([app]), "api": .object(["key_id": .text("K")])], ["api.issuer_id", "api.private_key"]),
-            (["apps": .list([app]), "api": .object(["private_key": .text("P")])], ["api.key_id", "api.issuer_id"]),
+            (
+                ["apps": .list([app]), "api": .object(["private_key": .text("P")])],
+                ["api.key_id", "api.issuer_id", "api.private_key"]
+            ),
             (
                 [
                     "apps": .list([app]),
                     "api": .object(["key_id": .text("K"), "issuer_id": .text("I"), "private_key": .text("P")]),
-                ], []
+                ], ["api.issuer_id", "api.private_key"]
             ),
             (["apps": .list([app]), "api": .object(["verify_receipt_url": .text("apple")])], []),
             (["apps": .list([app]), "api": .object(["verify_receipt_url": .text("http://127.0.0.1:1")])], []),

@@ -1,0 +1,56 @@
+import Crypto
+import FoundationEssentials
+
+/// The In-App Purchase key of App Store Connect, which signs the tokens; it never shows its key.
+package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Why a text is no such key, in words that hold nothing of it.
+    package struct Fault: Error, Equatable {
+        package let problem: String
+        package let remedy: String
+    }
+
+    package let keyID: String
+    package let issuerID: String
+    private let key: P256.Signing.PrivateKey
+
+    /// - Parameter pem: the `.p8` file's text: PKCS#8 of a P-256 key.
+    package init(keyID: String, issuerID: String, pem: String) throws(Fault) {
+        self.keyID = keyID
+        self.issuerID = issuerID
+        do {
+            key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+        } catch {
+            throw Self.fault(pem)
+        }
+    }
+
+    /// The raw 64-byte signature of ES256 (RFC 7518 section 3.4).
+    func signature(for data: Data) throws(AppStoreServerError) -> Data {
+        do { return try key.signature(for: data).rawRepresentation } catch {
+            throw .invalidRequest("the token cannot be signed")
+        }
+    }
+
+    private static func fault(_ pem: String) -> Fault {
+        let mend = "Use the .p8 file of an In-App Purchase key of App Store Connect, as file:path."
+        let problem =
+            if !pem.contains("-----BEGIN ") {
+                "is no PEM text"
+            } else if pem.contains("BEGIN ENCRYPTED PRIVATE KEY") {
+                "is encrypted with a password"
+            } else if pem.contains("BEGIN CERTIFICATE") {
+                "is a certificate, not a key"
+            } else if pem.contains("BEGIN PUBLIC KEY") {
+                "is a public key, not the private one"
+            } else if pem.contains("\\n") {
+                "holds \\n where its lines should end"
+            } else {
+                "is no private key of the curve P-256"
+            }
+        return Fault(problem: problem, remedy: mend)
+    }
+
+    package var description: String { "AppStoreKey(\(keyID))" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

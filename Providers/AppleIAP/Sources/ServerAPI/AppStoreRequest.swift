@@ -1,0 +1,91 @@
+import FoundationEssentials
+import ProviderKit
+
+/// One request of the API before its address and its token are known.
+struct AppStoreRequest: Sendable {
+    let endpoint: AppStoreEndpoint
+    let method: String
+    /// Below the base URL, without a slash at its start; its parts are encoded.
+    let path: String
+    var query: [(name: String, value: String)] = []
+    var body = Data()
+    /// False where asking twice is not the same as asking once.
+    var isRepeatable = true
+
+    func outgoing(address: String, token: String) -> OutgoingRequest {
+        let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+        var headers = [
+            (name: "Authorization", value: "Bearer \(token)"), (name: "Accept", value: "application/json"),
+            (name: "User-Agent", value: "paydesk"),
+        ]
+        if !body.isEmpty { headers.append((name: "Content-Type", value: "application/json")) }
+        return OutgoingRequest(
+            method: method, url: "\(address)/\(path)" + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")),
+            headers: headers, body: body, maxReplyBytes: endpoint.maxReplyBytes)
+    }
+
+    /// An id as a part of the path.
+    ///
+    /// - Throws: `invalidRequest` for anything that no id of Apple's looks like, so that none can lead elsewhere.
+    static func id(_ text: String, _ name: String) throws(AppStoreServerError) -> String {
+        guard (1...128).contains(text.utf8.count), text != ".", text != "..",
+            text.utf8.allSatisfy({ isUnreserved($0) })
+        else { throw .invalidRequest("the \(name) is none") }
+        return text
+    }
+
+    static func json(_ value: some Encodable) throws(AppStoreServerError) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { throw .invalidRequest("it is no JSON") }
+        return data
+    }
+
+    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+extension Decodable {
+    /// Reads a body; unknown fields are passed over.
+    static func read(_ body: Data) throws(AppStoreDamage) -> Self {
+        do {
+            return try JSONDecoder().decode(Self.self, from: body)
+        } catch DecodingError.keyNotFound(let key, _) {
+            throw AppStoreDamage("\(key.stringValue) is missing")
+        } catch DecodingError.typeMismatch(_, let context) {
+            throw AppStoreDamage("\(path(context)) is of another type")
+        } catch DecodingError.valueNotFound(_, let context) {
+            throw AppStoreDamage("\(path(context)) is null")
+        } catch let DecodingError.dataCorrupted(context) where !context.codingPath.isEmpty {
+            throw AppStoreDamage("\(path(context)) is malformed")
+        } catch {
+            throw AppStoreDamage(body.isEmpty ? "it is empty" : "it is no JSON")
+        }
+    }
+
+    private static func path(_ context: DecodingError.Context) -> String {
+        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return path.isEmpty ? "the whole" : path
+    }
+}

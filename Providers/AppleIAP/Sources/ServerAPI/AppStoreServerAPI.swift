@@ -1,0 +1,132 @@
+package import AppleTrust
+package import Domain
+import FoundationEssentials
+package import ProviderKit
+
+/// Apple's App Store Server API for one app, in the environments that are configured.
+///
+/// A value to make once and share: it remembers its token and how much of Apple's rate limits it has used. A retryable
+/// answer is tried again inside the call, after 0.5, 1 and 2 seconds or when Apple's `Retry-After` says, if that is
+/// within 30 seconds; only then is it thrown, for a job to come back later. What Apple signed arrives as ``SignedText``.
+/// Source: Apple, App Store Server API.
+package struct AppStoreServerAPI: Sendable {
+    /// The pauses before the second, third and fourth try, in milliseconds.
+    static let pauses: [Int64] = [500, 1_000, 2_000]
+    /// The longest wait inside a call, for Apple or for our own limit, in milliseconds.
+    static let longestWait: Int64 = 30_000
+
+    package let bundleID: String
+    let addresses: [AppleEnvironment: String]
+    /// The app has no release yet, so Production answers 401 whatever the key: Sandbox is asked then.
+    let isPreRelease: Bool
+    let tokens: AppStoreTokens
+    let limits: AppStoreLimits
+    let http: any HTTPTransport
+    let time: TimeSource
+    let pause: @Sendable (Duration) async -> Void
+
+    /// - Parameters:
+    ///   - addresses: the base URL of each environment that may be asked, without a slash at its end.
+    ///   - isPreRelease: whether a 401 of Production means no more than that Sandbox is to be asked.
+    ///   - pause: waits; it returns early when its task is cancelled.
+    package init(
+        bundleID: String, key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool = false,
+        http: any HTTPTransport, time: TimeSource, pause: @escaping @Sendable (Duration) async -> Void
+    ) {
+        self.bundleID = bundleID
+        self.addresses = addresses
+        self.isPreRelease = isPreRelease
+        tokens = AppStoreTokens(key: key, bundleID: bundleID)
+        limits = AppStoreLimits()
+        self.http = http
+        self.time = time
+        self.pause = pause
+    }
+
+    /// The environments that can be asked, Production first.
+    package var environments: [AppleEnvironment] { AppleEnvironment.allCases.filter { addresses[$0] != nil } }
+}
+
+extension AppStoreServerAPI {
+    /// Asks one environment, and again while the answer is retryable.
+    ///
+    /// - Parameter read: makes the answer of a body; what it throws counts as a damaged answer.
+    func ask<Answer: Sendable>(
+        _ request: AppStoreRequest, in environment: AppleEnvironment,
+        _ read: (Data) throws(AppStoreDamage) -> Answer
+    ) async throws(AppStoreServerError) -> Answer {
+        var pauses = Self.pauses[...]
+        while true {
+            do throws(AppStoreServerError) {
+                return try await askOnce(request, in: environment, read)
+            } catch {
+                guard case .retryable(_, let after) = error, !Task.isCancelled, let usual = pauses.popFirst() else {
+                    throw error
+                }
+                let wait = after.map { max(0, $0 - time.milliseconds()) } ?? usual
+                guard wait <= Self.longestWait else { throw error }
+                await pause(.milliseconds(wait))
+                if Task.isCancelled { throw error }
+            }
+        }
+    }
+
+    private func askOnce<Answer: Sendable>(
+        _ request: AppStoreRequest, in environment: AppleEnvironment, _ read: (Data) throws(AppStoreDamage) -> Answer
+    ) async throws(AppStoreServerError) -> Answer {
+        let reply = try await exchange(request, in: environment)
+        if let error = reply.error(to: request, in: environment, now: time.milliseconds()) {
+            if case .retryable(.rateLimited, let after?) = error {
+                limits.hold(request.endpoint, environment, until: after, now: time.milliseconds())
+            }
+            throw error
+        }
+        do throws(AppStoreDamage) {
+            guard reply.body.count <= request.endpoint.maxReplyBytes else { throw AppStoreDamage("it is too large") }
+            return try read(reply.body)
+        } catch {
+            throw request.isRepeatable ? .retryable(.damaged(error.what), after: nil) : .outcomeUnknown
+        }
+    }
+
+    /// Sends a request once its turn has come, and once more with a new token where a used one is refused.
+    ///
+    /// - Returns: the reply, whatever its status.
+    func exchange(
+        _ request: AppStoreRequest, in environment: AppleEnvironment
+    ) async throws(AppStoreServerError) -> IncomingReply {
+        while true {
+            try await awaitTurn(request.endpoint, environment)
+            let token = try tokens.token(now: time.now)
+            let reply = try await send(request, token.text, to: environment)
+            guard reply.status == 401 else { return reply }
+            // Never kept: whatever is wrong with it may be mended by the next one.
+            tokens.forget()
+            if token.isNew { return reply }
+        }
+    }
+
+    private func awaitTurn(
+        _ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment
+    ) async throws(AppStoreServerError) {
+        let now = time.milliseconds()
+        let turn = limits.turn(endpoint, environment, now: now, longestWait: Self.longestWait)
+        guard turn.isTaken else { throw .retryable(.ownLimit, after: turn.at) }
+        guard turn.at > now else { return }
+        await pause(.milliseconds(turn.at - now))
+        if Task.isCancelled { throw .retryable(.cancelled, after: nil) }
+    }
+
+    private func send(
+        _ request: AppStoreRequest, _ token: String, to environment: AppleEnvironment
+    ) async throws(AppStoreServerError) -> IncomingReply {
+        guard let address = addresses[environment] else { throw .environmentNotConfigured(environment) }
+        do throws(HTTPTransportError) {
+            return try await http.send(request.outgoing(address: address, token: token))
+        } catch .notSent {
+            throw .retryable(.unreachable, after: nil)
+        } catch {
+            throw request.isRepeatable ? .retryable(.noAnswer, after: nil) : .outcomeUnknown
+        }
+    }
+}

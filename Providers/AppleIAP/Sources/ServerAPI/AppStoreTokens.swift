@@ -1,0 +1,82 @@
+import Domain
+import FoundationEssentials
+import Synchronization
+
+/// The bearer tokens of one app: one is made when it is needed and used until shortly before its end.
+///
+/// Source: Apple, App Store Server API, Generating JSON Web Tokens for API requests; RFC 7515; RFC 7518 section 3.4.
+final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable {
+    /// How long a token is good, in seconds; Apple allows an hour and takes five minutes in its own libraries.
+    static let lifetime: Int64 = 300
+    /// A token with less than this left is not used any more.
+    static let margin: Int64 = 60
+
+    private struct Header: Encodable {
+        let alg = "ES256"
+        let kid: String
+        let typ = "JWT"
+    }
+
+    private struct Claims: Encodable {
+        let aud = "appstoreconnect-v1"
+        let bid: String
+        let exp: Int64
+        let iat: Int64
+        let iss: String
+    }
+
+    private struct Kept {
+        let text: String
+        let issuedAt: Timestamp
+    }
+
+    private let key: AppStoreKey
+    private let bundleID: String
+    private let kept = Mutex<Kept?>(nil)
+
+    init(key: AppStoreKey, bundleID: String) {
+        self.key = key
+        self.bundleID = bundleID
+    }
+
+    /// A token that is good now, and whether it was made for this call.
+    func token(now: Timestamp) throws(AppStoreServerError) -> (text: String, isNew: Bool) {
+        // A clock that was turned back makes a token of the future, which Apple refuses.
+        let usable = kept.withLock { kept in
+            kept.flatMap {
+                $0.issuedAt <= now && now < $0.issuedAt.adding(seconds: Self.lifetime - Self.margin) ? $0.text : nil
+            }
+        }
+        if let usable { return (usable, false) }
+        let text = try make(now)
+        kept.withLock { $0 = Kept(text: text, issuedAt: now) }
+        return (text, true)
+    }
+
+    /// Makes the next call use a new token.
+    func forget() { kept.withLock { $0 = nil } }
+
+    private func make(_ now: Timestamp) throws(AppStoreServerError) -> String {
+        let header = try AppStoreRequest.json(Header(kid: key.keyID))
+        let claims = try AppStoreRequest.json(
+            Claims(
+                bid: bundleID, exp: now.adding(seconds: Self.lifetime).rawValue, iat: now.rawValue, iss: key.issuerID))
+        let input = "\(Self.base64URL(header)).\(Self.base64URL(claims))"
+        return "\(input).\(Self.base64URL(try key.signature(for: Data(input.utf8))))"
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        String(
+            data.base64EncodedString().compactMap { character in
+                switch character {
+                case "+": "-"
+                case "/": "_"
+                case "=": nil
+                default: character
+                }
+            })
+    }
+
+    var description: String { "AppStoreTokens(\(bundleID))" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

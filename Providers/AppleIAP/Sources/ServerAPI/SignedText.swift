@@ -1,0 +1,59 @@
+package import AppleTrust
+import Domain
+package import FoundationEssentials
+package import ProviderKit
+
+/// A JWS that the API gave and that nobody has verified yet.
+///
+/// Its text leaves it only for those who verify it: `AppleVerifier`, the account's own `verify`, or its `receive`.
+package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    private let compact: String
+
+    /// - Returns: nil for what is no three parts of base64url, or longer than `AppleVerifier` reads.
+    package init?(_ text: String) {
+        guard text.utf8.count <= JWSLimits.text, text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2,
+            text.utf8.allSatisfy(Self.isCompact)
+        else { return nil }
+        compact = text
+    }
+
+    package func transaction(by verifier: AppleVerifier) throws(AppleRefusal) -> VerifiedTransaction {
+        try verifier.transaction(compact)
+    }
+
+    package func renewalInfo(by verifier: AppleVerifier) throws(AppleRefusal) -> VerifiedRenewalInfo {
+        try verifier.renewalInfo(compact)
+    }
+
+    package func payload(by verifier: AppleVerifier) throws(AppleRefusal) -> VerifiedPayload {
+        try verifier.payload(compact)
+    }
+
+    /// A signed transaction as the account's `verify` takes it.
+    package var evidence: PurchaseEvidence { .signedTransaction(compact) }
+
+    /// A notification as Apple would have sent it, for the account's `receive`.
+    package var notificationBody: Data { Data("{\"signedPayload\":\"\(compact)\"}".utf8) }
+
+    private static func isCompact(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    package var description: String { "SignedText(\(compact.utf8.count) bytes)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SignedText: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let text = SignedText(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no compact JWS")
+        }
+        self = text
+    }
+}

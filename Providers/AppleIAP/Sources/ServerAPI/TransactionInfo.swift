@@ -1,0 +1,25 @@
+import FoundationEssentials
+
+extension AppStoreServerAPI {
+    private struct Answer: Decodable {
+        let signedTransactionInfo: SignedText
+    }
+
+    /// One transaction of any product, by its id (Get Transaction Info).
+    package func transaction(
+        _ id: String, in place: AppStorePlace = .anywhere
+    ) async throws(AppStoreServerError) -> AppStoreAnswer<SignedText> {
+        let request = try Self.transactionRequest(id)
+        return try await find(place) { environment throws(AppStoreServerError) in
+            try await ask(request, in: environment) { body throws(AppStoreDamage) in
+                try Answer.read(body).signedTransactionInfo
+            }
+        }
+    }
+
+    static func transactionRequest(_ id: String) throws(AppStoreServerError) -> AppStoreRequest {
+        AppStoreRequest(
+            endpoint: .transaction, method: "GET",
+            path: "inApps/v1/transactions/\(try AppStoreRequest.id(id, "transaction id"))")
+    }
+}
