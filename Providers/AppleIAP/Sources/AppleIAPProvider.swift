@@ -17,6 +17,7 @@ public struct AppleIAPProvider: PaymentProvider {
     let trust: AppleIAPTrust
     /// The server API of each app, in the order of the settings; empty where no key is set.
     package let serverAPIs: [AppStoreServerAPI]
+    public let syncInterval: Int64
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
@@ -29,6 +30,7 @@ public struct AppleIAPProvider: PaymentProvider {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
+        syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

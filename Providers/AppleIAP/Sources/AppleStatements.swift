@@ -61,7 +61,7 @@ extension StoreOffer {
 }
 
 extension Domain.Environment {
-    fileprivate init(_ environment: AppleEnvironment) {
+    init(_ environment: AppleEnvironment) {
         switch environment {
         case .production: self = .production
         case .sandbox: self = .sandbox

@@ -1,4 +1,5 @@
 import Domain
+import ProviderKit
 import Store
 
 extension Gateway {
@@ -21,7 +22,9 @@ extension Gateway {
     func findWork() async throws(GatewayError) -> JobOutcome {
         let now = time.now
         var isMore = false
-        for (kind, work) in Self.due {
+        let accounts = syncing.map(\.id)
+        let stores = accounts.isEmpty ? [] : [(JobKind.checkSubscription, DueWork.subscriptions(accounts: accounts))]
+        for (kind, work) in Self.due + stores {
             let subjects = try await read { db in
                 try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
             }
@@ -40,8 +43,16 @@ extension Gateway {
     package func prepareJobs() async throws(GatewayError) {
         let now = time.now
         let jobs = JobKind.standing.map { (id: ids.make(Job.self), kind: $0.rawValue) }
+        // Whatever a store said while nobody listened is asked for first of all.
+        let missed = syncing.flatMap { account in
+            account.store.askedEnvironments.map { (id: ids.make(Job.self), subject: "\(account.id)/\($0.rawValue)") }
+        }
         try await write { tx in
             for job in jobs { try tx.ensureJob(job.id, kind: job.kind, subject: "", at: now) }
+            for job in missed {
+                try tx.enqueueJob(
+                    job.id, kind: JobKind.replayNotifications.rawValue, subject: job.subject, delay: 0, at: now)
+            }
         }
     }
 

@@ -14,6 +14,10 @@ package enum JobKind: String, Sendable, CaseIterable {
     case completeRequest = "complete_request"
     /// Reconciles an account now, as an admin asked.
     case syncAccount = "sync_account"
+    /// Asks a store about a subscription and its customer's purchases; the subject is the subscription.
+    case checkSubscription = "check_subscription"
+    /// Asks a store for the notifications that it sent; the subject is `account/environment`.
+    case replayNotifications = "replay_notifications"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
@@ -38,7 +42,12 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isContinuous: Bool { self == .dispatchEvents }
 
     /// Those that no failure ends: what they look after has no other way.
-    var isEndless: Bool { Self.standing.contains(self) || self == .deliverWebhook || self == .retryDeliveries }
+    var isEndless: Bool {
+        switch self {
+        case .deliverWebhook, .retryDeliveries, .replayNotifications, .checkSubscription: true
+        default: Self.standing.contains(self)
+        }
+    }
 
     /// So many seconds a worker may be silent before its job is another's.
     ///
@@ -55,6 +64,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount: [60, 300, 3_600]
+        case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
         case .findWork, .crossBoundaries: [5, 15, 60]
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .sealAudit, .applyRetention: [60, 300]

@@ -15,6 +15,8 @@ package struct JobRunner: Service {
             Lane(kinds: [.processNotification], width: 8),
             Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
             Lane(kinds: [.syncAccount], width: 2),
+            Lane(kinds: [.checkSubscription], width: 8),
+            Lane(kinds: [.replayNotifications], width: 2),
             Lane(kinds: [.findWork], width: 1),
             Lane(kinds: [.crossBoundaries], width: 1),
             Lane(kinds: [.dispatchEvents], width: 1),

@@ -80,6 +80,8 @@ extension Gateway {
         case .reconcileRefund: try await reconcileRefund(job)
         case .completeRequest: try await completeRequest(job)
         case .syncAccount: try await syncAccount(job)
+        case .checkSubscription: try await checkSubscription(job)
+        case .replayNotifications: try await replayNotifications(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
         case .dispatchEvents: try await dispatchEvents()

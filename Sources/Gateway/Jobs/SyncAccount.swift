@@ -73,7 +73,8 @@ extension Gateway {
         return .done
     }
 
-    /// Asks about every payment and refund of an account that is not final.
+    /// Asks about every payment and refund of an account that is not final; of a store's, about its subscriptions and for
+    /// the notifications that it sent.
     private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> Counts {
         let (payments, refunds) = try await read { db in try db.inFlight(at: account, limit: Self.syncLimit) }
         var changed: Int64 = 0
@@ -89,6 +90,7 @@ extension Gateway {
             let after = try await read { db in try db.refund(id)?.state }
             if after != before { changed += 1 }
         }
-        return (Int64(payments.count + refunds.count), changed)
+        let store = try await syncStore(account)
+        return (Int64(payments.count + refunds.count) + store.checked, changed + store.changed)
     }
 }

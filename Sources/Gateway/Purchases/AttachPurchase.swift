@@ -67,7 +67,7 @@ extension Gateway {
     }
 
     /// The evidence stays readable for an admin and for a later check, and for nobody who only has the database.
-    private func sealed(_ evidence: PurchaseEvidence, _ purchase: StorePurchase) throws(PurchaseRefusal) -> Data {
+    func sealed(_ evidence: PurchaseEvidence, _ purchase: StorePurchase) throws(PurchaseRefusal) -> Data {
         let text =
             switch evidence {
             case .signedTransaction(let jws): jws

@@ -13,6 +13,8 @@ extension Migrations {
             renewal_signed_at {int} NOT NULL DEFAULT 0,
             told {text},
             next_check_at {int},
+            -- How far the customer's history has been read.
+            history_cursor {text},
             UNIQUE (environment, original_transaction_id, holder)
         ) {strict};
         CREATE INDEX subscriptions_by_user ON subscriptions (user_id) WHERE user_id IS NOT NULL;

@@ -11,6 +11,8 @@ package enum DueWork: Sendable {
     case abandonedRequests
     /// Notifications without a job: those that an earlier release stored.
     case storedNotifications
+    /// Subscriptions of which these accounts' stores are to be asked.
+    case subscriptions(accounts: [AccountID])
 }
 
 extension Database {
@@ -51,6 +53,13 @@ extension Database {
                 """
         case .storedNotifications:
             sql = "SELECT n.id AS subject FROM notifications n WHERE n.status = 'stored' AND n.received_at <= \(time)"
+        case .subscriptions(let accounts):
+            let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
+            sql = """
+                SELECT s.id AS subject FROM subscriptions s
+                WHERE s.next_check_at IS NOT NULL AND s.next_check_at <= \(time) AND s.account IN (\(marks))
+                """
+            arguments += accounts as [any SQLBindable]
         }
         arguments += [kind, limit] as [any SQLBindable]
         return try rows(

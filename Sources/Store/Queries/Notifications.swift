@@ -158,6 +158,13 @@ extension Transaction {
 }
 
 extension Database {
+    /// Whether an event of an account has been taken in.
+    package func hasNotification(_ account: AccountID, eventID: String) throws(StoreError) -> Bool {
+        try row(
+            "SELECT 1 AS one FROM notifications WHERE account = ? AND provider_event_id = ?", account,
+            String(eventID.prefix(255))) != nil
+    }
+
     /// Newest first; a status that is nil restricts nothing.
     package func notifications(
         _ status: Domain.Notification.Status?, before cursor: String?, limit: Int64

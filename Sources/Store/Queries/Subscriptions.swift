@@ -11,6 +11,8 @@ package struct SubscriptionRecord: Sendable {
     package let renewal: StoreRenewal?
     /// The state that events last told, as JSON.
     package let told: String?
+    /// How far the customer's history has been read.
+    package let historyCursor: String?
 }
 
 extension Database {
@@ -43,6 +45,31 @@ extension Database {
         ).map { row throws(StoreError) in try Self.subscription(row) }
     }
 
+    /// An account's subscriptions in these environments, in the order of their ids.
+    package func subscriptions(
+        at account: AccountID, in environments: [Environment], after last: ID<Subscription>?, limit: Int64
+    ) throws(StoreError) -> [SubscriptionRecord] {
+        guard !environments.isEmpty else { return [] }
+        let marks = Array(repeating: "?", count: environments.count).joined(separator: ", ")
+        let names = environments.map(\.rawValue) as [any SQLBindable]
+        return try rows(
+            """
+            SELECT * FROM subscriptions WHERE account = ? AND id > ? AND environment IN (\(marks))
+            ORDER BY id LIMIT ?
+            """, [account, last?.rawValue ?? ""] + names + [limit]
+        ).map { row throws(StoreError) in try Self.subscription(row) }
+    }
+
+    /// Until when a store was asked for the notifications that it sent; nil: never.
+    package func notificationsAskedUntil(
+        _ account: AccountID, _ environment: Environment
+    ) throws(StoreError) -> Timestamp? {
+        try row(
+            "SELECT asked_until FROM missed_notifications WHERE account = ? AND environment = ?", account,
+            environment.rawValue
+        )?.time("asked_until")
+    }
+
     /// Whether a subscription is a user's, or shared with this user.
     package func owns(_ user: ID<User>, _ subscription: SubscriptionRecord) throws(StoreError) -> Bool {
         if subscription.user == user { return true }
@@ -68,7 +95,7 @@ extension Database {
             original: try row.text("original_transaction_id"), account: try row.account("account"),
             user: try row.optionalID("user_id"),
             renewal: try row.optionalText("renewal") == nil ? nil : try row.json("renewal"),
-            told: try row.optionalText("told"))
+            told: try row.optionalText("told"), historyCursor: try row.optionalText("history_cursor"))
     }
 }
 
@@ -119,5 +146,26 @@ extension Transaction {
     /// Remembers the state that an event tells.
     package func setTold(_ told: String, of subscription: ID<Subscription>) throws(StoreError) {
         try run("UPDATE subscriptions SET told = ? WHERE id = ?", told, subscription)
+    }
+
+    /// When a store is next asked about a subscription; nil: no more.
+    package func setNextCheck(_ next: Timestamp?, of subscription: ID<Subscription>) throws(StoreError) {
+        try run("UPDATE subscriptions SET next_check_at = ? WHERE id = ?", next, subscription)
+    }
+
+    package func setHistoryCursor(_ cursor: String?, of subscription: ID<Subscription>) throws(StoreError) {
+        try run("UPDATE subscriptions SET history_cursor = ? WHERE id = ?", cursor, subscription)
+    }
+
+    /// Remembers until when a store was asked for its notifications; never an earlier time.
+    package func setNotificationsAsked(
+        until: Timestamp, _ account: AccountID, _ environment: Environment
+    ) throws(StoreError) {
+        try run(
+            """
+            INSERT INTO missed_notifications (account, environment, asked_until) VALUES (?, ?, ?)
+            ON CONFLICT (account, environment) DO UPDATE SET asked_until = excluded.asked_until
+            WHERE missed_notifications.asked_until < excluded.asked_until
+            """, account, environment.rawValue, until)
     }
 }

@@ -1,0 +1,160 @@
+import Domain
+import FoundationEssentials
+import Logging
+import ProviderKit
+import Store
+
+/// An account whose store can be asked.
+struct SyncingAccount: Sendable {
+    let id: AccountID
+    let store: any StoreSyncing
+}
+
+extension Gateway {
+    /// A store that knows nothing of a purchase is asked again at this pace so many times, then with all the others.
+    private static let patientRuns: Int64 = 5
+    /// A store is asked so long after a period should have been renewed.
+    private static let renewalSlack: Int64 = 600
+    /// Apple tries for 60 days to renew; what ended longer ago is over until a notification says otherwise.
+    private static let overAfter: Int64 = 65 * 86_400
+
+    /// The enabled accounts whose stores can be asked.
+    var syncing: [SyncingAccount] {
+        registry.accounts.compactMap { account in
+            guard account.enabled, let store = account.provider as? any StoreSyncing,
+                !store.askedEnvironments.isEmpty
+            else { return nil }
+            return SyncingAccount(id: account.id, store: store)
+        }
+    }
+
+    /// Asks a store where a subscription stands, and for what else its customer has bought since the last time.
+    func checkSubscription(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard let id = ID<Subscription>(job.subject),
+            let record = try await read({ db in try db.subscription(id) }),
+            let account = syncing.first(where: { $0.id == record.account }),
+            account.store.askedEnvironments.contains(record.environment)
+        else { return .done }
+        do throws(CheckFailure) {
+            _ = try await refresh(record, by: account)
+        } catch {
+            switch error {
+            case .gateway(let error): throw error
+            case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.now.rawValue))
+            case .store(.retryable(nil)): return .pending
+            // A purchase that was just made can be unknown for a while.
+            case .store(.unknownYet) where job.attempt <= Self.patientRuns: return .pending
+            case .store(let error):
+                logger.notice(
+                    "a store was asked about a subscription in vain",
+                    metadata: ["subscription": "\(id)", "reason": "\(error)"])
+                try await putOff(id, until: time.now.adding(seconds: account.store.syncInterval))
+            }
+        }
+        return .done
+    }
+
+    /// - Returns: whether anything was news.
+    func refresh(_ record: SubscriptionRecord, by account: SyncingAccount) async throws(CheckFailure) -> Bool {
+        let known: StorePurchase?
+        do throws(GatewayError) {
+            known = try await read { db in
+                try db.storePurchases(record.environment, original: record.original).last?.purchase
+            }
+        } catch {
+            throw .gateway(error)
+        }
+        guard let known else { return false }
+        let standing: StoreAnswer
+        do throws(StoreSyncError) {
+            standing = try await account.store.subscriptions(of: known)
+        } catch {
+            throw .store(error)
+        }
+        try await settle(standing, of: record, by: account, cursor: nil)
+        do throws(CheckFailure) {
+            try await readHistory(of: known, record, after: record.historyCursor, by: account)
+        } catch {
+            guard case .store(.startAgain) = error, record.historyCursor != nil else { throw error }
+            try await readHistory(of: known, record, after: nil, by: account)
+        }
+        do throws(GatewayError) {
+            return try await finishCheck(of: record, interval: account.store.syncInterval)
+        } catch {
+            throw .gateway(error)
+        }
+    }
+
+    private func readHistory(
+        of purchase: StorePurchase, _ record: SubscriptionRecord, after cursor: String?, by account: SyncingAccount
+    ) async throws(CheckFailure) {
+        var pages = account.store.history(of: purchase, after: cursor).makeAsyncIterator()
+        while true {
+            let page: StoreAnswer?
+            do throws(StoreSyncError) {
+                page = try await pages.next(isolation: nil)
+            } catch {
+                throw .store(error)
+            }
+            guard let page else { return }
+            try await settle(page, of: record, by: account, cursor: page.cursor)
+        }
+    }
+
+    /// Settles a page of answers, and remembers in the same transaction how far that was.
+    private func settle(
+        _ answer: StoreAnswer, of record: SubscriptionRecord, by account: SyncingAccount, cursor: String?
+    ) async throws(CheckFailure) {
+        if answer.refused > 0 {
+            logger.warning(
+                "a store answered what does not verify",
+                metadata: ["account": "\(account.id.rawValue)", "count": "\(answer.refused)"])
+        }
+        var words: [(StoreStatement, StoreWord)] = []
+        for item in answer.items {
+            let evidence = item.evidence.flatMap { evidence in
+                item.statement.purchase.flatMap { try? sealed(evidence, $0) }
+            }
+            words.append((item.statement, registry.word(of: account.id, evidence: evidence)))
+        }
+        let cause = Cause(
+            actor: .system(JobKind.checkSubscription.rawValue), requestID: ClaimedJob.Lease.current?.job.rawValue ?? "")
+        do throws(GatewayError) {
+            try await settle(cause) { [words] settlement in
+                try settlement.lockUsers(of: words.map { .store($0.0) })
+                for (statement, word) in words { try settlement.settle(statement, word) }
+                if let cursor { try settlement.tx.setHistoryCursor(cursor, of: record.id) }
+            }
+        } catch {
+            throw .gateway(error)
+        }
+    }
+
+    /// Decides when the store is asked next: sooner around an expected renewal, no more when it is long over.
+    private func finishCheck(of record: SubscriptionRecord, interval: Int64) async throws(GatewayError) -> Bool {
+        let now = time.now
+        let usual = now.adding(seconds: interval)
+        return try await write { tx in
+            guard let after = try tx.subscription(record.id) else { return false }
+            var next: Timestamp? = usual
+            if let snapshot = try SubscriptionSnapshot.load(after, from: tx, at: now) {
+                let renewal = snapshot.expires_at.adding(seconds: Self.renewalSlack)
+                if renewal > now { next = min(usual, renewal) }
+                let isOver = snapshot.status != .active && snapshot.status != .inGracePeriod
+                if isOver && now.rawValue - snapshot.expires_at.rawValue > Self.overAfter { next = nil }
+            }
+            try tx.setNextCheck(next, of: record.id)
+            return after.told != record.told || after.renewal != record.renewal
+        }
+    }
+
+    func putOff(_ subscription: ID<Subscription>, until next: Timestamp) async throws(GatewayError) {
+        try await write { tx in try tx.setNextCheck(next, of: subscription) }
+    }
+}
+
+/// Why a check did not come to its end.
+enum CheckFailure: Error {
+    case gateway(GatewayError)
+    case store(StoreSyncError)
+}
