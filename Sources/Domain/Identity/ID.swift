@@ -12,9 +12,10 @@ public struct ID<Subject: Identified>: Hashable, Sendable {
 
     /// - Returns: nil unless the text is exactly the prefix, `_` and 26 characters of the alphabet.
     public init?(_ text: String) {
-        let prefix = Subject.idPrefix + "_"
-        guard text.hasPrefix(prefix), text.utf8.count == prefix.utf8.count + Crockford.length,
-            text.utf8.dropFirst(prefix.utf8.count).allSatisfy(Crockford.alphabet.contains)
+        let (bytes, prefix) = (text.utf8, Subject.idPrefix.utf8)
+        guard bytes.count == prefix.count + 1 + Crockford.length, bytes.starts(with: prefix),
+            bytes.dropFirst(prefix.count).first == UInt8(ascii: "_"),
+            bytes.suffix(Crockford.length).allSatisfy(Crockford.contains)
         else { return nil }
         rawValue = text
     }
@@ -57,9 +58,23 @@ private enum Crockford {
     static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     static let length = 26
 
+    static func contains(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "i"), UInt8(ascii: "l"), UInt8(ascii: "o"), UInt8(ascii: "u"): false
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        default: false
+        }
+    }
+
     static func encode(_ bits: UInt128) -> String {
-        String(
-            decoding: (0..<length).map { alphabet[Int((bits >> (UInt128(length - 1 - $0) * 5)) & 31)] }, as: UTF8.self)
+        String(unsafeUninitializedCapacity: length) { buffer in
+            var rest = bits
+            for index in (0..<length).reversed() {
+                buffer[index] = alphabet[Int(truncatingIfNeeded: rest & 31)]
+                rest >>= 5
+            }
+            return length
+        }
     }
 }
 

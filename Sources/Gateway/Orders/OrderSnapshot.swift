@@ -76,12 +76,14 @@ package struct OrderSnapshot: Sendable {
                 processor: payment.processor?.rawValue, status: payment.state.rawValue, amount: payment.amount,
                 unfenced: payment.unfenced, created_at: payment.createdAt)
         }
-        refunds = try db.refunds(of: order.id).map {
+        // What was never paid by us cannot have gone back by us.
+        let hasPayments = !payments.isEmpty
+        refunds = try (hasPayments ? db.refunds(of: order.id) : []).map {
             RefundLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
         }
-        disputes = try db.disputes(of: order.id).map {
+        disputes = try (hasPayments ? db.disputes(of: order.id) : []).map {
             DisputeLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 created_at: $0.createdAt)

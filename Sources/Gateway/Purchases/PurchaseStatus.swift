@@ -18,7 +18,7 @@ extension Gateway {
         let now = time.now
         let known = try await read { db -> (EntitlementFold, String)? in
             guard let account = try db.appAccount(user) else { return nil }
-            return (EntitlementRules.fold(try db.grants(of: account.user), now: now), account.token)
+            return (EntitlementRules.fold(account.grants, now: now), account.token)
         }
         if let (fold, token) = known { return PurchaseStatus(fold, token: token) }
         // The token is made when it is first asked for.

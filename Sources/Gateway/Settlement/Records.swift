@@ -54,7 +54,7 @@ extension Settlement {
 
 extension String {
     /// SQL text cannot hold U+0000.
-    fileprivate var withoutNUL: String { replacing("\u{0}", with: "") }
+    fileprivate var withoutNUL: String { utf8.contains(0) ? replacing("\u{0}", with: "") : self }
 
     /// This text as the database takes it from outside: without control characters (SQL text cannot hold U+0000), without
     /// spaces at its ends, and at most so long.

@@ -115,13 +115,13 @@ extension Settlement {
         let order = Order(
             id: ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
             quantity: min(max(purchase.quantity, 1), SKU.quantityRange.upperBound), terms: terms, days: nil,
-            amount: purchase.price, state: .open, platform: .ios, environment: purchase.environment, partner: nil,
-            returnURL: nil, metadata: [:], createdAt: now, expiresAt: now)
+            amount: purchase.price, state: .paid, platform: .ios, environment: purchase.environment, partner: nil,
+            returnURL: nil, metadata: [:], charged: purchase.price, createdAt: now, expiresAt: now,
+            paidAt: purchase.purchased)
         try tx.insertOrder(order)
-        try tx.completeStoreOrder(order.id, from: .open, by: nil, charge)
         try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
         try audit(order, "order.paid", before: "", after: purchase.transactionID)
-        return try tx.order(order.id) ?? order
+        return order
     }
 
     /// 60 s of tolerance, because the store's clock is not ours.
@@ -260,7 +260,8 @@ extension Settlement {
             $0.grant.environment == purchase.environment && $0.grant.source.id == sourceID
         }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
-        let terms = try tx.order(order)?.terms
+        // Only what may be a consumable credits anything.
+        let terms = try purchase.skuKind ?? .consumable == .consumable ? tx.order(order)?.terms : nil
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",

@@ -158,8 +158,15 @@ actor TokenVerifier {
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        let text = String(parts[0]).replacing("-", with: "+").replacing("_", with: "/")
-        let padded = text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+        let standard = parts[0].utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
+        let padded = String(decoding: standard, as: UTF8.self) + padding
         guard let json = Data(base64Encoded: padded), let header = try? JSONDecoder().decode(Header.self, from: json),
             header.crit == nil
         else { return nil }

@@ -60,7 +60,7 @@ struct Pipeline: Sendable {
         }
         func call(_ run: IdempotentRun?) -> Call {
             Call(
-                request: request.head, parameters: parameters, query: Self.query(request),
+                request: request.head, parameters: parameters, query: query,
                 queryText: request.uri.query ?? "",
                 body: body, caller: caller, requestID: requestID, languages: languages, run: run)
         }
@@ -190,7 +190,8 @@ struct Pipeline: Sendable {
     }
 
     private func checkMediaType(_ endpoint: Endpoint, _ headers: HTTPFields, _ body: Data) throws(GatewayError) {
-        guard endpoint.takesJSON, !body.isEmpty, let type = headers[.contentType] else { return }
+        guard endpoint.takesJSON, !body.isEmpty, let type = headers[.contentType], type != "application/json"
+        else { return }
         let essence = type.split(separator: ";").first.map { $0.filter { $0 != " " }.lowercased() } ?? ""
         guard essence == "application/json" || (essence.hasPrefix("application/") && essence.hasSuffix("+json")) else {
             throw .unsupportedMediaType

@@ -37,6 +37,9 @@ package enum Dialect: Sendable {
     case sqlite
     case postgres
 
+    /// Whether writers need locks of rows; SQLite has one writer.
+    package var locksRows: Bool { self == .postgres }
+
     /// The suffix of a SELECT that locks its rows until the commit; SQLite has one writer, so it needs none.
     package var forUpdate: String {
         switch self {

@@ -30,9 +30,9 @@ extension Transaction {
         try run(
             """
             INSERT INTO events (id, subject, sequence, type, user_id, partner, at, data)
-            SELECT ?, ?, COALESCE(MAX(sequence), 0) + 1, ?, ?, ?, ?, ? FROM events WHERE subject = ?
+            VALUES (?, ?, (SELECT COALESCE(MAX(sequence), 0) + 1 FROM events WHERE subject = ?), ?, ?, ?, ?, ?)
             """,
-            event.id, event.subject, event.type.rawValue, event.user, event.partner, event.at, event.data, event.subject
+            event.id, event.subject, event.subject, event.type.rawValue, event.user, event.partner, event.at, event.data
         )
     }
 }

@@ -6,6 +6,20 @@ extension Database {
             .map { row throws(StoreError) in try Self.grant(row) }
     }
 
+    /// What the user of this name was given, with the UUID that Apple's transactions carry, once that was asked for.
+    package func appAccount(_ external: ExternalUserID) throws(StoreError) -> (grants: [Grant], token: String)? {
+        let found = try rows(
+            """
+            SELECT s.app_account_token, g.* FROM users u JOIN user_states s ON s.user_id = u.id
+            LEFT JOIN grants g ON g.user_id = u.id
+            WHERE u.external_id = ? AND s.app_account_token IS NOT NULL
+            ORDER BY g.id
+            """, [external.rawValue])
+        guard let token = try found.first?.text("app_account_token") else { return nil }
+        let grants = try found.filter { $0["id"] != .null }.map { row throws(StoreError) in try Self.grant(row) }
+        return (grants, token)
+    }
+
     package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] {
         try rows("SELECT * FROM grants WHERE order_id = ? ORDER BY id", [order])
             .map { row throws(StoreError) in try Self.grant(row) }
@@ -74,13 +88,13 @@ extension Transaction {
         case .days(let count): days = count
         case .until(let end): endsAt = end
         }
-        return try !rows(
+        return try execute(
             """
             INSERT INTO grants (id, user_id, sku, kind, tier, rank, source_kind, source_id, order_id, environment,
                 purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended,
                 paid_until, billing_retry, will_renew, upgraded)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO NOTHING RETURNING id
+            ON CONFLICT DO NOTHING
             """,
             [
                 grant.id, grant.user, grant.sku, grant.kind.rawValue, grant.tier, grant.rank,
@@ -90,8 +104,7 @@ extension Transaction {
                 endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
                 grant.revocation?.reason.rawValue, grant.suspended, grant.renewal?.paidUntil,
                 grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
-            ]
-        ).isEmpty
+            ]) == 1
     }
 
     /// Sets what refunds, disputes and admins decide about a grant; the caller holds its user's lock.

@@ -5,7 +5,8 @@ package import Domain
 extension Database {
     private static var orderColumns: String {
         """
-        SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost
+        SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
+            CASE WHEN EXISTS (SELECT 1 FROM order_anomalies a WHERE a.order_id = o.id) THEN 1 ELSE 0 END AS anomalous
         FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
         """
     }
@@ -77,6 +78,7 @@ extension Database {
     }
 
     private func order(_ row: Row) throws(StoreError) -> Order {
+        guard try row.bool("anomalous") else { return try Self.order(row, []) }
         let id: ID<Order> = try row.id("id")
         let anomalies = try rows("SELECT anomaly FROM order_anomalies WHERE order_id = ? ORDER BY at, anomaly", [id])
             .map { row throws(StoreError) in try row.choice("anomaly", Anomaly.self) }
@@ -97,7 +99,8 @@ extension Database {
         let refunded = isStores ? try row.int("returned") : try row.optionalInt("refunded") ?? 0
         return Order(
             id: try row.id("id"), user: try row.id("user_id"), origin: origin, sku: try row.code("sku"),
-            quantity: try row.int("quantity"), terms: try row.json("terms"), days: try row.optionalInt("days"),
+            quantity: try row.int("quantity"), terms: try decodedTerms.value("terms", of: row),
+            days: try row.optionalInt("days"),
             amount: amount, state: state,
             paidBy: try row.optionalID("paid_by"), platform: try row.choice("platform"),
             environment: try row.choice("environment"),
@@ -116,13 +119,15 @@ extension Transaction {
     package func insertOrder(_ order: Order) throws(StoreError) {
         try run(
             """
-            INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, platform,
-                environment, partner, return_url, metadata, created_at, expires_at, paid_at, closed_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, charged,
+                charged_currency, platform, environment, partner, return_url, metadata, created_at, expires_at, paid_at,
+                closed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             order.id, order.user, order.origin.rawValue, order.sku, order.quantity, try order.terms.storedJSON(),
             order.days,
-            order.amount?.value, order.amount?.currency.code, order.state.rawValue, order.platform.rawValue,
+            order.amount?.value, order.amount?.currency.code, order.state.rawValue, order.charged?.value,
+            order.charged?.currency.code, order.platform.rawValue,
             order.environment.rawValue, order.partner, order.returnURL, try order.metadata.storedJSON(),
             order.createdAt,
             order.expiresAt, order.paidAt, order.closedAt)
@@ -130,7 +135,7 @@ extension Transaction {
 
     /// Locks an order until the commit: after its user, before its payments.
     package func lockOrder(_ id: ID<Order>) throws(StoreError) -> Order? {
-        _ = try rows("SELECT id FROM orders WHERE id = ?" + dialect.forUpdate, [id])
+        if dialect.locksRows { _ = try rows("SELECT id FROM orders WHERE id = ?" + dialect.forUpdate, [id]) }
         return try order(id)
     }
 
@@ -150,12 +155,11 @@ extension Transaction {
     package func insertAnomaly(
         _ anomaly: Anomaly, _ order: ID<Order>, detail: String, at now: Timestamp
     ) throws(StoreError) -> Bool {
-        try !rows(
+        try run(
             """
             INSERT INTO order_anomalies (order_id, anomaly, detail, at) VALUES (?, ?, ?, ?)
-            ON CONFLICT DO NOTHING RETURNING anomaly
-            """, [order, anomaly.rawValue, detail, now]
-        ).isEmpty
+            ON CONFLICT DO NOTHING
+            """, order, anomaly.rawValue, detail, now) == 1
     }
 
     /// Appends to the order's history, unless it has `limit` entries; the caller holds the order's lock.
@@ -180,6 +184,8 @@ extension Transaction {
             """, now, order, now, interval) == 1
     }
 }
+
+private let decodedTerms = DecodedTexts<OrderTerms>()
 
 /// Which orders a list shows; nil restricts nothing.
 package struct OrderFilter: Sendable {

@@ -57,7 +57,7 @@ extension Transaction {
 
     /// Locks a payment until the commit: after its user and its order.
     package func lockPayment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
-        _ = try rows("SELECT id FROM payments WHERE id = ?" + dialect.forUpdate, [id])
+        if dialect.locksRows { _ = try rows("SELECT id FROM payments WHERE id = ?" + dialect.forUpdate, [id]) }
         return try payment(id)
     }
 

@@ -47,7 +47,18 @@ extension Row {
         self[value] == .null ? nil : try money(value, currency)
     }
 
+    /// A JSON object by its names; most are empty, and take no parser.
+    package func json<Value: Decodable>(
+        _ column: String, _: [String: Value].Type = [String: Value].self
+    ) throws(StoreError) -> [String: Value] {
+        try text(column) == "{}" ? [:] : try decoded(column)
+    }
+
     package func json<Value: Decodable>(_ column: String, _: Value.Type = Value.self) throws(StoreError) -> Value {
+        try decoded(column)
+    }
+
+    private func decoded<Value: Decodable>(_ column: String, _: Value.Type = Value.self) throws(StoreError) -> Value {
         let text = try text(column)
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
@@ -57,9 +68,16 @@ extension Row {
     }
 }
 
+extension Dictionary where Key == String, Value: Encodable {
+    /// This object as JSON text with its keys sorted; most are empty, and take no encoder.
+    package func storedJSON() throws(StoreError) -> String { isEmpty ? "{}" : try sortedJSON() }
+}
+
 extension Encodable {
     /// This value as JSON text with its keys sorted, so that equal values have equal texts.
-    package func storedJSON() throws(StoreError) -> String {
+    package func storedJSON() throws(StoreError) -> String { try sortedJSON() }
+
+    fileprivate func sortedJSON() throws(StoreError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

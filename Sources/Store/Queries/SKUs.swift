@@ -25,8 +25,8 @@ extension Database {
 
     package func hasSKUs() throws(StoreError) -> Bool { try row("SELECT number FROM skus LIMIT 1") != nil }
 
-    private static func sku(_ row: Row) throws(StoreError) -> SKU {
-        var sku: SKU = try row.json("body")
+    static func sku(_ row: Row) throws(StoreError) -> SKU {
+        var sku = try decodedSKUs.value("body", of: row)
         sku.number = try row.int("number")
         return sku
     }
@@ -86,3 +86,5 @@ extension Transaction {
         try run("DELETE FROM apple_products WHERE sku = ?", sku.id)
     }
 }
+
+private let decodedSKUs = DecodedTexts<SKU>()

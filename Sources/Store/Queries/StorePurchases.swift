@@ -26,9 +26,20 @@ package struct PurchaseRecord: Sendable {
 }
 
 extension Database {
+    /// All but the evidence, which is most of a row.
+    private static var purchaseColumns: String {
+        """
+        environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
+        expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
+        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, user_id, sku, days, order_id
+        """
+    }
+
     package func storePurchase(_ environment: Environment, _ key: String) throws(StoreError) -> PurchaseRecord? {
-        try row("SELECT * FROM purchases WHERE environment = ? AND key = ?", environment.rawValue, key)
-            .map { row throws(StoreError) in try Self.purchase(row) }
+        try row(
+            "SELECT \(Self.purchaseColumns) FROM purchases WHERE environment = ? AND key = ?", environment.rawValue, key
+        )
+        .map { row throws(StoreError) in try Self.purchase(row) }
     }
 
     /// Every transaction of one original transaction, oldest first.
@@ -37,7 +48,7 @@ extension Database {
     ) throws(StoreError) -> [PurchaseRecord] {
         try rows(
             """
-            SELECT * FROM purchases WHERE environment = ? AND original_transaction_id = ?
+            SELECT \(Self.purchaseColumns) FROM purchases WHERE environment = ? AND original_transaction_id = ?
             ORDER BY purchased_at, key
             """, [environment.rawValue, original]
         ).map { row throws(StoreError) in try Self.purchase(row) }
@@ -86,12 +97,15 @@ extension Database {
 
     /// The SKU that an Apple product id means: an entry of the app before one of any app, a literal before a pattern.
     package func skuOf(appleProduct product: String, bundle: String) throws(StoreError) -> (sku: SKU, days: Int64?)? {
-        for entry in ["\(bundle):\(product)", product] {
-            if let found = try row("SELECT sku FROM apple_products WHERE entry = ?", entry),
-                let sku = try sku(try found.code("sku"))
-            {
-                return (sku, sku.durationDays)
-            }
+        let own = "\(bundle):\(product)"
+        let literals = try rows(
+            """
+            SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku
+            WHERE a.entry IN (?, ?)
+            """, [own, product])
+        if let literal = literals.first(where: { $0["entry"] == .text(own) }) ?? literals.first {
+            let sku = try Self.sku(literal)
+            return (sku, sku.durationDays)
         }
         let patterns = try rows("SELECT entry, sku FROM apple_products WHERE is_pattern = 1 ORDER BY entry")
         for row in patterns {
@@ -188,11 +202,12 @@ extension Transaction {
     package func bindPurchase(
         _ purchase: StorePurchase, to user: ID<User>, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
-        try run(
+        let bound = try run(
             """
             INSERT INTO purchase_owners (environment, original_transaction_id, user_id, bound_at) VALUES (?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """, purchase.environment.rawValue, purchase.originalTransactionID, user, now)
+        if bound == 1 { return user }
         guard let owner = try purchaseOwner(purchase.environment, original: purchase.originalTransactionID) else {
             throw .unavailable("a purchase is being bound")
         }

@@ -6,19 +6,6 @@ extension Database {
         try row("SELECT id FROM users WHERE external_id = ?", external.rawValue)?.id("id")
     }
 
-    /// The user of this name with the UUID that Apple's transactions carry, once it was asked for.
-    package func appAccount(
-        _ external: ExternalUserID
-    ) throws(StoreError) -> (user: ID<User>, token: String)? {
-        let found = try row(
-            """
-            SELECT u.id, s.app_account_token FROM users u JOIN user_states s ON s.user_id = u.id
-            WHERE u.external_id = ? AND s.app_account_token IS NOT NULL
-            """, external.rawValue)
-        guard let found else { return nil }
-        return (try found.id("id"), try found.text("app_account_token"))
-    }
-
     /// The app's own id; nil after an erasure.
     package func externalUserID(_ user: ID<User>) throws(StoreError) -> String? {
         try row("SELECT external_id FROM users WHERE id = ?", user)?.text("external_id")
@@ -49,10 +36,9 @@ extension Transaction {
         // Shared, so that an erasure waits for what is being made under this name.
         let known = try rows("SELECT id FROM users WHERE external_id = ?" + dialect.forShare, [external.rawValue])
         if let known = known.first { return try known.id("id") }
-        let made = try rows(
-            "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id",
-            [candidate, external.rawValue])
-        guard made.isEmpty else {
+        let made = try run(
+            "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING", candidate, external.rawValue)
+        guard made == 0 else {
             try run("INSERT INTO user_states (user_id, created_at) VALUES (?, ?)", candidate, now)
             return candidate
         }
@@ -62,6 +48,7 @@ extension Transaction {
 
     /// Locks a user until the commit; always the first lock of a settlement.
     package func lockUser(_ user: ID<User>) throws(StoreError) {
+        guard dialect.locksRows else { return }
         let locked = try rows("SELECT user_id FROM user_states WHERE user_id = ?" + dialect.forUpdate, [user])
         guard !locked.isEmpty else { throw .corrupt("a user has no state") }
     }

@@ -13,11 +13,11 @@ import Testing
     @Test func `a commit waits for the disk, and readers can only read`() async throws {
         try await EngineFixture.withSQLite { engine in
             let writer = try await engine.write { tx in
-                try ["synchronous", "foreign_keys", "query_only", "mmap_size"].map { name in
+                try ["synchronous", "foreign_keys", "query_only", "mmap_size", "temp_store"].map { name in
                     try tx.row("PRAGMA \(name)").map { $0.values[0] }
                 }
             }
-            #expect(writer == [2, 1, 0, 0])
+            #expect(writer == [2, 1, 0, 0, 2])
             let journal = try await engine.read { db in try db.row("PRAGMA journal_mode")?.text("journal_mode") }
             #expect(journal == "wal")
             let reader = try await engine.read { db in

@@ -91,7 +91,7 @@ struct GroupCommitBatch {
 
     private func savepoint(_ sql: String) throws(StoreError) {
         do {
-            try connection.cachedStatement(sql: sql).execute()
+            try connection.cachedStatement(sql: sql).run([], on: connection)
         } catch {
             throw .failed("\(sql): \(StoreError(sqlite: error))")
         }

@@ -40,6 +40,7 @@ final class GroupCommitWriter: Sendable {
     }
 
     private let pool: DatabasePool
+    private let readers: SQLiteReaders
     private let limits: GroupCommitLimits
     private let rehearse: Bool
     private let commit: @Sendable (GRDB.Database) throws -> Void
@@ -50,12 +51,13 @@ final class GroupCommitWriter: Sendable {
     private let commitCount = Atomic<Int64>(0)
 
     init(
-        pool: DatabasePool, limits: GroupCommitLimits, rehearse: Bool,
+        pool: DatabasePool, readers: SQLiteReaders, limits: GroupCommitLimits, rehearse: Bool,
         commit: @escaping @Sendable (GRDB.Database) throws -> Void,
         onFailure: @escaping @Sendable (StoreError) -> Void,
         onStop: @escaping @Sendable () -> Void
     ) {
         self.pool = pool
+        self.readers = readers
         self.limits = limits
         self.rehearse = rehearse
         self.commit = commit
@@ -173,7 +175,8 @@ final class GroupCommitWriter: Sendable {
     }
 
     private func closeConnections() {
-        // The readers close after the writer and cannot checkpoint, so the writer does it while it is still open.
+        readers.close()
+        // The pool's own reader closes after the writer and cannot checkpoint, so the writer does it while it is still open.
         if refusal.map({ if case .failed = $0 { false } else { true } }) ?? true {
             try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         }

@@ -8,6 +8,7 @@ import Synchronization
 /// failed commit or fsync must never be tried again as if nothing had happened.
 package final class SQLiteEngine: StoreEngine {
     private let pool: DatabasePool
+    private let readers: SQLiteReaders
     private let now: @Sendable () -> Int64
     /// nil when the database is open for reading only.
     private let writer: GroupCommitWriter?
@@ -30,7 +31,7 @@ package final class SQLiteEngine: StoreEngine {
 
     /// Opens a database that another process may own at the same time: no lock, and ``write(_:)`` throws.
     package init(readOnly path: String, now: @escaping @Sendable () -> Int64) throws(StoreError) {
-        pool = try SQLiteFile.connect(path, readers: 1, readOnly: true)
+        (pool, readers) = try SQLiteFile.connect(path, readers: 1, readOnly: true)
         self.now = now
         writer = nil
     }
@@ -43,12 +44,11 @@ package final class SQLiteEngine: StoreEngine {
     ) throws(StoreError) {
         let file = try SQLiteFile.prepare(path)
         let lock = try OwnerLock(database: file)
-        let pool = try SQLiteFile.connect(file, readers: readers, readOnly: false)
-        self.pool = pool
+        (pool, self.readers) = try SQLiteFile.connect(file, readers: readers, readOnly: false)
         self.now = now
         writer = GroupCommitWriter(
-            pool: pool, limits: limits, rehearse: rehearse, commit: commit, onFailure: onFailure,
-            onStop: { lock.release() })
+            pool: pool, readers: self.readers, limits: limits, rehearse: rehearse, commit: commit,
+            onFailure: onFailure, onStop: { lock.release() })
     }
 
     package var dialect: Dialect { .sqlite }
@@ -77,20 +77,11 @@ package final class SQLiteEngine: StoreEngine {
             throw StoreError.unavailable("too many reads are waiting")
         }
         do {
-            return try readHere(body)
+            // On the caller's own thread: every read is bounded and mostly of pages in memory, which takes less time than
+            // handing it to another thread and back.
+            return try readers.read(body)
         } catch let error as DatabaseError {
             throw refusal ?? StoreError(sqlite: error)
-        }
-    }
-
-    /// Reads on the caller's own thread: every read is bounded and mostly of pages in memory, which takes less time than
-    /// handing it to another thread and back.
-    private func readHere<T>(_ body: (any Database) throws -> T) throws -> T {
-        try pool.read { connection in
-            let view = SQLiteTransaction(connection)
-            let value = try body(view)
-            if let failure = view.failure { throw failure }
-            return value
         }
     }
 
@@ -98,7 +89,12 @@ package final class SQLiteEngine: StoreEngine {
 
     package func close() async {
         isClosed.store(true, ordering: .releasing)
-        if let writer { await writer.stop() } else { try? pool.close() }
+        if let writer {
+            await writer.stop()
+        } else {
+            readers.close()
+            try? pool.close()
+        }
     }
 
     /// Copies the database page by page (SQLite's backup API) and leaves the copy without a write-ahead log of its own.

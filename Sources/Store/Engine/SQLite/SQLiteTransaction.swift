@@ -1,5 +1,5 @@
-import FoundationEssentials
 import GRDB
+import GRDBSQLite
 
 /// One closure's view of a SQLite connection.
 ///
@@ -19,12 +19,11 @@ final class SQLiteTransaction: Transaction {
     func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row] {
         try perform { connection in
             let statement = try connection.cachedStatement(sql: sql)
-            let cursor = try GRDB.Row.fetchCursor(statement, arguments: try Self.arguments(arguments))
-            let columns = statement.columnNames
+            var columns: [String] = []
             var rows: [Row] = []
-            // To the end in every case: a statement with RETURNING has done its work only then.
-            while let row = try cursor.next() {
-                rows.append(Row(columns: columns, values: row.databaseValues.map(SQLValue.init)))
+            try statement.run(arguments, on: connection) {
+                if rows.isEmpty { columns = statement.names }
+                rows.append(Row(columns: columns, values: statement.values))
             }
             return rows
         }
@@ -32,10 +31,17 @@ final class SQLiteTransaction: Transaction {
 
     func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int {
         try perform { connection in
-            let before = connection.totalChangesCount
-            try connection.cachedStatement(sql: sql).execute(arguments: try Self.arguments(arguments))
-            // `changesCount` keeps its old value across a statement that changes no row, such as CREATE TABLE.
-            return connection.totalChangesCount == before ? 0 : connection.changesCount
+            let before = sqlite3_total_changes(connection.sqliteConnection)
+            let statement = try connection.cachedStatement(sql: sql)
+            if arguments.isEmpty {
+                // It may change the schema, which GRDB has to see.
+                try statement.execute()
+            } else {
+                try statement.run(arguments, on: connection)
+            }
+            // The number of changes keeps its old value across a statement that changes no row, such as CREATE TABLE.
+            guard sqlite3_total_changes(connection.sqliteConnection) != before else { return 0 }
+            return Int(sqlite3_changes(connection.sqliteConnection))
         }
     }
 
@@ -47,32 +53,6 @@ final class SQLiteTransaction: Transaction {
             let failure = error as? StoreError ?? StoreError(sqlite: error)
             self.failure = failure
             throw failure
-        }
-    }
-
-    private static func arguments(_ values: [any SQLBindable]) throws(StoreError) -> StatementArguments {
-        var bound: [DatabaseValue] = []
-        bound.reserveCapacity(values.count)
-        for value in values {
-            switch value.sql {
-            case .null: bound.append(.null)
-            case .integer(let value): bound.append(value.databaseValue)
-            case .text(let value): bound.append(try value.bindable().databaseValue)
-            case .blob(let value): bound.append(value.databaseValue)
-            }
-        }
-        return StatementArguments(bound)
-    }
-}
-
-extension SQLValue {
-    fileprivate init(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let value): self = .integer(value)
-        case .double(let value): self = .text(String(value))
-        case .string(let value): self = .text(value)
-        case .blob(let value): self = .blob(value)
         }
     }
 }

@@ -1,0 +1,55 @@
+import GRDB
+import Synchronization
+
+/// The connections that read, each by one caller at a time, on the caller's own thread.
+final class SQLiteReaders: Sendable {
+    private final class Reader: Sendable {
+        let connection: DatabaseQueue
+        let turn = Mutex(())
+
+        init(_ connection: DatabaseQueue) { self.connection = connection }
+    }
+
+    private let readers: [Reader]
+    private let waiting = Atomic<Int>(0)
+
+    init(_ connections: [DatabaseQueue]) {
+        readers = connections.map(Reader.init)
+    }
+
+    /// Runs the closure on one consistent snapshot.
+    ///
+    /// The first connection that is free reads, so that as few page caches as possible are filled with the same pages.
+    func read<T: Sendable>(_ body: (any Database) throws -> T) throws -> T {
+        for reader in readers {
+            if let result = try reader.turn.withLockIfAvailable({ _ in try Self.read(reader, body) }) { return result }
+        }
+        let number = waiting.add(1, ordering: .relaxed).oldValue
+        let reader = readers[number % readers.count]
+        return try reader.turn.withLock { _ in try Self.read(reader, body) }
+    }
+
+    private static func read<T: Sendable>(
+        _ reader: Reader, _ body: (any Database) throws -> T
+    ) throws -> T {
+        try reader.connection.unsafeRead { connection in
+            try connection.cachedStatement(sql: "BEGIN").run([], on: connection)
+            defer { end(connection) }
+            let view = SQLiteTransaction(connection)
+            let value = try body(view)
+            if let failure = view.failure { throw failure }
+            return value
+        }
+    }
+
+    /// Ends what only read; an error that ended it already is the read's own.
+    private static func end(_ connection: GRDB.Database) {
+        guard connection.isInsideTransaction else { return }
+        try? connection.cachedStatement(sql: "COMMIT").run([], on: connection)
+        if connection.isInsideTransaction { try? connection.execute(sql: "ROLLBACK") }
+    }
+
+    func close() {
+        for reader in readers { try? reader.connection.close() }
+    }
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import GRDB
+import GRDBSQLite
+
+// How a statement runs: by SQLite's own interface. GRDB prepares statements, keeps them and owns the connections; what it does
+// around each run (boxed values, observers, a look at the schema) costs more than most of our statements do.
+extension GRDB.Statement {
+    /// Runs the statement to its end, in every case: one with RETURNING has done its work only then.
+    ///
+    /// - Throws: ``StoreError``, and leaves the statement ready for its next run.
+    func run(
+        _ arguments: [any SQLBindable], on connection: GRDB.Database, row: () -> Void = {}
+    ) throws(StoreError) {
+        defer { sqlite3_reset(sqliteStatement) }
+        guard Int(sqlite3_bind_parameter_count(sqliteStatement)) == arguments.count else {
+            throw .statement("a statement has \(arguments.count) values for its places")
+        }
+        for (index, argument) in arguments.enumerated() {
+            let code = try bind(argument.sql, at: Int32(index + 1))
+            guard code == SQLITE_OK else { throw Self.failure(code, on: connection) }
+        }
+        while true {
+            switch sqlite3_step(sqliteStatement) {
+            case SQLITE_ROW: row()
+            case SQLITE_DONE: return
+            case let code: throw Self.failure(code, on: connection)
+            }
+        }
+    }
+
+    /// The names of the result's columns; GRDB's list is that of the first run.
+    var names: [String] {
+        guard sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) != 0 else { return columnNames }
+        return (0..<sqlite3_column_count(sqliteStatement)).map { index in
+            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
+        }
+    }
+
+    /// The values of the row that the statement stands at.
+    var values: [SQLValue] {
+        (0..<sqlite3_column_count(sqliteStatement)).map(value)
+    }
+
+    private func value(_ index: Int32) -> SQLValue {
+        switch sqlite3_column_type(sqliteStatement, index) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(sqliteStatement, index))
+        case SQLITE_FLOAT: return .text(String(sqlite3_column_double(sqliteStatement, index)))
+        case SQLITE_BLOB:
+            // The bytes before their number, as SQLite asks for; those of an empty blob are nil.
+            guard let bytes = sqlite3_column_blob(sqliteStatement, index) else { return .blob(Data()) }
+            return .blob(Data(bytes: bytes, count: Int(sqlite3_column_bytes(sqliteStatement, index))))
+        default:
+            guard let bytes = sqlite3_column_text(sqliteStatement, index) else { return .text("") }
+            let count = Int(sqlite3_column_bytes(sqliteStatement, index))
+            return .text(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+        }
+    }
+
+    /// Binds a copy of the value.
+    private func bind(_ value: SQLValue, at index: Int32) throws(StoreError) -> Int32 {
+        switch value {
+        case .null: return sqlite3_bind_null(sqliteStatement, index)
+        case .integer(let value): return sqlite3_bind_int64(sqliteStatement, index, value)
+        case .text(let value):
+            var text = try value.bindable()
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text(sqliteStatement, index, $0.baseAddress, Int32($0.count), Self.copied)
+                }
+            }
+        case .blob(let value):
+            // A pointer that is nil would bind NULL.
+            guard !value.isEmpty else { return sqlite3_bind_zeroblob(sqliteStatement, index, 0) }
+            return value.withUnsafeBytes {
+                sqlite3_bind_blob(sqliteStatement, index, $0.baseAddress, Int32($0.count), Self.copied)
+            }
+        }
+    }
+
+    /// `SQLITE_TRANSIENT`: SQLite copies what it is given.
+    private static var copied: sqlite3_destructor_type {
+        unsafeBitCast(OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
+    }
+
+    private static func failure(_ code: Int32, on connection: GRDB.Database) -> StoreError {
+        let message = connection.sqliteConnection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+        return StoreError(sqlite: DatabaseError(resultCode: ResultCode(rawValue: code), message: message))
+    }
+}
