@@ -15,6 +15,8 @@ package struct AppleDeskSetup: Sendable {
     package var isDevelopment = true
     package var trustsMint = true
     package var checksXcode = true
+    /// What answers for Apple's server API; nil: the account has no key.
+    package var appStore: FakeAppStore?
 
     package init() {}
 
@@ -25,14 +27,16 @@ package struct AppleDeskSetup: Sendable {
             "entitles": .text(entitles), "users": .list(users.map(SettingValue.text)),
         ]
         sandbox["max_hours"] = maxHours.map(SettingValue.integer)
-        return ProviderSettings([
+        var settings: [String: SettingValue] = [
             "apps": .list([
                 .object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(AppleNotice.appNumber)])
             ]),
             "environments": .list(environments.map(SettingValue.text)),
             "root_certificates": .list(trustsMint ? [.text(AppleMint.rootFile)] : []),
             "xcode_certificates": .list(checksXcode ? [.text(AppleMint.xcodeFile)] : []), "sandbox": .object(sandbox),
-        ])
+        ]
+        if appStore != nil { settings["api"] = FakeAppStore.settings }
+        return ProviderSettings(settings)
     }
 }
 
@@ -71,8 +75,10 @@ package struct AppleDesk: Sendable {
             provider: try AppleIAPProvider(
                 account: ProviderAccount(id: id, settings: setup.settings, isDevelopment: setup.isDevelopment),
                 context: ProviderContext(
-                    http: desk.transport, time: base.time, random: base.random,
-                    book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL)),
+                    http: setup.appStore ?? desk.transport, time: base.time, random: base.random,
+                    book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL),
+                // Whoever waits for Apple finds that the time is over.
+                pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
             enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
             notifyToken: Self.notifyToken)
         gateway = Gateway(
@@ -84,6 +90,16 @@ package struct AppleDesk: Sendable {
             settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
         _ = try await gateway.importCatalogue(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
+    }
+
+    /// Runs every due job as ``Desk/work()`` does, with this account.
+    package func work() async throws {
+        try await gateway.prepareJobs()
+        while true {
+            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
+            guard !jobs.isEmpty else { return }
+            for job in jobs { await gateway.perform(job) }
+        }
     }
 
     package func sale(
