@@ -89,9 +89,9 @@ extension Gateway {
     /// A transaction whose errors are use-case errors; inside a job it counts only while the job's lease is held.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
         do {
-            guard let lease = ClaimedJob.Lease.current else { return try await store.write(body) }
+            guard let lease = JobLease.current else { return try await store.write(body) }
             return try await store.write { tx in
-                guard try tx.holds(JobLease(job: lease.job, epoch: lease.epoch)) else { throw GatewayError.leaseLost }
+                guard try tx.holds(lease) else { throw GatewayError.leaseLost }
                 return try body(tx)
             }
         } catch {

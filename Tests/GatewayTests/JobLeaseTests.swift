@@ -229,9 +229,13 @@ struct JobLeaseTests {
     }
 
     @Test
-    func `every kind has its lane, and only one`() {
-        let kinds = JobRunner.Lane.all.flatMap(\.kinds)
-        #expect(kinds.count == JobKind.allCases.count && Set(kinds) == Set(JobKind.allCases))
+    func `every kind has its lane, and only one for each state of an endpoint`() {
+        let grace = DeliverySchedule.failingGrace
+        for kind in JobKind.allCases {
+            let lanes = JobRunner.Lane.all.filter { $0.kinds.contains(kind) }.map(\.endpoints)
+            let isDelivering = kind == .deliverWebhook || kind == .retryDeliveries
+            #expect(lanes == (isDelivering ? [.healthy(grace: grace), .failing(grace: grace)] : [.any]), "\(kind)")
+        }
     }
 }
 

@@ -36,6 +36,35 @@ extension Desk {
         try await store.write { tx in try tx.appendEvent(event) }
     }
 
+    /// Many events at once, each of a subject.
+    func append(many subjects: [String]) async throws {
+        let events = subjects.map { subject in
+            clock.tick()
+            return EventRecord(
+                id: gateway.ids.make(), subject: subject, type: .orderAnomaly, user: nil, partner: nil, at: clock.now,
+                data: "{}")
+        }
+        try await store.write { tx in for event in events { try tx.appendEvent(event) } }
+    }
+
+    /// Makes the deliveries of what was appended, without attempting any.
+    func dispatch() async throws {
+        let job = try await gateway.claimJob(.dispatchEvents, subject: "")
+        if job == nil { try await gateway.prepareJobs() }
+        _ = try await gateway.dispatchEvents()
+        if let job { await gateway.perform(job) }
+    }
+
+    /// Runs what is due of one kind, once.
+    func perform(_ kind: JobKind, of endpoints: WebhookHealth = .any) async throws {
+        for job in try await gateway.claimJobs([kind], of: endpoints, limit: 50) { await gateway.perform(job) }
+    }
+
+    func change(_ webhook: WebhookView, _ change: WebhookChange) async throws {
+        _ = try await gateway.changeWebhook(
+            webhook.id.rawValue, change, by: try await partnerKey(), context: .test)
+    }
+
     func deliveries(_ webhook: WebhookView) async throws -> [DeliveryView] {
         let page = try await gateway.listDeliveries(
             of: webhook.id.rawValue, partner: "acme", cursor: nil, limit: 200)

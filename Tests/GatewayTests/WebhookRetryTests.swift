@@ -161,20 +161,21 @@ struct WebhookRetryTests {
             try await desk.work()
             let delivery = try #require(try await desk.deliveries(hook).first)
             #expect(delivery.status == "succeeded")
-            let again = try await desk.gateway.redeliver(delivery.id.rawValue, partner: "acme", context: .test)
+            let key = try await desk.partnerKey()
+            let again = try await desk.gateway.redeliver(delivery.id.rawValue, by: key, context: .test)
             #expect(again.status == "pending" && again.attempts == 0)
             try await desk.work()
             let received = desk.endpoints.received(Desk.hook)
             #expect(received.count == 2 && Set(received.map(\.id)).count == 1 && received[0].body == received[1].body)
             #expect(try await desk.deliveries(hook).first?.status == "succeeded")
             await #expect(throws: GatewayError.notFound) {
-                try await desk.gateway.redeliver(delivery.id.rawValue, partner: "other", context: .test)
+                try await desk.gateway.redeliver(
+                    delivery.id.rawValue, by: try await desk.partnerKey("other"), context: .test)
             }
-            let key = try await desk.partnerKey()
             _ = try await desk.gateway.changeWebhook(
                 hook.id.rawValue, WebhookChange(status: .disabled), by: key, context: .test)
             await #expect(throws: GatewayError.self) {
-                try await desk.gateway.redeliver(delivery.id.rawValue, partner: "acme", context: .test)
+                try await desk.gateway.redeliver(delivery.id.rawValue, by: key, context: .test)
             }
         }
     }

@@ -37,7 +37,7 @@ struct WebhookSignatureTests {
             }
 
             let rotated = try await desk.gateway.rotateSecret(
-                of: hook.id.rawValue, partner: "acme", context: .test)
+                of: hook.id.rawValue, by: try await desk.partnerKey(), context: .test)
             let new = try #require(rotated.secret)
             #expect(new != old)
             func next(_ subject: String) async throws -> ScriptedEndpoints.Received {
@@ -67,7 +67,9 @@ struct WebhookSignatureTests {
             // The library compares with the real clock.
             desk.clock.set(Int64(Date().timeIntervalSince1970))
             let new = try #require(
-                try await desk.gateway.rotateSecret(of: hook.id.rawValue, partner: "acme", context: .test).secret)
+                try await desk.gateway.rotateSecret(
+                    of: hook.id.rawValue, by: try await desk.partnerKey(), context: .test
+                ).secret)
             for number in 0..<20 { try await desk.append("ord_\(number)", data: #"{"name":"你好 \#(number) / é"}"#) }
             try await desk.buy()
             try await desk.work()

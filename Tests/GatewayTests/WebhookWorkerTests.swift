@@ -101,9 +101,11 @@ struct WebhookWorkerTests {
             try await desk.work()
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 1)
             await #expect(throws: GatewayError.notFound) {
-                try await desk.gateway.deleteWebhook(hook.id.rawValue, of: "other", context: .test)
+                try await desk.gateway.deleteWebhook(
+                    hook.id.rawValue, by: try await desk.partnerKey("other"), context: .test)
             }
-            try await desk.gateway.deleteWebhook(hook.id.rawValue, of: "acme", context: .test)
+            try await desk.gateway.deleteWebhook(
+                hook.id.rawValue, by: try await desk.partnerKey(), context: .test)
             #expect(try await desk.count("deliveries") == 0)
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 0)
             try await desk.append("ord_b")
@@ -124,7 +126,8 @@ struct WebhookWorkerTests {
             #expect(received.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("usr_") })
             try await desk.store.write { tx in try tx.run("DELETE FROM users WHERE external_id = 'bob'") }
             for delivery in try await desk.deliveries(hook) {
-                _ = try await desk.gateway.redeliver(delivery.id.rawValue, partner: "acme", context: .test)
+                _ = try await desk.gateway.redeliver(
+                    delivery.id.rawValue, by: try await desk.partnerKey(), context: .test)
             }
             try await desk.work()
             let again = desk.endpoints.received(Desk.hook).filter { $0.repetition == 1 }

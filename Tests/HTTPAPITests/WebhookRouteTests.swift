@@ -113,6 +113,39 @@ struct WebhookRouteTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [["webhooks:write"], ["webhooks:write", "entitlements:read"]])
+    func `a key that may not read what a webhook shows does nothing with it`(
+        _ engine: TestEngine, _ scopes: [String]
+    ) async throws {
+        try await withCounter(on: engine) { counter in
+            let wide = try await counter.key("webhooks:write", "orders:read", partner: "acme").key
+            let made = try await counter.post(Self.path, wide, Self.ask(["order.paid"]))
+            let place = "\(Self.path)/\(try made.data.text("id"))"
+            try await counter.desk.buy()
+            try await counter.desk.work()
+            let delivery = try await counter.get("\(place)/deliveries", wide).data["items"][0].text("id")
+            let narrow = try await counter.desk.gateway.createKey(
+                name: "narrow", partner: "acme", scopes: scopes, context: .test
+            ).key
+            let before = try await counter.desk.count("audit")
+            let acts: [(HTTPRequest.Method, String, String)] = [
+                (.patch, place, #"{"status":"disabled"}"#), (.patch, place, #"{"url":"https://elsewhere.example/"}"#),
+                (.patch, place, "{}"), (.delete, place, "{}"), (.post, "\(place)/rotate-secret", "{}"),
+                (.post, "/v1/partner/deliveries/\(delivery)/redeliver", "{}"),
+            ]
+            for (method, path, body) in acts {
+                let reply = try await counter.send(method, path, narrow, body: body)
+                #expect(reply.status == 403 && reply.error == "forbidden", "\(method) \(path): \(reply)")
+            }
+            #expect(try await counter.desk.count("audit") == before)
+            #expect(try await counter.desk.count("webhooks WHERE status = 'enabled' AND previous_secret IS NULL") == 1)
+            for (method, path, body) in acts.reversed() {
+                let reply = try await counter.send(method, path, wide, body: body)
+                #expect(reply.status == (method == .patch ? 404 : 200), "\(method) \(path): \(reply)")
+            }
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `another partner's webhooks and deliveries are not there`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in

@@ -101,6 +101,42 @@ struct OutgoingWebhooksTests {
         await webhooks.shutDown()
     }
 
+    /// Nobody listens at these addresses of this machine.
+    private static let deaf: [IPAddress] = [.v4(0x7F00_0002), .v4(0x7F00_0003)]
+    private static let own = IPAddress.v4(0x7F00_0001)
+
+    static let lines: [(addresses: [IPAddress], connections: Int, reply: WebhookReply)] = [
+        ([own] + deaf, 1, .replied(status: 200)), (deaf + [own], 1, .replied(status: 200)),
+        ([deaf[0], own, deaf[1]], 1, .replied(status: 200)), (deaf, 0, .failed(.connection)),
+        (deaf + deaf + [own], 0, .failed(.connection)),
+    ]
+
+    @Test(arguments: lines)
+    func `the next address is dialled where no connection can be made`(
+        _ line: (addresses: [IPAddress], connections: Int, reply: WebhookReply)
+    ) async throws {
+        let server = try ScriptedServer(["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
+        defer { server.stop() }
+        let webhooks = OutgoingWebhooks(rules: .anyAddress) { _ in line.addresses }
+        let session = try await webhooks.open(try Self.url(server)).get()
+        for _ in 0..<3 { #expect(await session.post(Self.message) == line.reply) }
+        await session.close()
+        await webhooks.shutDown()
+        #expect(server.connections == line.connections)
+        #expect(server.requests.count == line.connections * 3)
+    }
+
+    @Test func `what was sent is not sent again to another address`() async throws {
+        let (first, second) = (try ScriptedServer(["garbage\r\n\r\n"]), Self.own)
+        defer { first.stop() }
+        let webhooks = OutgoingWebhooks(rules: .anyAddress) { _ in [second, second] }
+        let session = try await webhooks.open(try Self.url(first)).get()
+        #expect(await session.post(Self.message) == .failed(.connection))
+        await session.close()
+        await webhooks.shutDown()
+        #expect(first.requests.count == 1)
+    }
+
     static let answers: [([String], Delivery.Fault)] = [
         (["10.0.0.1"], .blockedAddress), (["127.0.0.1"], .blockedAddress), (["8.8.8.8", "127.0.0.1"], .blockedAddress),
         (["169.254.169.254", "8.8.8.8"], .blockedAddress), (["::1"], .blockedAddress),

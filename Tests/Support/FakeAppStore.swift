@@ -1,6 +1,6 @@
 import Crypto
-package import Domain
-package import Foundation
+import Domain
+import Foundation
 package import ProviderKit
 import Synchronization
 

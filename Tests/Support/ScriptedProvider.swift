@@ -69,7 +69,8 @@ package final class ScriptedProvider: PaymentProvider {
     }
 
     package func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
-        try await self.refund(refund)
+        if let hold = script.withLock({ $0.hold }) { await hold() }
+        return try await self.refund(refund)
     }
 
     package func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {

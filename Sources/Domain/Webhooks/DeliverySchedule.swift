@@ -6,6 +6,8 @@ package enum DeliverySchedule {
     package static let longestPause: Int64 = 86_400
     /// An endpoint whose every attempt has failed for so long is switched off.
     package static let failingLimit: Int64 = 5 * 86_400
+    /// An endpoint that has only failed for longer than this is served apart from the others.
+    package static let failingGrace: Int64 = 10
     /// Both secrets sign for so long after a rotation.
     package static let rotationOverlap: Int64 = 86_400
 

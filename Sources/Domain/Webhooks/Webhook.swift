@@ -40,5 +40,7 @@ package enum Delivery: Identified {
         case status
         /// The webhook was disabled meanwhile.
         case disabled
+        /// No key of the partner may read the event's type any more.
+        case forbidden
     }
 }

@@ -63,16 +63,4 @@ extension Gateway {
         guard store.engine.dialect == .sqlite else { return }
         try await write { tx in try tx.endLeases() }
     }
-
-    /// - Returns: false when the lease is another's by now.
-    func keepsLease(_ job: ClaimedJob) async -> Bool {
-        let now = time.now
-        let lease = JobLease(job: job.id, epoch: job.lease.epoch)
-        do throws(GatewayError) {
-            return try await write { tx in try tx.extendJob(lease, by: job.kind.lease, at: now) }
-        } catch {
-            // The database is away: nothing that the run writes can be kept either, until it is back.
-            return true
-        }
-    }
 }

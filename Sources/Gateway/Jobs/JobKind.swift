@@ -1,4 +1,5 @@
 package import Domain
+import Store
 
 /// What jobs do; the raw values are what admins see.
 package enum JobKind: String, Sendable, CaseIterable {
@@ -28,6 +29,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case deliverWebhook = "deliver_webhook"
     /// Makes further attempts; the subject is the webhook.
     case retryDeliveries = "retry_deliveries"
+    /// Ends, or deletes, what was under way to a webhook that was switched off or deleted; the subject is the webhook.
+    case endDeliveries = "end_deliveries"
     /// Chains the heads of the audit into one.
     case sealAudit = "seal_audit"
     /// Drops what is kept for a time only.
@@ -44,7 +47,7 @@ package enum JobKind: String, Sendable, CaseIterable {
     /// Those that no failure ends: what they look after has no other way.
     var isEndless: Bool {
         switch self {
-        case .deliverWebhook, .retryDeliveries, .replayNotifications, .checkSubscription: true
+        case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription: true
         default: Self.standing.contains(self)
         }
     }
@@ -67,6 +70,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
         case .findWork, .crossBoundaries: [5, 15, 60]
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
+        case .endDeliveries: [5, 15, 60]
         case .sealAudit, .applyRetention: [60, 300]
         }
     }
@@ -98,15 +102,11 @@ package struct ClaimedJob: Sendable {
     package let subject: String
     /// This run's number since the last success, from 1.
     package let attempt: Int64
-    let lease: Lease
+    let lease: JobLease
     let asked: Int64
+}
 
-    /// The lease, as every write of the run checks it.
-    struct Lease: Sendable {
-        /// The lease that the current task works under; nil outside of jobs.
-        @TaskLocal static var current: Lease?
-
-        let job: ID<Job>
-        let epoch: Int64
-    }
+extension JobLease {
+    /// The lease that the current task works under, as every write of a run checks it; nil outside of jobs.
+    @TaskLocal static var current: JobLease?
 }

@@ -1,6 +1,7 @@
 import Domain
 import Logging
 import ServiceLifecycle
+import Store
 import Synchronization
 
 /// The worker of a node: takes due jobs and runs them, each kind's lane apart, so that no kind waits for another.
@@ -8,23 +9,43 @@ package struct JobRunner: Service {
     /// Kinds that share a number of places.
     package struct Lane: Sendable {
         package let kinds: [JobKind]
+        /// Whose jobs, where the subjects are webhooks.
+        let endpoints: WebhookHealth
         package let width: Int
 
+        init(kinds: [JobKind], of endpoints: WebhookHealth = .any, width: Int) {
+            self.kinds = kinds
+            self.endpoints = endpoints
+            self.width = width
+        }
+
+        /// What makes the attempts: endpoints that only fail have their own places, so that however many they are, no
+        /// other waits for them.
+        ///
+        /// - Parameter widths: one place is one endpoint, because a hanging one must not keep another out.
+        static func delivering(widths: (first: Int, further: Int, failing: Int)) -> [Lane] {
+            let grace = DeliverySchedule.failingGrace
+            return [
+                Lane(kinds: [.deliverWebhook], of: .healthy(grace: grace), width: widths.first),
+                Lane(kinds: [.retryDeliveries], of: .healthy(grace: grace), width: widths.further),
+                Lane(kinds: [.deliverWebhook, .retryDeliveries], of: .failing(grace: grace), width: widths.failing),
+            ]
+        }
+
         /// What asks providers may hang for a while; what only settles never does.
-        package static let all = [
-            Lane(kinds: [.processNotification], width: 8),
-            Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
-            Lane(kinds: [.syncAccount], width: 2),
-            Lane(kinds: [.checkSubscription], width: 8),
-            Lane(kinds: [.replayNotifications], width: 2),
-            Lane(kinds: [.findWork], width: 1),
-            Lane(kinds: [.crossBoundaries], width: 1),
-            Lane(kinds: [.dispatchEvents], width: 1),
-            // One place is one endpoint: a hanging one must not keep another out.
-            Lane(kinds: [.deliverWebhook], width: 128),
-            Lane(kinds: [.retryDeliveries], width: 64),
-            Lane(kinds: [.sealAudit, .applyRetention], width: 1),
-        ]
+        package static let all =
+            [
+                Lane(kinds: [.processNotification], width: 8),
+                Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
+                Lane(kinds: [.syncAccount], width: 2),
+                Lane(kinds: [.checkSubscription], width: 8),
+                Lane(kinds: [.replayNotifications], width: 2),
+                Lane(kinds: [.findWork], width: 1),
+                Lane(kinds: [.crossBoundaries], width: 1),
+                Lane(kinds: [.dispatchEvents], width: 1),
+                Lane(kinds: [.endDeliveries], width: 1),
+                Lane(kinds: [.sealAudit, .applyRetention], width: 1),
+            ] + delivering(widths: (first: 128, further: 64, failing: 64))
     }
 
     /// A continuous job takes a breath of this length after each pass, and looks at least so often.
@@ -58,7 +79,7 @@ package struct JobRunner: Service {
             while !Task.isShuttingDownGracefully && !Task.isCancelled {
                 let asked = signal.asked
                 let free = places.free
-                let jobs = free > 0 ? (try? await gateway.claimJobs(lane.kinds, limit: Int64(free))) ?? [] : []
+                let jobs = free > 0 ? await claim(lane, free) : []
                 for job in jobs {
                     places.take()
                     group.addTask {
@@ -73,6 +94,10 @@ package struct JobRunner: Service {
         }
     }
 
+    private func claim(_ lane: Lane, _ free: Int) async -> [ClaimedJob] {
+        (try? await gateway.claimJobs(lane.kinds, of: lane.endpoints, limit: Int64(free))) ?? []
+    }
+
     /// Until something was asked for, a job has ended, or the interval is over.
     private func wait(_ signal: JobSignal, since asked: UInt64, at interval: Duration) async {
         await cancelWhenGracefulShutdown {
@@ -85,34 +110,13 @@ package struct JobRunner: Service {
         }
     }
 
-    private func performOnce(_ job: ClaimedJob) async {
+    private func perform(_ job: ClaimedJob) async {
         guard job.kind.isContinuous else { return await gateway.perform(job) }
         await gateway.perform(job) { asked in
             // What follows at once shares a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
             await wait(gateway.outbox, since: asked, at: Self.looking)
             return !Task.isShuttingDownGracefully && !Task.isCancelled
-        }
-    }
-
-    /// Runs a job while its lease is kept alive; a run whose lease is lost is cancelled before another's begins.
-    private func perform(_ job: ClaimedJob) async {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await performOnce(job)
-                return true
-            }
-            group.addTask {
-                while !Task.isCancelled {
-                    await gateway.pause(.seconds(job.kind.lease / 4))
-                    if Task.isCancelled { return true }
-                    // A database that is away for a moment is asked again while the lease lasts.
-                    guard await gateway.keepsLease(job) else { return false }
-                }
-                return true
-            }
-            _ = await group.next()
-            group.cancelAll()
         }
     }
 }

@@ -1,17 +1,20 @@
 import Domain
 import Logging
-import Store
+package import Store
 
 extension Gateway {
     /// Takes up to so many due jobs of these kinds.
-    package func claimJobs(_ kinds: [JobKind], limit: Int64) async throws(GatewayError) -> [ClaimedJob] {
+    package func claimJobs(
+        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, limit: Int64
+    ) async throws(GatewayError) -> [ClaimedJob] {
         let now = time.now
         let names = kinds.map(\.rawValue)
         // Lanes look often and mostly find nothing, which should cost no transaction.
-        guard try await read({ db in try db.hasDueJobs(kinds: names, at: now) }) else { return [] }
+        guard try await read({ db in try db.hasDueJobs(kinds: names, of: endpoints, at: now) }) else { return [] }
         let lease = kinds.map(\.lease).min() ?? 0
         return try await write { tx in
-            try tx.claimJobs(kinds: names, limit: limit, lease: lease, at: now).compactMap(ClaimedJob.init)
+            try tx.claimJobs(kinds: names, of: endpoints, limit: limit, lease: lease, at: now)
+                .compactMap(ClaimedJob.init)
         }
     }
 
@@ -25,8 +28,11 @@ extension Gateway {
     }
 
     /// Runs one job now, where nobody else does; for what need not wait for a worker's next look.
+    ///
+    /// A client who hangs up does not end the run.
     func performNow(_ kind: JobKind, subject: String) async throws(GatewayError) {
-        if let job = try await claimJob(kind, subject: subject) { await perform(job) }
+        guard let job = try await claimJob(kind, subject: subject) else { return }
+        await calls.perform { await perform(job) }
     }
 
     /// Runs a claimed job under its lease.
@@ -47,17 +53,23 @@ extension Gateway {
         }
     }
 
-    /// Runs a claimed job's work under its lease, and records how it ended; a lost lease records nothing.
+    /// Runs a claimed job's work under its lease, which is kept alive meanwhile, and records how it ended; a lost lease
+    /// records nothing.
     func perform(
+        _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
+    ) async {
+        await keepingLease(of: job) { await run(job, work) }
+    }
+
+    private func run(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
         guard job.attempt <= job.kind.backOff.count + 1 || job.kind.isEndless else {
             // Every run so far ended without a word, perhaps together with its process.
-            let lease = JobLease(job: job.id, epoch: job.lease.epoch)
-            _ = try? await quarantine(job, lease, job.hasNeverEnded)
+            _ = try? await quarantine(job, job.hasNeverEnded)
             return
         }
-        let end = await ClaimedJob.Lease.$current.withValue(job.lease) { () async -> Result<JobOutcome, GatewayError> in
+        let end = await JobLease.$current.withValue(job.lease) { () async -> Result<JobOutcome, GatewayError> in
             do throws(GatewayError) { return .success(try await work(job)) } catch { return .failure(error) }
         }
         do throws(GatewayError) {
@@ -87,6 +99,7 @@ extension Gateway {
         case .dispatchEvents: try await dispatchEvents()
         case .deliverWebhook: try await deliverWebhook(job)
         case .retryDeliveries: try await retryDeliveries(job)
+        case .endDeliveries: try await endDeliveries(job)
         case .sealAudit: try await sealAudit()
         case .applyRetention: try await applyRetention()
         }
@@ -94,7 +107,7 @@ extension Gateway {
 
     private func record(_ end: Result<JobOutcome, JobFailure>, of job: ClaimedJob) async throws(GatewayError) -> Bool {
         let now = time.now
-        let lease = JobLease(job: job.id, epoch: job.lease.epoch)
+        let lease = job.lease
         switch end {
         case .success(.done):
             return try await write { tx in try tx.finishJob(lease, asked: job.asked, at: now) }
@@ -103,37 +116,37 @@ extension Gateway {
                 try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
             }
         case .success(.pending):
-            return try await fail(job, lease, "not final yet")
+            return try await fail(job, "not final yet")
         case .failure(.retry(let reason)):
             logger.notice("a job will be tried again", metadata: job.metadata)
-            return try await fail(job, lease, reason)
+            return try await fail(job, reason)
         case .failure(.poison(let reason)) where job.kind.isEndless:
             logger.error("a job that must go on failed", metadata: job.metadata)
-            return try await fail(job, lease, reason)
+            return try await fail(job, reason)
         case .failure(.poison(let reason)):
-            return try await quarantine(job, lease, reason)
+            return try await quarantine(job, reason)
         case .failure(.leaseLost):
             return false
         }
     }
 
-    private func fail(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
+    private func fail(_ job: ClaimedJob, _ reason: String) async throws(GatewayError) -> Bool {
         let schedule = job.kind.backOff
         let index = Int(job.attempt) - 1
         guard let delay = index < schedule.count ? schedule[index] : job.kind.isEndless ? schedule.last : nil else {
-            return try await quarantine(job, lease, reason)
+            return try await quarantine(job, reason)
         }
         let now = time.now
         return try await write { tx in
-            try tx.putOffJob(lease, asked: job.asked, delay: delay, error: reason.stored(500), at: now)
+            try tx.putOffJob(job.lease, asked: job.asked, delay: delay, error: reason.stored(500), at: now)
         }
     }
 
-    private func quarantine(_ job: ClaimedJob, _ lease: JobLease, _ reason: String) async throws(GatewayError) -> Bool {
+    private func quarantine(_ job: ClaimedJob, _ reason: String) async throws(GatewayError) -> Bool {
         logger.error("a job is in quarantine", metadata: job.metadata)
         return try await write { tx in
             // First of all the lease: without it, another worker is processing that notification.
-            guard try tx.quarantineJob(lease, error: reason.stored(500)) else { return false }
+            guard try tx.quarantineJob(job.lease, error: reason.stored(500)) else { return false }
             if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
                 try tx.markQuarantined(id)
             }
@@ -161,6 +174,6 @@ extension ClaimedJob {
         guard let kind = JobKind(rawValue: record.kind) else { return nil }
         self.init(
             id: record.id, kind: kind, subject: record.subject, attempt: record.attempts,
-            lease: Lease(job: record.id, epoch: record.epoch), asked: record.asked)
+            lease: JobLease(job: record.id, epoch: record.epoch), asked: record.asked)
     }
 }

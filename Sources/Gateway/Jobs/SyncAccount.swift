@@ -79,6 +79,7 @@ extension Gateway {
         let (payments, refunds) = try await read { db in try db.inFlight(at: account, limit: Self.syncLimit) }
         var changed: Int64 = 0
         for id in payments {
+            try requireRunning()
             guard let before = try await read({ db in try db.payment(id)?.payment }) else { continue }
             try await ask(before, cause: cause) { try? await $0.query($1) }
             let after = try await read { db in try db.payment(id)?.payment.state }
@@ -86,7 +87,7 @@ extension Gateway {
         }
         for id in refunds {
             let before = try await read { db in try db.refund(id)?.state }
-            _ = try? await executeRefund(id, cause: cause)
+            try await continueRefund(id, cause: cause)
             let after = try await read { db in try db.refund(id)?.state }
             if after != before { changed += 1 }
         }

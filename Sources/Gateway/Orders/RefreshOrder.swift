@@ -31,10 +31,11 @@ extension Gateway {
         }
         if !expires {
             for payment in payments where !payment.state.isFinal {
+                try requireRunning()
                 try await ask(payment, cause: cause) { try? await $0.query($1) }
             }
         }
-        for refund in refunds where !refund.state.isFinal { _ = try? await executeRefund(refund.id, cause: cause) }
+        for refund in refunds where !refund.state.isFinal { try await continueRefund(refund.id, cause: cause) }
         // Nobody should be able to pay what is being closed, so an attempt of an expired order is cancelled where it can be.
         guard expires, try await fence(order, cause: cause).allAnswered else { return }
         try await settle(cause) { settlement in

@@ -78,6 +78,18 @@ extension Gateway {
         return try await refundView(id)
     }
 
+    /// Goes on with a refund among others: however it ends, they are gone on with, except in a run that is over.
+    ///
+    /// - Throws: `leaseLost`.
+    func continueRefund(_ id: ID<Refund>, cause: Cause) async throws(GatewayError) {
+        try requireRunning()
+        do throws(GatewayError) {
+            try await executeRefund(id, cause: cause)
+        } catch {
+            if error == .leaseLost { throw error }
+        }
+    }
+
     private func call(
         _ attempt: RefundAttempt, of refund: Refund, at account: ConfiguredAccount, cause: Cause
     ) async throws(GatewayError) {

@@ -118,7 +118,7 @@ extension Gateway {
             words.append((item.statement, registry.word(of: account.id, evidence: evidence)))
         }
         let cause = Cause(
-            actor: .system(JobKind.checkSubscription.rawValue), requestID: ClaimedJob.Lease.current?.job.rawValue ?? "")
+            actor: .system(JobKind.checkSubscription.rawValue), requestID: JobLease.current?.job.rawValue ?? "")
         do throws(GatewayError) {
             try await settle(cause) { [words] settlement in
                 try settlement.lockUsers(of: words.map { .store($0.0) })

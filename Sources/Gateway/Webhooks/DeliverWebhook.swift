@@ -17,7 +17,7 @@ extension Gateway {
     func retryDeliveries(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let run = try await openRun(job, .further) else { return .done }
         guard try await run.drain(width: Self.furtherWidth) else { return .again(after: 0) }
-        let (id, now) = (run.webhook, time.now)
+        let (id, now) = (run.record.id, time.now)
         let pause = try await read { db in try db.pauseBeforeFurtherAttempt(of: id, at: now) }
         return pause.map { .again(after: max(1, $0)) } ?? .done
     }
@@ -36,8 +36,8 @@ extension Gateway {
         }
         // What was allowed when it was made may be forbidden by now.
         guard let url = try? WebhookURL(record.url, allowsPrivate: settings.allowsPrivateWebhooks) else {
-            return DeliveryRun(self, job, kind, id, secrets, .failure(WebhookRefusal(.blockedAddress)))
+            return DeliveryRun(self, job, kind, record, secrets, .failure(WebhookRefusal(.blockedAddress)))
         }
-        return DeliveryRun(self, job, kind, id, secrets, await webhooks.open(url))
+        return DeliveryRun(self, job, kind, record, secrets, await webhooks.open(url))
     }
 }

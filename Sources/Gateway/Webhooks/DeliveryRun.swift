@@ -13,6 +13,7 @@ struct DeliveryRun: Sendable {
     /// What the parent of a run waits for.
     private enum Step: Sendable {
         case page([PreparedDelivery])
+        case permitted(DeliveryPermit)
         case ended(PreparedDelivery, WebhookReply)
         case written(stops: Bool)
     }
@@ -24,18 +25,19 @@ struct DeliveryRun: Sendable {
     let gateway: Gateway
     let job: ClaimedJob
     let kind: Kind
-    let webhook: ID<Webhook>
+    /// The endpoint as the run found it.
+    let record: WebhookRecord
     let secrets: [WebhookSecret]
     let opened: Result<any WebhookSession, WebhookRefusal>
 
     init(
-        _ gateway: Gateway, _ job: ClaimedJob, _ kind: Kind, _ webhook: ID<Webhook>, _ secrets: [WebhookSecret],
+        _ gateway: Gateway, _ job: ClaimedJob, _ kind: Kind, _ record: WebhookRecord, _ secrets: [WebhookSecret],
         _ opened: Result<any WebhookSession, WebhookRefusal>
     ) {
         self.gateway = gateway
         self.job = job
         self.kind = kind
-        self.webhook = webhook
+        self.record = record
         self.secrets = secrets
         self.opened = opened
     }
@@ -60,19 +62,21 @@ struct DeliveryRun: Sendable {
                 defer { group.cancelAll() }
                 var lines = DeliveryLines(width: width)
                 while true {
-                    let mayGoOn = gateway.time.now < until && !Task.isShuttingDownGracefully && !lines.isStopped
-                    for delivery in lines.startable(mayGoOn) {
-                        group.addTask { .ended(delivery, await attempt(delivery)) }
-                    }
+                    let mayGoOn = gateway.time.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
+                    if mayGoOn, lines.wantsPermit() { group.addTask { .permitted(try await permit()) } }
                     if let results = lines.writable() {
                         group.addTask { .written(stops: try await write(results)) }
                     }
-                    if mayGoOn, let last = lines.wantsPage(isBarred: kind == .further) {
-                        group.addTask { .page(try await page(after: last)) }
+                    if mayGoOn, lines.wantsPage() {
+                        group.addTask { [last = lines.last] in .page(try await page(after: last)) }
                     }
                     guard let step = try await group.next() else { break }
                     switch step {
                     case .page(let page): lines.add(page, isLast: page.count < Self.pageSize)
+                    case .permitted(let permit):
+                        for delivery in lines.startable(by: permit) {
+                            group.addTask { .ended(delivery, await attempt(delivery)) }
+                        }
                     case .ended(let delivery, let reply): lines.end(delivery, result(delivery, reply))
                     case .written(let stops): lines.written(stops: stops)
                     }
@@ -87,19 +91,31 @@ struct DeliveryRun: Sendable {
     }
 
     /// The next deliveries, their bodies made and the users' own names filled in.
-    private func page(after seq: Int64) async throws(GatewayError) -> [PreparedDelivery] {
-        let (webhook, kind, now) = (webhook, kind, gateway.time.now)
+    private func page(after place: AttemptPlace) async throws(GatewayError) -> [PreparedDelivery] {
+        let (webhook, kind, now) = (record.id, kind, gateway.time.now)
         let due = try await gateway.read { db in
             switch kind {
-            case .first: try db.firstAttempts(of: webhook, after: seq, limit: Self.pageSize)
-            case .further: try db.furtherAttempts(of: webhook, limit: Self.pageSize, at: now)
+            case .first: try db.firstAttempts(of: webhook, after: place, limit: Self.pageSize)
+            case .further: try db.furtherAttempts(of: webhook, after: place, limit: Self.pageSize, at: now)
             }
         }
         let bodies = try await gateway.fillNames(all: due.map(Self.body))
         return zip(due, bodies).map {
             PreparedDelivery(
-                id: $0.id, event: $0.event, seq: $0.seq, line: kind == .first ? $0.subject : $0.id.rawValue,
-                attempts: $0.attempts, body: $1)
+                id: $0.id, event: $0.event, type: $0.type, place: $0.place,
+                line: kind == .first ? $0.subject : $0.id.rawValue, attempts: $0.attempts, body: $1)
+        }
+    }
+
+    /// Asks whether the endpoint still is what the run found, and what it may get; one question serves all that wait for it.
+    ///
+    /// What was switched off, moved or taken from the partner's keys before the question goes out no more.
+    private func permit() async throws(GatewayError) -> DeliveryPermit {
+        let record = record
+        return try await gateway.read { db in
+            guard let current = try db.webhook(record.id), current.status == .enabled else { return .ended }
+            guard current.url == record.url, current.secret == record.secret else { return .changed }
+            return .types(current.deliveredTypes(try db.liveScopes(of: current.partner)))
         }
     }
 
@@ -109,7 +125,7 @@ struct DeliveryRun: Sendable {
         let subject = (try? due.subject.storedJSON()) ?? "\"\""
         return Data(
             """
-            {"type":"\(due.type)","timestamp":\(due.at.rawValue),"seq":\(due.seq),"sequence":\(due.sequence),\
+            {"type":"\(due.type)","timestamp":\(due.at.rawValue),"seq":\(due.place.seq),"sequence":\(due.sequence),\
             "subject":\(subject),"data":\(due.data)}
             """.utf8)
     }
@@ -151,15 +167,19 @@ struct DeliveryRun: Sendable {
     ///
     /// - Returns: whether it was switched off.
     private func write(_ results: [DeliveryResult]) async throws(GatewayError) -> Bool {
-        let (webhook, retry) = (webhook, gateway.ids.make(Job.self))
+        let (webhook, retry) = (record.id, gateway.ids.make(Job.self))
         let soonest = results.compactMap(\.delay).min()
+        // What was withheld says nothing about the endpoint.
+        let attempted = results.filter { $0.fault != .forbidden }
         let stops = try await gateway.settle(gateway.cause(job)) { settlement in
             let (tx, now) = (settlement.tx, settlement.now)
             guard let record = try tx.lockWebhook(webhook), record.status == .enabled else { return true }
             try tx.record(results, at: now)
-            let isFailing = try tx.noteHealth(
-                of: webhook, succeeded: results.contains { $0.fault == nil },
-                failingLimit: DeliverySchedule.failingLimit, at: now)
+            let isFailing =
+                try !attempted.isEmpty
+                && tx.noteHealth(
+                    of: webhook, succeeded: attempted.contains { $0.fault == nil },
+                    failingLimit: DeliverySchedule.failingLimit, at: now)
             if results.contains(where: { $0.status == 410 }) {
                 try settlement.disable(webhook, .gone)
                 return true

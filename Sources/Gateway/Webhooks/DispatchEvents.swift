@@ -16,7 +16,8 @@ extension Gateway {
         while try await read({ db in try db.hasUndispatchedEvents() }) {
             let now = time.now
             let delivered = try await write { tx in
-                let audiences = try tx.enabledWebhooks().map(EventAudience.init)
+                let scopes = try tx.liveScopesOfSubscribers()
+                let audiences = try tx.enabledWebhooks().map { EventAudience($0, scopes: scopes[$0.partner] ?? []) }
                 let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
                 let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: limit))
                 guard !events.isEmpty else { return false }

@@ -16,17 +16,20 @@ package struct DeliveryView: Encodable, Sendable {
     let created_at: Timestamp
     let done_at: Timestamp?
 
-    init(_ record: DeliveryRecord) {
+    /// - Parameter isEnded: whether the webhook is switched off, so that nothing is under way even where the row still
+    ///   waits to be ended.
+    init(_ record: DeliveryRecord, isEnded: Bool = false) {
+        let isEnded = isEnded && record.state == .pending
         id = record.id
         webhook_id = record.webhook
         event_id = record.event
         type = record.type
         seq = record.seq
-        status = record.state.rawValue
+        status = isEnded ? Delivery.State.failed.rawValue : record.state.rawValue
         attempts = record.attempts
-        next_at = record.nextAt
+        next_at = isEnded ? nil : record.nextAt
         last_status = record.lastStatus
-        last_error = record.lastError
+        last_error = isEnded ? Delivery.Fault.disabled.rawValue : record.lastError
         created_at = record.createdAt
         done_at = record.doneAt
     }
@@ -39,17 +42,23 @@ extension Gateway {
     package func listDeliveries(
         of webhook: String, partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<DeliveryView> {
-        let id = try await readWebhook(webhook, of: partner).id
+        guard let id = ID<Webhook>(webhook) else { throw .notFound }
         let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
-        let found = try await read { db in try db.deliveries(of: id, before: before, limit: limit + 1) }
-        return Page(found.map(DeliveryView.init), limit: limit) { String($0.seq) }
+        let views = try await read { db in
+            guard let owner = try db.webhook(id), owner.partner == partner else { throw GatewayError.notFound }
+            return try db.deliveries(of: id, before: before, limit: limit + 1).map {
+                DeliveryView($0, isEnded: owner.status == .disabled)
+            }
+        }
+        return Page(views, limit: limit) { String($0.seq) }
     }
 
     /// Sends an event once more, however its delivery ended; the schedule begins anew.
     ///
-    /// - Throws: `notFound`, for another partner's as well; `conflict` while the webhook is disabled.
+    /// - Throws: `notFound`, for another partner's as well; `forbidden` for a key that may not read what the webhook shows;
+    ///   `conflict` while it is disabled.
     package func redeliver(
-        _ delivery: String, partner: String, context: CallContext
+        _ delivery: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> DeliveryView {
         guard let id = ID<Delivery>(delivery), let found = try await read({ db in try db.delivery(id) }) else {
             throw .notFound
@@ -57,9 +66,8 @@ extension Gateway {
         let (job, cause) = (ids.make(Job.self), Cause(actor: context.actor, requestID: context.requestID))
         let view = try await settle(cause) { settlement in
             let tx = settlement.tx
-            guard let webhook = try tx.lockWebhook(found.webhook), webhook.partner == partner,
-                let before = try tx.delivery(id)
-            else { throw GatewayError.notFound }
+            let webhook = try settlement.lockWebhook(found.webhook, for: key)
+            guard let before = try tx.delivery(id) else { throw GatewayError.notFound }
             guard webhook.status == .enabled else {
                 throw GatewayError.conflict(reason: "the webhook is disabled", resource: webhook.id.rawValue)
             }

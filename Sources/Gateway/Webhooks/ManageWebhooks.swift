@@ -42,6 +42,9 @@ extension Gateway {
 
     /// Makes an endpoint, which sees what the key may read and no more.
     ///
+    /// It belongs to the partner: revoking the key does not end it, but a type goes out only as long as some key of the
+    /// partner that is still good may read it.
+    ///
     /// - Throws: `invalidRequest` for an address that may reach inside or an unknown type, `forbidden` for a type that the key
     ///   may not read, `conflict` when the partner has too many.
     package func createWebhook(
@@ -84,14 +87,6 @@ extension Gateway {
         return WebhookView(record)
     }
 
-    /// Refuses a key that may not read what the webhook shows: it could send all of it to itself.
-    private static func requireReading(_ webhook: WebhookRecord, by key: AuthenticatedKey) throws(GatewayError) {
-        let readable = EventType.readable(with: Set(webhook.scopes.compactMap(Scope.init)))
-        let wanted = Set(webhook.types.compactMap(EventType.init))
-        let shown = webhook.types.isEmpty ? readable : readable.intersection(wanted)
-        guard shown.isSubset(of: EventType.readable(with: key.scopes)) else { throw .forbidden }
-    }
-
     /// - Throws: `notFound`, `forbidden` for a key that may not read what it shows, and what
     ///   ``createWebhook(url:types:by:context:)`` throws.
     package func changeWebhook(
@@ -104,8 +99,7 @@ extension Gateway {
             try Self.checkedTypes(types, scopes: key.scopes)
         }
         return try await settle(cause(context)) { settlement in
-            let before = try settlement.lockWebhook(id, of: key.partner)
-            try Self.requireReading(before, by: key)
+            let before = try settlement.lockWebhook(id, for: key)
             let (newURL, newTypes) = (url ?? before.url, types ?? before.types)
             if types != nil {
                 _ = try Self.checkedTypes(newTypes, scopes: Set(before.scopes.compactMap(Scope.init)))
@@ -118,29 +112,22 @@ extension Gateway {
             }
             if let status = change.status, status != before.status {
                 switch status {
-                case .enabled:
-                    try settlement.tx.enableWebhook(id)
-                    try settlement.audit(
-                        subject: id.rawValue, "webhook.enabled", before: before.disabledReason?.rawValue ?? "",
-                        after: "enabled")
+                case .enabled: try settlement.enable(before)
                 case .disabled: try settlement.disable(id, .partner)
                 }
             }
-            return WebhookView(try settlement.lockWebhook(id, of: key.partner))
+            return WebhookView(try settlement.lockWebhook(id, for: key))
         }
     }
 
-    /// - Throws: `notFound`.
+    /// - Throws: `notFound`, and `forbidden` for a key that may not read what it shows.
     package func deleteWebhook(
-        _ webhook: String, of partner: String, context: CallContext
+        _ webhook: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) {
         guard let id = ID<Webhook>(webhook) else { throw .notFound }
         try await settle(cause(context)) { settlement in
-            let before = try settlement.lockWebhook(id, of: partner)
-            try settlement.tx.deleteWebhook(id)
-            for kind in [JobKind.deliverWebhook, .retryDeliveries] {
-                try settlement.tx.dropJob(kind: kind.rawValue, subject: id.rawValue)
-            }
+            let before = try settlement.lockWebhook(id, for: key)
+            try settlement.delete(id)
             try settlement.audit(
                 subject: id.rawValue, "webhook.deleted", before: Self.audited(before.url, before.types), after: "")
         }
@@ -148,19 +135,19 @@ extension Gateway {
 
     /// Makes a new secret; for a day the old one signs beside it.
     ///
-    /// - Throws: `notFound`.
+    /// - Throws: `notFound`, and `forbidden` for a key that may not read what it shows.
     package func rotateSecret(
-        of webhook: String, partner: String, context: CallContext
+        of webhook: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> WebhookView {
         guard let id = ID<Webhook>(webhook) else { throw .notFound }
-        _ = try await readWebhook(webhook, of: partner)
+        _ = try await readWebhook(webhook, of: key.partner)
         if context.resumed != nil {
             throw .conflict(reason: "this secret was made and shown once", resource: context.resumed)
         }
         let secret = WebhookSecret(random: random)
         let (sealed, keyRing) = (try secret.sealed(for: id, by: keyRing), keyRing)
         return try await settle(cause(context)) { settlement in
-            let before = try settlement.lockWebhook(id, of: partner)
+            let before = try settlement.lockWebhook(id, for: key)
             try settlement.tx.rotateSecret(
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
@@ -201,15 +188,15 @@ extension Gateway {
 }
 
 extension Settlement {
-    /// - Throws: `notFound` for another partner's as well.
-    fileprivate func lockWebhook(_ id: ID<Webhook>, of partner: String) throws -> WebhookRecord {
-        guard let record = try tx.lockWebhook(id), record.partner == partner else { throw GatewayError.notFound }
+    /// Locks an endpoint on which a key of its partner acts.
+    ///
+    /// A key that may not read what the endpoint shows may do nothing with it: it could send all of it to itself, make its
+    /// secret known or keep it from those who may.
+    ///
+    /// - Throws: `notFound` for another partner's as well, `forbidden` for a key that is too narrow.
+    func lockWebhook(_ id: ID<Webhook>, for key: AuthenticatedKey) throws -> WebhookRecord {
+        guard let record = try tx.lockWebhook(id), record.partner == key.partner else { throw GatewayError.notFound }
+        guard record.shownTypes.isSubset(of: EventType.readable(with: key.scopes)) else { throw GatewayError.forbidden }
         return record
-    }
-
-    /// Switches an endpoint off and says so in the audit.
-    func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
-        try tx.disableWebhook(id, reason, at: now)
-        try audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
     }
 }

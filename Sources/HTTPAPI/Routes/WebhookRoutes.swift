@@ -54,7 +54,7 @@ struct WebhookRoutes {
 
     private func delete(_ call: Call) async throws(GatewayError) -> Answer {
         let id = try call.parameter("id")
-        try await gateway.deleteWebhook(id, of: call.partnerKey.partner, context: call.context)
+        try await gateway.deleteWebhook(id, by: call.partnerKey, context: call.context)
         return try .json(["id": id, "status": "deleted"])
     }
 
@@ -62,7 +62,7 @@ struct WebhookRoutes {
         _ = try call.decode(NoFields.self)
         return try .json(
             try await gateway.rotateSecret(
-                of: call.parameter("id"), partner: call.partnerKey.partner, context: call.context))
+                of: call.parameter("id"), by: call.partnerKey, context: call.context))
     }
 
     private func deliveries(_ call: Call) async throws(GatewayError) -> Answer {
@@ -75,7 +75,7 @@ struct WebhookRoutes {
         _ = try call.decode(NoFields.self)
         return try .json(
             try await gateway.redeliver(
-                call.parameter("id"), partner: call.partnerKey.partner, context: call.context))
+                call.parameter("id"), by: call.partnerKey, context: call.context))
     }
 }
 

@@ -1,67 +1,136 @@
-import Dispatch
 import Domain
 import Foundation
+import Synchronization
 
-/// Asks the system for a host's addresses, on threads of its own: a slow name server must not hold Swift's.
-struct HostResolver: Sendable {
-    private static let limit = Duration.seconds(5)
+/// Asks the system for hosts' addresses, on threads of its own: a slow name server must not hold Swift's.
+///
+/// A host is asked about once however many wait for it, few hosts at a time, and one that has no answer is not asked about
+/// again for a moment, so that dead name servers cost some threads and no more.
+final class HostResolver: Sendable {
+    /// So long somebody waits for an answer.
+    static let patience = Duration.seconds(5)
+    /// So many questions are outstanding at most.
+    static let width = 16
+    /// So long a host without an answer is not asked about again.
+    static let silence = Duration.seconds(10)
 
-    private let queue = DispatchQueue(label: "paydesk-resolver", attributes: .concurrent)
+    private struct Lookup {
+        var waiting: [Int: AsyncStream<[IPAddress]>.Continuation] = [:]
+        var isAsked = false
+    }
+
+    private struct State {
+        var lookups: [String: Lookup] = [:]
+        /// Hosts that wait for a question to end.
+        var queue: [String] = []
+        var outstanding = 0
+        /// Until when a host has no answer.
+        var silent: [String: ContinuousClock.Instant] = [:]
+        var lastWaiter = 0
+
+        /// Takes the hosts whose questions may begin.
+        mutating func startable() -> [String] {
+            let hosts = Array(queue.prefix(max(0, HostResolver.width - outstanding)))
+            queue.removeFirst(hosts.count)
+            outstanding += hosts.count
+            for host in hosts { lookups[host]?.isAsked = true }
+            return hosts
+        }
+
+        mutating func note(_ host: String, hasAnswer: Bool, at now: ContinuousClock.Instant) {
+            if silent.count >= 1_000 { silent = silent.filter { $0.value > now } }
+            silent[host] = hasAnswer ? nil : now + HostResolver.silence
+        }
+    }
+
+    private let state = Mutex(State())
+    private let ask: @Sendable (String) -> [IPAddress]
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let pause: @Sendable (Duration) async -> Void
+
+    init(
+        ask: @escaping @Sendable (String) -> [IPAddress] = SystemNames.addresses,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
+        self.ask = ask
+        self.now = now
+        self.pause = pause
+    }
 
     /// Every address of a host, the preferred first; empty where there is none or no answer in time.
     func addresses(of host: String) async -> [IPAddress] {
-        await withTaskGroup(of: [IPAddress].self) { group in
-            let (answers, answer) = AsyncStream<[IPAddress]>.makeStream()
-            queue.async { answer.yield(Self.ask(host)) }
-            // The question goes on after the limit, on its own thread; nobody waits for it.
+        if let literal = IPAddress(host) { return [literal] }
+        let (answers, answer) = AsyncStream<[IPAddress]>.makeStream()
+        guard let waiter = join(host, answer) else { return [] }
+        let found = await withTaskGroup(of: [IPAddress]?.self) { group in
             group.addTask {
                 for await found in answers { return found }
-                return []
+                return nil
             }
-            group.addTask {
-                try? await Task.sleep(for: Self.limit)
-                return []
+            group.addTask { [pause] in
+                await pause(Self.patience)
+                return nil
             }
             defer { group.cancelAll() }
-            return await group.next() ?? []
+            return await group.next() ?? nil
+        }
+        if let found { return found }
+        leave(host, waiter, isLate: !Task.isCancelled)
+        return []
+    }
+
+    /// Hosts that are asked about or wait for it, and who waits for one of them.
+    var hosts: Int { state.withLock { $0.lookups.count } }
+    func waiting(for host: String) -> Int { state.withLock { $0.lookups[host]?.waiting.count ?? 0 } }
+
+    /// - Returns: nil where the host had no answer a moment ago.
+    private func join(_ host: String, _ answer: AsyncStream<[IPAddress]>.Continuation) -> Int? {
+        let now = now()
+        let (waiter, hosts) = state.withLock { state -> (Int?, [String]) in
+            if let until = state.silent[host], until > now { return (nil, []) }
+            state.lastWaiter += 1
+            if state.lookups[host] == nil { state.queue.append(host) }
+            state.lookups[host, default: Lookup()].waiting[state.lastWaiter] = answer
+            return (state.lastWaiter, state.startable())
+        }
+        begin(hosts)
+        return waiter
+    }
+
+    /// Somebody waits no longer; a question that was asked goes on, on its own thread.
+    private func leave(_ host: String, _ waiter: Int, isLate: Bool) {
+        let now = now()
+        state.withLock { state in
+            guard state.lookups[host]?.waiting.removeValue(forKey: waiter) != nil, let lookup = state.lookups[host]
+            else { return }
+            if lookup.isAsked {
+                if isLate { state.note(host, hasAnswer: false, at: now) }
+            } else if lookup.waiting.isEmpty {
+                state.lookups[host] = nil
+                state.queue.removeAll { $0 == host }
+            }
         }
     }
 
-    private static func ask(_ host: String) -> [IPAddress] {
-        if let literal = IPAddress(host) { return [literal] }
-        var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
-        #if os(Linux)
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-            hints.ai_socktype = SOCK_STREAM
-        #endif
-        var first: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }
-        defer { freeaddrinfo(first) }
-        var found: [IPAddress] = []
-        var next = first
-        while let entry = next?.pointee, found.count < 64 {
-            if let address = address(entry), !found.contains(address) { found.append(address) }
-            next = entry.ai_next
+    private func begin(_ hosts: [String]) {
+        for host in hosts {
+            let thread = Thread { [self] in end(host, ask(host)) }
+            thread.start()
         }
-        return found
     }
 
-    private static func address(_ entry: addrinfo) -> IPAddress? {
-        guard let socket = entry.ai_addr else { return nil }
-        switch entry.ai_family {
-        case AF_INET:
-            return socket.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                .v4(UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
-            }
-        case AF_INET6:
-            return socket.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-                withUnsafeBytes(of: pointer.pointee.sin6_addr) { bytes in
-                    .v6(bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) })
-                }
-            }
-        default: return nil
+    private func end(_ host: String, _ found: [IPAddress]) {
+        let now = now()
+        let (lookup, hosts) = state.withLock { state -> (Lookup?, [String]) in
+            state.outstanding -= 1
+            state.note(host, hasAnswer: !found.isEmpty, at: now)
+            return (state.lookups.removeValue(forKey: host), state.startable())
         }
+        for answer in lookup?.waiting.values ?? [:].values {
+            answer.yield(found)
+            answer.finish()
+        }
+        begin(hosts)
     }
 }

@@ -6,15 +6,40 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
+import Synchronization
 
-/// One endpoint at the address that was checked.
-struct OutgoingSession: WebhookSession {
-    let url: String
-    let client: HTTPClient
-    let limits: WebhookLimits
-    let release: @Sendable () async -> Void
+/// One endpoint at the addresses that were checked: the first that can be reached takes the messages.
+final class OutgoingSession: WebhookSession {
+    private struct State {
+        /// The place of the address that was reached last.
+        var preferred = 0
+        var clients: [OutgoingWebhooks.Key: HTTPClient] = [:]
+        /// What was asked for, to be given back.
+        var held: [OutgoingWebhooks.Key] = []
+    }
 
-    func close() async { await release() }
+    private enum Exchange {
+        case ended(WebhookReply)
+        /// Nothing was sent.
+        case unreachable(Delivery.Fault)
+    }
+
+    private let url: String
+    private let keys: [OutgoingWebhooks.Key]
+    private let limits: WebhookLimits
+    private let clients: OutgoingWebhooks
+    private let state = Mutex(State())
+
+    init(url: String, keys: [OutgoingWebhooks.Key], limits: WebhookLimits, clients: OutgoingWebhooks) {
+        self.url = url
+        self.keys = keys
+        self.limits = limits
+        self.clients = clients
+    }
+
+    func close() async {
+        for key in state.withLock({ $0.held }) { await clients.release(key) }
+    }
 
     /// Posts, and reads as little of the answer as the connection needs; what it says is dropped here.
     func post(_ message: WebhookMessage) async -> WebhookReply {
@@ -24,8 +49,8 @@ struct OutgoingSession: WebhookSession {
         for (name, value) in message.headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(data: message.body))
         return await withTaskGroup(of: WebhookReply.self) { group in
-            group.addTask { [request] in await exchange(request) }
-            group.addTask {
+            group.addTask { [request] in await self.dial(request) }
+            group.addTask { [limits] in
                 try? await Task.sleep(for: .milliseconds(limits.totalMilliseconds))
                 return .failed(.timeout)
             }
@@ -34,16 +59,54 @@ struct OutgoingSession: WebhookSession {
         }
     }
 
-    private func exchange(_ request: HTTPClientRequest) async -> WebhookReply {
+    /// Tries the address that was reached last, and the others only where no connection can be made.
+    private func dial(_ request: HTTPClientRequest) async -> WebhookReply {
+        let first = state.withLock { $0.preferred }
+        var fault = Delivery.Fault.connection
+        for step in keys.indices {
+            let place = (first + step) % keys.count
+            switch await exchange(request, at: keys[place]) {
+            case .unreachable(let why): fault = why
+            case .ended(let reply):
+                state.withLock { $0.preferred = place }
+                return reply
+            }
+            if Task.isCancelled { break }
+        }
+        return .failed(fault)
+    }
+
+    private func exchange(_ request: HTTPClientRequest, at key: OutgoingWebhooks.Key) async -> Exchange {
+        let client = await client(key)
         let response: HTTPClientResponse
         do {
             response = try await client.execute(request, timeout: .milliseconds(limits.totalMilliseconds))
         } catch {
-            return .failed(Self.fault(error))
+            let fault = Self.fault(error)
+            return Self.isUnreachable(error) ? .unreachable(fault) : .ended(.failed(fault))
         }
         await drop(response.body)
-        return .replied(
-            status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"))
+        return .ended(
+            .replied(
+                status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after")))
+    }
+
+    private func client(_ key: OutgoingWebhooks.Key) async -> HTTPClient {
+        if let known = state.withLock({ $0.clients[key] }) { return known }
+        let client = await clients.client(key)
+        state.withLock { state in
+            state.clients[key] = client
+            state.held.append(key)
+        }
+        return client
+    }
+
+    /// Whether no connection was made, so that nothing can have been sent.
+    private static func isUnreachable(_ error: any Error) -> Bool {
+        if let error = error as? IOError {
+            return [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)
+        }
+        return error as? HTTPClientError == .connectTimeout
     }
 
     /// Reads up to the limit, so that the connection can be used again; a longer or slower answer ends it.

@@ -16,7 +16,8 @@ enum AddressRules: Sendable {
 ///
 /// The HTTP clients are kept for a while, one for each host and address, so that an endpoint's connections outlive a run.
 actor OutgoingWebhooks: WebhookTransport {
-    private struct Key: Hashable {
+    /// What a client is for.
+    struct Key: Hashable, Sendable {
         let host: String
         let address: IPAddress
     }
@@ -30,6 +31,8 @@ actor OutgoingWebhooks: WebhookTransport {
     /// More clients than this are kept only while they are used.
     private static let kept = 256
     private static let idle = Duration.seconds(60)
+    /// So many of a host's addresses are tried.
+    private static let tried = 4
 
     private let rules: AddressRules
     private let resolve: @Sendable (String) async -> [IPAddress]
@@ -50,11 +53,9 @@ actor OutgoingWebhooks: WebhookTransport {
         let addresses = await resolve(url.host)
         // One address that is not public is enough: whoever answers now with both may answer next with the bad one only.
         guard addresses.allSatisfy(rules.allow) else { return .failure(WebhookRefusal(.blockedAddress)) }
-        guard let address = addresses.first, !isShutDown else { return .failure(WebhookRefusal(.name)) }
-        let key = Key(host: url.address.host, address: address)
-        return .success(
-            OutgoingSession(url: url.dialled, client: await client(key), limits: limits) { [self] in await release(key)
-            })
+        guard !addresses.isEmpty, !isShutDown else { return .failure(WebhookRefusal(.name)) }
+        let keys = addresses.prefix(Self.tried).map { Key(host: url.address.host, address: $0) }
+        return .success(OutgoingSession(url: url.dialled, keys: keys, limits: limits, clients: self))
     }
 
     /// Ends every connection; runs that still use one fail.
@@ -65,7 +66,8 @@ actor OutgoingWebhooks: WebhookTransport {
         for client in clients { try? await client.shutdown() }
     }
 
-    private func client(_ key: Key) async -> HTTPClient {
+    /// The client of an address, to be given back by ``release(_:)``.
+    func client(_ key: Key) async -> HTTPClient {
         await evict()
         var entry = entries[key] ?? Entry(client: Self.client(key, limits), users: 0, lastUse: .now)
         entry.users += 1
@@ -74,7 +76,7 @@ actor OutgoingWebhooks: WebhookTransport {
         return entry.client
     }
 
-    private func release(_ key: Key) {
+    func release(_ key: Key) {
         entries[key]?.users -= 1
         entries[key]?.lastUse = .now
     }

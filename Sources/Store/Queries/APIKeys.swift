@@ -37,6 +37,30 @@ extension Database {
             .map { row throws(StoreError) in try Self.apiKey(row) }
     }
 
+    /// What the keys of a partner that are still good may do together.
+    package func liveScopes(of partner: String) throws(StoreError) -> Set<String> {
+        let rows = try rows(
+            "SELECT DISTINCT scopes FROM api_keys WHERE partner = ? AND revoked_at IS NULL", [partner])
+        var scopes: Set<String> = []
+        for row in rows { scopes.formUnion(try row.text("scopes").split(separator: " ").map(String.init)) }
+        return scopes
+    }
+
+    /// The same for every partner that has an endpoint which is switched on.
+    package func liveScopesOfSubscribers() throws(StoreError) -> [String: Set<String>] {
+        let rows = try rows(
+            """
+            SELECT DISTINCT partner, scopes FROM api_keys
+            WHERE revoked_at IS NULL AND partner IN (SELECT partner FROM webhooks WHERE status = 'enabled')
+            """)
+        var scopes: [String: Set<String>] = [:]
+        for row in rows {
+            let names = try row.text("scopes").split(separator: " ").map(String.init)
+            scopes[try row.text("partner"), default: []].formUnion(names)
+        }
+        return scopes
+    }
+
     package func hasAdminKey() throws(StoreError) -> Bool {
         try row("SELECT id FROM api_keys WHERE revoked_at IS NULL AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1")
             != nil

@@ -17,11 +17,20 @@ package struct DeliveryRecord: Sendable {
     package let doneAt: Timestamp?
 }
 
+/// Where a reader of due attempts is: first attempts go by `seq` alone, further ones by the time at which they are due.
+package struct AttemptPlace: Sendable, Equatable {
+    package let nextAt: Timestamp
+    package let seq: Int64
+
+    /// Before everything.
+    package static let start = AttemptPlace(nextAt: Timestamp(-1), seq: 0)
+}
+
 /// A delivery whose attempt is due, with what it carries.
 package struct DueDelivery: Sendable {
     package let id: ID<Delivery>
     package let event: ID<Event>
-    package let seq: Int64
+    package let place: AttemptPlace
     package let subject: String
     /// Those before this one.
     package let attempts: Int64
@@ -51,28 +60,32 @@ package struct DeliveryResult: Sendable {
     }
 }
 
+/// An endpoint that is switched off has nothing due, even while its deliveries are still being ended.
 private let dueAttempts = """
-    SELECT d.id, d.event, d.seq, d.subject, d.attempts, e.type, e.at, e.sequence, e.data
-    FROM deliveries d JOIN events e ON e.id = d.event
-    WHERE d.webhook = ? AND d.state = 'pending'
+    SELECT d.id, d.event, d.seq, d.subject, d.attempts, d.next_at, e.type, e.at, e.sequence, e.data
+    FROM deliveries d JOIN events e ON e.id = d.event JOIN webhooks w ON w.id = d.webhook
+    WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending'
     """
 
 extension Database {
     /// First attempts in the order of the events' numbers.
     package func firstAttempts(
-        of webhook: ID<Webhook>, after seq: Int64, limit: Int64
-    ) throws(StoreError) -> [DueDelivery] {
-        try rows(dueAttempts + " AND d.first_done = 0 AND d.seq > ? ORDER BY d.seq LIMIT ?", [webhook, seq, limit])
-            .map { row throws(StoreError) in try Self.dueDelivery(row) }
-    }
-
-    /// Further attempts whose time has come.
-    package func furtherAttempts(
-        of webhook: ID<Webhook>, limit: Int64, at now: Timestamp
+        of webhook: ID<Webhook>, after place: AttemptPlace, limit: Int64
     ) throws(StoreError) -> [DueDelivery] {
         try rows(
-            dueAttempts + " AND d.first_done = 1 AND d.next_at <= \(dialect.clock) ORDER BY d.next_at, d.seq LIMIT ?",
-            [webhook, now, limit]
+            dueAttempts + " AND d.first_done = 0 AND d.seq > ? ORDER BY d.seq LIMIT ?", [webhook, place.seq, limit]
+        ).map { row throws(StoreError) in try Self.dueDelivery(row) }
+    }
+
+    /// Further attempts whose time has come, those first that are due the longest.
+    package func furtherAttempts(
+        of webhook: ID<Webhook>, after place: AttemptPlace, limit: Int64, at now: Timestamp
+    ) throws(StoreError) -> [DueDelivery] {
+        try rows(
+            dueAttempts + """
+                 AND d.first_done = 1 AND d.next_at <= \(dialect.clock) AND (d.next_at, d.seq) > (?, ?)
+                ORDER BY d.next_at, d.seq LIMIT ?
+                """, [webhook, now, place.nextAt, place.seq, limit]
         ).map { row throws(StoreError) in try Self.dueDelivery(row) }
     }
 
@@ -80,8 +93,8 @@ extension Database {
     package func pauseBeforeFurtherAttempt(of webhook: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Int64? {
         try rows(
             """
-            SELECT MIN(next_at) - \(dialect.clock) AS pause FROM deliveries
-            WHERE webhook = ? AND state = 'pending' AND first_done = 1
+            SELECT MIN(d.next_at) - \(dialect.clock) AS pause FROM deliveries d JOIN webhooks w ON w.id = d.webhook
+            WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending' AND d.first_done = 1
             """, [now, webhook]
         ).first?.optionalInt("pause").map { max(0, $0) }
     }
@@ -105,8 +118,10 @@ extension Database {
 
     private static func dueDelivery(_ row: Row) throws(StoreError) -> DueDelivery {
         DueDelivery(
-            id: try row.id("id"), event: try row.id("event"), seq: try row.int("seq"), subject: try row.text("subject"),
-            attempts: try row.int("attempts"), type: try row.text("type"), at: try row.time("at"),
+            id: try row.id("id"), event: try row.id("event"),
+            place: AttemptPlace(nextAt: try row.time("next_at"), seq: try row.int("seq")),
+            subject: try row.text("subject"), attempts: try row.int("attempts"), type: try row.text("type"),
+            at: try row.time("at"),
             sequence: try row.int("sequence"), data: try row.text("data"))
     }
 
@@ -149,13 +164,32 @@ extension Transaction {
         }
     }
 
-    /// Ends whatever is under way to an endpoint that is switched off.
-    package func endDeliveries(of webhook: ID<Webhook>, at now: Timestamp) throws(StoreError) {
-        try run(
-            """
-            UPDATE deliveries SET state = 'failed', last_error = ?, next_at = NULL, done_at = ?
-            WHERE webhook = ? AND state = 'pending'
-            """, Delivery.Fault.disabled.rawValue, now, webhook)
+    /// Ends so much of what is under way to an endpoint that is switched off, first attempts in their order.
+    ///
+    /// - Returns: how many were ended; fewer than the limit means that none is left.
+    package func endDeliveries(of webhook: ID<Webhook>, limit: Int64, at now: Timestamp) throws(StoreError) -> Int64 {
+        var ended: Int64 = 0
+        // One for each partial index: what ended long ago is not passed over again and again.
+        for pending in ["first_done = 0 ORDER BY seq", "first_done = 1 ORDER BY next_at"] where ended < limit {
+            ended += Int64(
+                try run(
+                    """
+                    UPDATE deliveries SET state = 'failed', last_error = ?, next_at = NULL, done_at = ?
+                    WHERE id IN (SELECT id FROM deliveries
+                        WHERE webhook = ? AND state = 'pending' AND \(pending) LIMIT ?)
+                    """, Delivery.Fault.disabled.rawValue, now, webhook, limit - ended))
+        }
+        return ended
+    }
+
+    /// Deletes so many deliveries of an endpoint, whatever their state.
+    ///
+    /// - Returns: how many were deleted; fewer than the limit means that none is left.
+    package func dropDeliveries(of webhook: ID<Webhook>, limit: Int64) throws(StoreError) -> Int64 {
+        Int64(
+            try run(
+                "DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE webhook = ? LIMIT ?)", webhook,
+                limit))
     }
 
     /// Makes another attempt due now, with the whole schedule before it; nothing waits for it.

@@ -208,26 +208,29 @@ extension InvariantRule {
             sql: """
                 SELECT d.id AS subject FROM deliveries d JOIN events e ON e.id = d.event
                 JOIN webhooks w ON w.id = d.webhook
-                WHERE e.seq IS NULL OR e.seq <> d.seq OR e.subject <> d.subject OR e.partner <> w.partner
+                WHERE e.seq IS NULL OR e.seq <> d.seq OR e.subject <> d.subject
+                   OR (w.partner <> '' AND e.partner <> w.partner)
                 """),
         InvariantRule(
-            invariant: 10, detail: "a delivery is under way to a disabled webhook",
+            invariant: 10, detail: "a disabled or deleted webhook has deliveries to end and no job that ends them",
             sql: """
                 SELECT w.id AS subject FROM webhooks w WHERE w.status = 'disabled'
-                  AND EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook = w.id AND d.state = 'pending')
+                  AND (w.partner = ''
+                      OR EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook = w.id AND d.state = 'pending'))
+                  AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = 'end_deliveries' AND j.subject = w.id)
                 """),
         InvariantRule(
             invariant: 10, detail: "a webhook has a delivery under way and no job that makes its attempts",
             sql: """
                 SELECT w.id AS subject FROM webhooks w
-                WHERE EXISTS (SELECT 1 FROM deliveries d
+                WHERE w.status = 'enabled' AND (EXISTS (SELECT 1 FROM deliveries d
                       WHERE d.webhook = w.id AND d.state = 'pending' AND d.first_done = 0
                         AND NOT EXISTS (SELECT 1 FROM jobs j
                             WHERE j.kind = 'deliver_webhook' AND j.subject = w.id))
                    OR EXISTS (SELECT 1 FROM deliveries d
                       WHERE d.webhook = w.id AND d.state = 'pending' AND d.first_done = 1
                         AND NOT EXISTS (SELECT 1 FROM jobs j
-                            WHERE j.kind = 'retry_deliveries' AND j.subject = w.id))
+                            WHERE j.kind = 'retry_deliveries' AND j.subject = w.id)))
                 """),
     ]
 }

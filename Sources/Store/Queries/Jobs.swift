@@ -28,6 +28,27 @@ package struct JobLease: Sendable, Equatable {
     }
 }
 
+/// Which endpoints' jobs are meant, where the subjects are webhooks.
+package enum WebhookHealth: Sendable, Equatable {
+    case any
+    /// Those that took something lately, or have failed for at most so many seconds.
+    case healthy(grace: Int64)
+    /// Those that have only failed for longer.
+    case failing(grace: Int64)
+
+    /// The condition on `jobs`, with what it binds.
+    fileprivate func condition(_ dialect: Dialect, at now: Timestamp) -> (sql: String, bound: [any SQLBindable]) {
+        let isFailing = """
+            EXISTS (SELECT 1 FROM webhooks w WHERE w.id = jobs.subject AND w.failing_since < \(dialect.clock) - ?)
+            """
+        switch self {
+        case .any: return ("", [])
+        case .healthy(let grace): return (" AND NOT " + isFailing, [now, grace])
+        case .failing(let grace): return (" AND " + isFailing, [now, grace])
+        }
+    }
+}
+
 // Leases count by the database's clock, so that no node's own clock can take or keep one.
 extension Transaction {
     /// Asks for work: a job that waits is brought forward, one that runs is run again, one in quarantine stays there.
@@ -59,12 +80,14 @@ extension Transaction {
 
     /// Takes due jobs of some kinds under a new lease each, the longest due first.
     package func claimJobs(
-        kinds: [String], limit: Int64, lease: Int64, at now: Timestamp
+        kinds: [String], of health: WebhookHealth = .any, limit: Int64, lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
         guard !kinds.isEmpty else { return [] }
         let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
+        let endpoints = health.condition(dialect, at: now)
         return try claim(
-            "kind IN (\(marks))", kinds.map { $0 as any SQLBindable }, limit: limit, lease: lease, at: now)
+            "kind IN (\(marks))" + endpoints.sql, kinds.map { $0 as any SQLBindable } + endpoints.bound, limit: limit,
+            lease: lease, at: now)
     }
 
     /// Takes one job under a new lease whenever it is due; nil when somebody else runs it or it is in quarantine.
@@ -98,11 +121,13 @@ extension Transaction {
         ).map { row throws(StoreError) in try Self.job(row) }
     }
 
+    /// A lease that its run has given back stays so, even where a beat comes late.
+    ///
     /// - Returns: false when the lease was lost; the run must stop.
     package func extendJob(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
         try run(
-            "UPDATE jobs SET lease_until = \(dialect.clock) + ? WHERE id = ? AND lease_epoch = ?", now, seconds,
-            lease.job, lease.epoch) == 1
+            "UPDATE jobs SET lease_until = \(dialect.clock) + ? WHERE id = ? AND lease_epoch = ? AND lease_until > 0",
+            now, seconds, lease.job, lease.epoch) == 1
     }
 
     /// Whether the lease is still this run's; until the commit nobody else can take it.
@@ -186,14 +211,18 @@ extension Database {
     }
 
     /// Whether a job of some kinds is due that nobody runs.
-    package func hasDueJobs(kinds: [String], at now: Timestamp) throws(StoreError) -> Bool {
+    package func hasDueJobs(
+        kinds: [String], of health: WebhookHealth = .any, at now: Timestamp
+    ) throws(StoreError) -> Bool {
         guard !kinds.isEmpty else { return false }
+        let endpoints = health.condition(dialect, at: now)
         let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
         var arguments: [any SQLBindable] = kinds.map { $0 as any SQLBindable }
-        arguments += [now, now] as [any SQLBindable]
+        arguments += endpoints.bound + [now, now] as [any SQLBindable]
         return try !rows(
             """
-            SELECT 1 AS one FROM jobs WHERE state = 'waiting' AND kind IN (\(marks)) AND run_at <= \(dialect.clock)
+            SELECT 1 AS one FROM jobs
+            WHERE state = 'waiting' AND kind IN (\(marks))\(endpoints.sql) AND run_at <= \(dialect.clock)
               AND lease_until <= \(dialect.clock) LIMIT 1
             """, arguments
         ).isEmpty

@@ -17,6 +17,9 @@ package struct WebhookRecord: Sendable {
     package let failingSince: Timestamp?
     package let createdAt: Timestamp
 
+    /// Whether it was deleted and only its deliveries are still there: it is nobody's, without an address or a secret.
+    package var isRetired: Bool { partner.isEmpty }
+
     package init(
         id: ID<Webhook>, partner: String, url: String, types: [String], scopes: [String], secret: Data,
         previousSecret: Data? = nil, status: Webhook.Status = .enabled, disabledReason: Webhook.DisabledReason? = nil,
@@ -109,12 +112,9 @@ extension Transaction {
             "UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, failing_since = NULL WHERE id = ?", id)
     }
 
-    /// Switches an endpoint off; what is under way to it ends here.
-    package func disableWebhook(
-        _ id: ID<Webhook>, _ reason: Webhook.DisabledReason, at now: Timestamp
-    ) throws(StoreError) {
+    /// Switches an endpoint off: nothing of it is due from the commit on.
+    package func disableWebhook(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws(StoreError) {
         try run("UPDATE webhooks SET status = 'disabled', disabled_reason = ? WHERE id = ?", reason.rawValue, id)
-        try endDeliveries(of: id, at: now)
     }
 
     /// The old secret signs beside the new one for so many seconds.
@@ -127,10 +127,18 @@ extension Transaction {
             """, secret, previous, now, seconds, id)
     }
 
-    package func deleteWebhook(_ id: ID<Webhook>) throws(StoreError) {
-        try run("DELETE FROM deliveries WHERE webhook = ?", id)
-        try run("DELETE FROM webhooks WHERE id = ?", id)
+    /// Takes an endpoint from its partner for good; its row waits for its deliveries to go.
+    package func retireWebhook(_ id: ID<Webhook>) throws(StoreError) {
+        try run(
+            """
+            UPDATE webhooks SET partner = '', url = '', secret = ?, previous_secret = NULL, previous_until = NULL,
+                status = 'disabled', disabled_reason = ?, failing_since = NULL
+            WHERE id = ?
+            """, Data(), Webhook.DisabledReason.partner.rawValue, id)
     }
+
+    /// Deletes the row of an endpoint that has no delivery left.
+    package func dropWebhook(_ id: ID<Webhook>) throws(StoreError) { try run("DELETE FROM webhooks WHERE id = ?", id) }
 
     /// Notes that attempts ended: a success ends a time of failures, a failure begins one.
     ///

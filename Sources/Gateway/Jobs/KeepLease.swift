@@ -1,0 +1,39 @@
+import Domain
+import Store
+
+extension Gateway {
+    /// Runs a job while its lease is kept alive; a run whose lease is lost is cancelled before another's begins.
+    ///
+    /// A worker's run and a request's alike may take longer than a lease lasts.
+    func keepingLease(of job: ClaimedJob, _ run: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await run() }
+            group.addTask {
+                while !Task.isCancelled {
+                    await pause(.seconds(job.kind.lease / 4))
+                    if Task.isCancelled { return }
+                    // A database that is away for a moment is asked again while the lease lasts.
+                    guard await keepsLease(job) else { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// - Returns: false when the lease is another's by now.
+    func keepsLease(_ job: ClaimedJob) async -> Bool {
+        let now = time.now
+        do throws(GatewayError) {
+            return try await write { tx in try tx.extendJob(job.lease, by: job.kind.lease, at: now) }
+        } catch {
+            // The database is away: nothing that the run writes can be kept either, until it is back.
+            return true
+        }
+    }
+
+    /// - Throws: `leaseLost` in a run that was cancelled: what it does next would be done by its successor as well.
+    func requireRunning() throws(GatewayError) {
+        if JobLease.current != nil && Task.isCancelled { throw .leaseLost }
+    }
+}
