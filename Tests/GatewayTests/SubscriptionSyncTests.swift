@@ -91,8 +91,7 @@ struct SubscriptionSyncTests {
             store.add(first, AppleRenewal(first))
             try await apple.work()
             // 12 hours, but not beyond the end of the period.
-            apple.desk.clock.advance(seconds: 29 * 86_400 + 80_000)
-            try await apple.desk.pass(seconds: 0)
+            try await apple.desk.pass(seconds: 29 * 86_400 + 80_000)
             try await apple.work()
             let next = try await apple.store.read { db in
                 try db.rows("SELECT next_check_at FROM subscriptions", []).first?.optionalTime("next_check_at")
@@ -126,7 +125,8 @@ struct SubscriptionSyncTests {
                 if index.isMultiple(of: 3) { try await apple.notify(notice) }
             }
             let counts = try await Self.sync(apple)
-            #expect(counts.checked == 45 && counts.changed == 30)
+            #expect(counts.checked == 45)
+            #expect(counts.changed == 30)
             #expect(try await apple.desk.snapshot().balances == ["gems": 450])
             #expect(try await apple.desk.count("notifications WHERE status = 'processed'") == 45)
             let asked = store.requests.count

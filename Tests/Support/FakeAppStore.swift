@@ -110,7 +110,10 @@ package final class FakeAppStore: HTTPTransport {
         guard let question = try? JSONDecoder().decode(Question.self, from: request.body) else {
             return IncomingReply(status: 400)
         }
-        let sent = state.notices.filter { $0.signed >= question.startDate && $0.signed < question.endDate }
+        let environment = request.url.contains("sandbox") ? "Sandbox" : "Production"
+        let sent = state.notices.filter {
+            $0.environment == environment && $0.signed >= question.startDate && $0.signed < question.endDate
+        }
         let start = min(query["paginationToken"].flatMap(Int.init) ?? 0, sent.count)
         let end = min(start + page, sent.count)
         var fields: [String: JSONValue] = [

@@ -53,7 +53,9 @@ extension Gateway {
         var counts = (listed: 0 as Int64, new: 0 as Int64)
         while from < now {
             let until = min(now, from.adding(seconds: Self.window))
-            let found = try await takeMissed(from: account, in: environment, from: from, until: until)
+            // The end is exclusive, and what was signed in this second counts.
+            let end = until == now ? now.adding(seconds: 1) : until
+            let found = try await takeMissed(from: account, in: environment, from: from, until: end)
             counts = (counts.listed + found.listed, counts.new + found.new)
             do throws(GatewayError) {
                 try await write { tx in
@@ -71,9 +73,7 @@ extension Gateway {
         from account: SyncingAccount, in environment: Environment, from: Timestamp, until: Timestamp
     ) async throws(CheckFailure) -> (listed: Int64, new: Int64) {
         var counts = (listed: 0 as Int64, new: 0 as Int64)
-        // Times of day are whole seconds here, and Apple's end is exclusive.
-        let end = until.adding(seconds: 1)
-        var pages = account.store.notifications(in: environment, from: from, until: end).makeAsyncIterator()
+        var pages = account.store.notifications(in: environment, from: from, until: until).makeAsyncIterator()
         while true {
             let page: [RawNotification]?
             do throws(StoreSyncError) {
