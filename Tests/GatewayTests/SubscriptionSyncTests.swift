@@ -144,6 +144,26 @@ struct SubscriptionSyncTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `a subscription of which only the renewal is known is not asked about in vain`(
+        _ engine: TestEngine
+    ) async throws {
+        try await Self.withStore(on: engine) { apple, store in
+            let renewal = AppleRenewal(apple.period("alone", from: 0))
+            try await apple.notify(AppleNotice("PRICE_INCREASE", "PENDING", nil, renewal, at: apple.now))
+            for _ in 0..<3 {
+                try await apple.work()
+                try await apple.desk.pass(seconds: 60)
+            }
+            let next = try await apple.store.read { db in
+                try db.rows("SELECT next_check_at FROM subscriptions", []).first?.optionalTime("next_check_at")
+            }
+            #expect(next.map { $0 > apple.now.adding(seconds: 80_000) } ?? false)
+            #expect(!store.requests.contains { $0.url.contains("/subscriptions/") })
+            #expect(try await apple.desk.count("jobs WHERE kind = 'check_subscription'") == 0)
+        }
+    }
+
     /// What Apple may answer instead of an answer.
     static let troubles: [[Result<IncomingReply, HTTPTransportError>]] = [
         [.success(IncomingReply(status: 401))],

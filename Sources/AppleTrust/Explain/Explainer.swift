@@ -113,7 +113,8 @@ struct Explainer {
             switch kind {
             case .transaction: _ = try VerifiedTransaction(payload, for: verifier.audience)
             case .renewalInfo: _ = try VerifiedRenewalInfo(payload, for: verifier.audience)
-            case .notification, .appTransaction, .unknown: break
+            case .notification: _ = try VerifiedNotification(payload, verifier)
+            case .appTransaction, .unknown: break
             }
             outcomes[.fields] = .passed
         } catch {

@@ -18,6 +18,9 @@ extension Gateway {
     /// Apple tries for 60 days to renew; what ended longer ago is over until a notification says otherwise.
     private static let overAfter: Int64 = 65 * 86_400
 
+    /// What cannot be asked about now is looked at again after a day.
+    private static let unaskedPause: Int64 = 86_400
+
     /// The enabled accounts whose stores can be asked.
     var syncing: [SyncingAccount] {
         registry.accounts.compactMap { account in
@@ -31,10 +34,14 @@ extension Gateway {
     /// Asks a store where a subscription stands, and for what else its customer has bought since the last time.
     func checkSubscription(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Subscription>(job.subject),
-            let record = try await read({ db in try db.subscription(id) }),
-            let account = syncing.first(where: { $0.id == record.account }),
-            account.store.askedEnvironments.contains(record.environment)
+            let record = try await read({ db in try db.subscription(id) })
         else { return .done }
+        guard let account = syncing.first(where: { $0.id == record.account }),
+            account.store.askedEnvironments.contains(record.environment)
+        else {
+            try await putOff(id, until: time.now.adding(seconds: Self.unaskedPause))
+            return .done
+        }
         do throws(CheckFailure) {
             _ = try await refresh(record, by: account)
         } catch {
@@ -64,7 +71,15 @@ extension Gateway {
         } catch {
             throw .gateway(error)
         }
-        guard let known else { return false }
+        guard let known else {
+            // Nothing but a renewal was ever told: there is no transaction to ask about.
+            do throws(GatewayError) {
+                try await putOff(record.id, until: time.now.adding(seconds: Self.unaskedPause))
+            } catch {
+                throw .gateway(error)
+            }
+            return false
+        }
         let standing: StoreAnswer
         do throws(StoreSyncError) {
             standing = try await account.store.subscriptions(of: known)
