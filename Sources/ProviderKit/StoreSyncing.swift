@@ -79,7 +79,9 @@ public struct StorePages<Page: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let fetch: Next
 
-        public mutating func next(isolation actor: isolated (any _Concurrency.Actor)?) async throws(StoreSyncError) -> Page? {
+        public mutating func next(
+            isolation actor: isolated (any _Concurrency.Actor)?
+        ) async throws(StoreSyncError) -> Page? {
             try await fetch()
         }
     }
