@@ -30,6 +30,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case usageLimitReached(retryAfter: Int64)
     case internalError
     case providerUnavailable
+    /// A call that cannot be repeated may have taken effect; what to look at before it is asked for again.
+    case outcomeUnknown(String)
     case temporarilyUnavailable(retryAfter: Int64)
     /// The run of a job has lost its lease to another worker: nothing of this transaction is kept.
     case leaseLost

@@ -42,6 +42,7 @@ struct AdminAuditTests {
         let job: String
         let grant: String
         let key: String
+        let subscription: String
     }
 
     static let acts = [
@@ -73,6 +74,10 @@ struct AdminAuditTests {
         Act("POST /v1/admin/orders/{id}/close", "order.closed", before: "open", after: "closed by an admin") {
             "/v1/admin/orders/\($0.open)/close"
         },
+        Act(
+            "POST /v1/admin/subscriptions/{id}/extend", "subscription.extended", body: #"{"days":30,"reason_code":3}"#,
+            before: "", after: "30 days, reason 3, until 1900000000"
+        ) { "/v1/admin/subscriptions/\($0.subscription)/extend" },
         Act(
             "POST /v1/admin/users/{user_id}/grants", "grant.created",
             body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month",
@@ -113,7 +118,8 @@ struct AdminAuditTests {
         return Scene(
             paid: paid.text("order_id"), open: open.text("order_id"),
             notification: try await newest("/v1/admin/notifications"), job: try await newest("/v1/admin/jobs"),
-            grant: try given.data.text("id"), key: try await counter.key("orders:read").id.rawValue)
+            grant: try given.data.text("id"), key: try await counter.key("orders:read").id.rawValue,
+            subscription: try await counter.desk.scriptedSubscription().rawValue)
     }
 
     @Test(arguments: TestEngine.allCases)

@@ -14,18 +14,25 @@ func withPurchaseCounter(
     _ body: @Sendable (Counter, AppleDesk) async throws -> Void
 ) async throws {
     try await withAppleDesk(on: engine, setup) { apple in
-        let api = API(
-            gateway: apple.gateway,
-            settings: APISettings(
-                corsOrigins: [], limits: CounterSetup().limits,
-                tokens: UserTokenRules(keys: .secret(Array(Counter.userSecret.utf8)), issuer: "", audience: ""),
-                version: "0.0.0-test", metricsText: { "" }),
-            logger: setup.desk.logger)
-        let admin = try await apple.gateway.createKey(name: "admin", partner: nil, scopes: ["admin"], context: .test)
-        let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
-        try await app.test(.router) { client in
-            try await body(Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key), apple)
-        }
+        try await withCounter(of: apple, logger: setup.desk.logger) { try await body($0, apple) }
+    }
+}
+
+/// Runs a test at the HTTP API of a desk that is there already.
+func withCounter(
+    of apple: AppleDesk, logger: Logger = DeskSetup().logger, _ body: @Sendable (Counter) async throws -> Void
+) async throws {
+    let api = API(
+        gateway: apple.gateway,
+        settings: APISettings(
+            corsOrigins: [], limits: CounterSetup().limits,
+            tokens: UserTokenRules(keys: .secret(Array(Counter.userSecret.utf8)), issuer: "", audience: ""),
+            version: "0.0.0-test", metricsText: { "" }),
+        logger: logger)
+    let admin = try await apple.gateway.createKey(name: "admin", partner: nil, scopes: ["admin"], context: .test)
+    let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
+    try await app.test(.router) { client in
+        try await body(Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key))
     }
 }
 

@@ -54,4 +54,59 @@ struct DoctorTests {
         try await StoredFile.run("DELETE FROM account_overrides", in: file)
         #expect(try await installation.run("doctor").status == 0)
     }
+
+    /// An answer to every request of the doctor's at once.
+    private static let appStore =
+        #"{"testNotificationToken":"ab-1","signedPayload":"a.b.c","#
+        + #""sendAttempts":[{"attemptDate":1,"sendAttemptResult":"SUCCESS"}]}"#
+
+    private static func apple(_ answer: String, _ status: String) throws -> (Installation, ScriptedServer) {
+        let head =
+            "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\nContent-Length: \(answer.utf8.count)\r\n\r\n"
+        let server = try ScriptedServer([head + answer])
+        let installation = try Installation()
+        let address = "http://127.0.0.1:\(server.port)"
+        try installation.folder.write("key.p8", ScriptedAppStore.newKey())
+        try installation.folder.write(
+            "Config/providers/apple-iap.yaml",
+            """
+            account: apple-iap
+            kind: apple_iap
+            enabled: true
+            notify_token: notify-token-of-apple
+            routing: {platforms: [ios], priority: 2}
+            settings:
+              apps: [{bundle_id: com.example.app, app_apple_id: 1}]
+              environments: [Production]
+              api: {key_id: ABC123DEFG, issuer_id: 57246542-96fe-1a63-e053-0824d011072a,
+                private_key: "file:\(installation.folder.path)/key.p8", production_url: "\(address)"}
+            """)
+        return (installation, server)
+    }
+
+    @Test
+    func `it tries Apple's key and has a test notification sent, unless it is told to stay offline`() async throws {
+        let (installation, server) = try Self.apple(Self.appStore, "200 OK")
+        defer { server.stop() }
+        #expect(try await installation.run("migrate").status == 0)
+        let offline = try await installation.run("doctor", "--offline")
+        #expect(offline.status == 0 && !offline.output.contains("com.example.app"), "\(offline.output)")
+        #expect(server.requests.isEmpty)
+        let online = try await installation.run("doctor")
+        #expect(online.status == 0, "\(online.output) \(online.errors)")
+        #expect(online.output.contains("ok   account apple-iap, com.example.app: Production accepts the key."))
+        #expect(online.output.contains("Apple's test notification was delivered."))
+        #expect(server.requests.count == 3)
+    }
+
+    @Test
+    func `it explains a 401 of Apple's and ends with 1`() async throws {
+        let (installation, server) = try Self.apple("{}", "401 Unauthorized")
+        defer { server.stop() }
+        #expect(try await installation.run("migrate").status == 0)
+        let doctor = try await installation.run("doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("FAIL account apple-iap, com.example.app: Production answers 401"))
+        #expect(doctor.output.contains("no release in the App Store yet"))
+    }
 }

@@ -19,6 +19,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case checkSubscription = "check_subscription"
     /// Asks a store for the notifications that it sent; the subject is `account/environment`.
     case replayNotifications = "replay_notifications"
+    /// Tells a store how much of a purchase was used; the subject is `environment/account/transaction`.
+    case answerConsumption = "answer_consumption"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
@@ -68,6 +70,8 @@ package enum JobKind: String, Sendable, CaseIterable {
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount: [60, 300, 3_600]
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
+        // The store waits for 12 hours.
+        case .answerConsumption: [60, 300, 900] + Array(repeating: 3_600, count: 11)
         case .findWork, .crossBoundaries: [5, 15, 60]
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .endDeliveries: [5, 15, 60]

@@ -40,6 +40,7 @@ package struct JobRunner: Service {
                 Lane(kinds: [.syncAccount], width: 2),
                 Lane(kinds: [.checkSubscription], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),
+                Lane(kinds: [.answerConsumption], width: 2),
                 Lane(kinds: [.findWork], width: 1),
                 Lane(kinds: [.crossBoundaries], width: 1),
                 Lane(kinds: [.dispatchEvents], width: 1),

@@ -94,6 +94,7 @@ extension Gateway {
         case .syncAccount: try await syncAccount(job)
         case .checkSubscription: try await checkSubscription(job)
         case .replayNotifications: try await replayNotifications(job)
+        case .answerConsumption: try await answerConsumption(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
         case .dispatchEvents: try await dispatchEvents()

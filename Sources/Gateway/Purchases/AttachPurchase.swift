@@ -7,13 +7,15 @@ import Store
 extension Gateway {
     /// Attaches one purchase to its user.
     ///
+    /// - Parameter consent: whether the store may be told how much was used; nil leaves what the customer said before.
     /// - Throws: `invalidTransaction`, `unknownProduct` (the purchase is kept), `purchaseBelongsToAnotherUser`,
     ///   `purchaseRevoked` (recorded), `noProviderAvailable` where no account verifies store purchases.
     package func attachPurchase(
-        _ evidence: PurchaseEvidence, fallback: PurchaseFallback?, user: ExternalUserID, context: CallContext
+        _ evidence: PurchaseEvidence, fallback: PurchaseFallback?, consent: Bool? = nil, user: ExternalUserID,
+        context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
         let claim = try claim(evidence, fallback: fallback)
-        let outcome = try await settle([claim], user: user, context: context)
+        let outcome = try await settle([claim], consent: consent, user: user, context: context)
         switch outcome.first {
         case .attached(let attached, _): return attached
         case .unknownProduct: throw .unknownProduct(claim.purchase.productID)
@@ -47,7 +49,7 @@ extension Gateway {
 
     /// Settles claims of one user in one transaction, in an order that two batches share.
     func settle(
-        _ claims: [PurchaseClaim], user: ExternalUserID, context: CallContext
+        _ claims: [PurchaseClaim], consent: Bool? = nil, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [ClaimOutcome] {
         let (ids, now) = (ids, time.now)
         let order = claims.indices.sorted {
@@ -61,6 +63,11 @@ extension Gateway {
             var outcomes: [Int: ClaimOutcome] = [:]
             for index in order {
                 outcomes[index] = try settlement.settle(claims[index], claimant: claimant, name: user.rawValue)
+                // Whose purchase it is not has no rows of it, and nothing to say.
+                if let consent {
+                    let subject = StoreSubject(claims[index].purchase)
+                    try settlement.tx.setConsumptionConsent(consent, subject, user: claimant)
+                }
             }
             return claims.indices.compactMap { outcomes[$0] }
         }

@@ -33,6 +33,9 @@ extension Settlement {
             } else {
                 try keepUnclaimed(claim)
             }
+            if statement.asksForConsumption, let owner {
+                try settleConsumptionRequest(purchase, at: word.account, owner: owner)
+            }
         }
         guard isNews, let owner,
             let known = try tx.storePurchases(subject.environment, original: subject.original).first?.purchase

@@ -104,6 +104,10 @@ extension ErrorReply {
             self.init(.internalServerError, "internal_error", "Something went wrong.", "服务器内部错误。")
         case .providerUnavailable:
             self.init(.badGateway, "provider_unavailable", "The payment provider did not answer.", "支付渠道暂无响应。")
+        case .outcomeUnknown(let reason):
+            self.init(
+                .serviceUnavailable, "temporarily_unavailable", "This may have happened: \(reason).",
+                "操作可能已经生效:\(reason)。", ["reason": reason], retryAfter: 60)
         case .temporarilyUnavailable(let seconds):
             self.init(
                 .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。",

@@ -23,8 +23,8 @@ struct AppleIAPRoutes {
             PurchaseFallback(durationDays: fields.duration_days, subscribeID: $0)
         }
         let attached = try await gateway.attachPurchase(
-            .signedTransaction(fields.signed_transaction_jws), fallback: fallback, user: call.user,
-            context: call.context)
+            .signedTransaction(fields.signed_transaction_jws), fallback: fallback,
+            consent: fields.consumption_consent, user: call.user, context: call.context)
         return try .json(attached)
     }
 
@@ -47,6 +47,7 @@ private struct AttachFields: Decodable {
     let duration_days: Int64?
     let subscribe_id: Int64?
     let tier: String?
+    let consumption_consent: Bool?
 }
 
 private struct RestoreFields: Decodable {

@@ -14,7 +14,15 @@ struct SubscriptionRoutes {
                 .get, "/v1/partner/users/{user_id}/subscriptions", .key([.entitlementsRead]), handle: listOfUser),
             Endpoint(
                 .get, "/v1/admin/users/{user_id}/subscriptions", .key([.admin, .adminRead]), handle: listOfUser),
+            Endpoint(.post, "/v1/admin/subscriptions/{id}/extend", .key([.admin]), handle: extend),
         ]
+    }
+
+    private func extend(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(ExtensionFields.self)
+        return try .json(
+            try await gateway.extendSubscription(
+                call.parameter("id"), days: fields.days, reasonCode: fields.reason_code, context: call.context))
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
@@ -33,4 +41,9 @@ struct SubscriptionRoutes {
         let page = try await gateway.listSubscriptions(user: user, cursor: call.cursor, limit: call.limit)
         return try .json(Listing(items: page.items, next: page.nextCursor))
     }
+}
+
+private struct ExtensionFields: Decodable {
+    let days: Int64
+    let reason_code: Int64
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Domain
 import Gateway
 import Logging
@@ -12,6 +13,7 @@ struct Doctor: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "Prints JSON.") var json = false
+    @Flag(help: "Asks no provider anything over the network.") var offline = false
 
     private struct Finding: Encodable {
         let check: String
@@ -41,8 +43,23 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func examine(_ configuration: Configuration, _ store: Store) async throws -> [Finding] {
+        guard !offline else { return try await examine(configuration, store, NoTransport()) }
+        let transport = AsyncTransport()
+        do {
+            let findings = try await examine(configuration, store, transport)
+            try? await transport.client.shutdown()
+            return findings
+        } catch {
+            try? await transport.client.shutdown()
+            throw error
+        }
+    }
+
+    private func examine(
+        _ configuration: Configuration, _ store: Store, _ transport: any HTTPTransport
+    ) async throws -> [Finding] {
         let gateway = try Composition(
-            configuration, store: store, providers: CommandLineTool.providers, transport: NoTransport(),
+            configuration, store: store, providers: CommandLineTool.providers, transport: transport,
             logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
         ).gateway
         let readiness = await gateway.readiness()
@@ -66,6 +83,20 @@ struct Doctor: AsyncParsableCommand {
                 ))
         }
         findings.append(try await sellable(gateway))
+        if !offline { findings += await online(accounts.map(\.account)) }
+        return findings
+    }
+
+    /// What the enabled accounts' services say when they are tried.
+    private func online(_ accounts: [ConfiguredAccount]) async -> [Finding] {
+        var findings: [Finding] = []
+        for account in accounts where account.enabled {
+            guard let provider = account.provider as? any OnlineDiagnosing else { continue }
+            findings += await provider.diagnose().map {
+                Finding(
+                    check: "account \(account.id.rawValue), \($0.subject)", good: $0.level != .fault, detail: $0.words)
+            }
+        }
         return findings
     }
 

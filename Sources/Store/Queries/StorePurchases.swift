@@ -232,7 +232,7 @@ extension Transaction {
             """, new, old, environment.rawValue, original, environment.rawValue, original)
         try run(
             """
-            UPDATE purchases SET user_id = ?
+            UPDATE purchases SET user_id = ?, consumption_consent = NULL
             WHERE environment = ? AND original_transaction_id = ? AND user_id = ?
             """, new, environment.rawValue, original, old)
         try run(

@@ -1,0 +1,60 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// A store asks how much of a purchase was used: a job answers where the SKU wants that and the customer consented.
+    ///
+    /// What nobody has claimed or no SKU knows has no order and no customer who could have consented.
+    func settleConsumptionRequest(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
+        let subject = ConsumptionSubject(
+            environment: purchase.environment, account: account, key: purchase.key(claimant: owner))
+        guard let record = try tx.storePurchase(subject.environment, subject.key),
+            let order = try record.order.flatMap({ try tx.lockOrder($0) })
+        else { return }
+        if let silence = try ConsumptionSilence(record, in: tx) {
+            try note(order, "consumption.not_answered", silence.rawValue)
+        } else {
+            try tx.enqueueJob(
+                ids.make(), kind: JobKind.answerConsumption.rawValue, subject: subject.text, delay: 0, at: now)
+        }
+    }
+}
+
+/// Why a store is told nothing.
+enum ConsumptionSilence: String {
+    case ignored = "the SKU's consumption is ignore"
+    case noConsent = "the customer has not consented"
+
+    /// nil where the store is to be told.
+    init?(_ record: PurchaseRecord, in db: any Database) throws {
+        guard let sku = try record.sku.flatMap({ try db.sku($0) }), sku.consumption != .ignore else {
+            self = .ignored
+            return
+        }
+        let subject = StoreSubject(record.purchase)
+        // Nobody speaks for an erased person.
+        if let user = record.user, try !db.isErased(user), try db.consentsToConsumption(subject, user: user) {
+            return nil
+        }
+        self = .noConsent
+    }
+}
+
+/// The transaction that a store asked about and the account that it asked, as a job's subject.
+struct ConsumptionSubject: Sendable {
+    let environment: Environment
+    let account: AccountID
+    let key: String
+
+    var text: String { "\(environment.rawValue)/\(account.rawValue)/\(key)" }
+}
+
+extension ConsumptionSubject {
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 2).map(String.init)
+        guard parts.count == 3, let environment = Environment(rawValue: parts[0]), let account = AccountID(parts[1])
+        else { return nil }
+        self.init(environment: environment, account: account, key: parts[2])
+    }
+}

@@ -1,0 +1,23 @@
+package import Domain
+import Gateway
+package import ProviderKit
+import Store
+
+extension ScriptedProvider: RenewalExtending {
+    /// Extends whatever it is asked to, until a moment that every test knows.
+    package func extend(_ extension: RenewalExtension) async throws(ProviderError) -> Timestamp? {
+        Timestamp(1_900_000_000)
+    }
+}
+
+extension Desk {
+    /// A subscription of the scripted account that nobody has claimed.
+    package func scriptedSubscription() async throws -> ID<Subscription> {
+        let (ids, now, account) = (gateway.ids, clock.now, try AccountID.test("scripted"))
+        return try await store.write { tx in
+            try tx.ensureSubscription(
+                ids.make(), StoreSubject(.production, "scripted"), account: account, user: nil, nextCheckAt: now
+            ).id
+        }
+    }
+}
