@@ -53,11 +53,12 @@ package struct GatewaySettings: Sendable {
     /// Development only: webhooks may be http and inside.
     package var allowsPrivateWebhooks: Bool
     package var retention: RetentionPolicy
+    package var ownership: OwnershipRules
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false,
-        retention: RetentionPolicy = RetentionPolicy()
+        retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules()
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
@@ -66,6 +67,7 @@ package struct GatewaySettings: Sendable {
         self.defaultCurrency = defaultCurrency
         self.allowsPrivateWebhooks = allowsPrivateWebhooks
         self.retention = retention
+        self.ownership = ownership
     }
 }
 

@@ -67,6 +67,7 @@ package struct API: Sendable {
             + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
             + InboxRoutes(gateway: gateway).endpoints + WebhookRoutes(gateway: gateway).endpoints
             + PartnerRoutes(gateway: gateway).endpoints + ReportRoutes(gateway: gateway).endpoints
+            + PurchaseRoutes(gateway: gateway).endpoints
             + UserRoutes(gateway: gateway).endpoints + SubscriptionRoutes(gateway: gateway).endpoints
             + PayPageRoutes(gateway: gateway).endpoints
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints

@@ -107,6 +107,13 @@ struct PurchaseSubscriptionTests {
             let second = try await apple.attach(renewal)
             #expect(second.order_id != first.order_id && second.expires_at == start.adding(days: 60).rawValue)
             #expect(try await apple.order(second).order.origin == .renewal)
+            let subscription = try #require(try await apple.subscriptions().first).id
+            for attached in [first, second] {
+                #expect(try await apple.order(attached).subscription == subscription)
+                let paid = try await apple.desk.eventData(attached.order_id).last
+                guard case .object(let fields)? = paid else { throw GatewayError.internalError }
+                #expect(fields["subscription_id"] == .string(subscription.rawValue))
+            }
             #expect(try await apple.grants().count == 1)
             apple.desk.clock.advance(days: 61)
             let status = try await apple.status()

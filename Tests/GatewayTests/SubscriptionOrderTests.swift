@@ -110,7 +110,7 @@ struct SubscriptionOrderTests {
             let tx = settlement.tx
             let owner = try tx.ensureUser(user, candidate: ids.make(), at: now)
             let claim = period(0, signed: -1, original: original)
-            if claimed { _ = try tx.bindPurchase(claim, to: owner, at: now) }
+            if claimed { _ = try tx.bindPurchase(StoreSubject(claim), to: owner, at: now) }
             for fact in facts { try settlement.settle(fact, word) }
             if !claimed {
                 let claim = PurchaseClaim(

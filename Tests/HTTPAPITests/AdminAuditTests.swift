@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Gateway
 import HTTPTypes
+import Store
 import TestSupport
 import Testing
 
@@ -99,6 +100,10 @@ struct AdminAuditTests {
         Act("POST /v1/admin/jobs/{id}/retry", "job.retried", before: "waiting", after: "waiting") {
             "/v1/admin/jobs/\($0.job)/retry"
         },
+        Act(
+            "POST /v1/admin/purchases/{original_transaction_id}/transfer", "purchase.transferred",
+            body: #"{"user_id":"bob"}"#, before: "alice", after: "bob"
+        ) { _ in "/v1/admin/purchases/audited/transfer" },
         Act("POST /v1/admin/users/{user_id}/erase", "user.erased", before: "named", after: "erased") { _ in
             "/v1/admin/users/bob/erase"
         },
@@ -110,6 +115,11 @@ struct AdminAuditTests {
         _ = try await counter.notify("payment.succeeded", paid)
         let open = try await counter.checkout(bob)
         try await counter.desk.gateway.prepareJobs()
+        let now = counter.desk.clock.now
+        try await counter.desk.store.write { tx in
+            guard let alice = try tx.userID(Desk.user("alice")) else { return }
+            _ = try tx.bindPurchase(StoreSubject(.production, "audited"), to: alice, at: now)
+        }
         func newest(_ path: String) async throws -> String {
             try #require(try await counter.get(path, counter.adminKey).data["items"].elements.first).text("id")
         }

@@ -37,6 +37,9 @@ struct ConfigurationFaultTests {
                 "an unknown choice", "orders: {late_payment: keep}", "orders.late_payment", "fulfil, refund, hold"),
             FaultCase(
                 "an unknown ownership", "purchases: {ownership: mine}", "purchases.ownership", "transfer_if_inactive"),
+            FaultCase(
+                "a negative cool-down", "purchases: {transfer_cooldown_days: -1}", "purchases.transfer_cooldown_days",
+                "out of range"),
             FaultCase("an empty public address", "database: {url: \"\"}", "database.url", "is missing"),
             FaultCase(
                 "a relative public address", "http: {public_url: pay.example.com}", "http.public_url", "absolute"),

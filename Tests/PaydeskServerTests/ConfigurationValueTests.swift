@@ -16,6 +16,7 @@ struct ConfigurationValueTests {
         #expect(configuration.orders.expireAfterMinutes == 30)
         #expect(configuration.orders.latePayment == .fulfil && configuration.orders.duplicatePayment == .refund)
         #expect(configuration.purchases.ownership == .keep && configuration.purchases.shareLimit == 5)
+        #expect(configuration.purchases.transferCooldownDays == 5)
         #expect(!configuration.webhooks.allowPrivateNetworks)
         #expect(configuration.limits.concurrent == 512 && configuration.limits.userBurst == 300)
         #expect(configuration.retention.rawDays == 90 && configuration.retention.idempotencyDays == 30)
@@ -38,7 +39,7 @@ struct ConfigurationValueTests {
             auth: {jwks_file: jwks.json, issuer: me, audience: you, user_claim: uid, max_lifetime_hours: 1}
             default_currency: USD
             orders: {expire_after_minutes: 5, late_payment: hold, duplicate_payment: hold}
-            purchases: {ownership: transfer_if_inactive, share_limit: 2}
+            purchases: {ownership: transfer_if_inactive, share_limit: 2, transfer_cooldown_days: 0}
             webhooks: {allow_private_networks: true}
             limits: {user_per_second: 0, concurrent: 1}
             retention: {raw_days: 1, idempotency_days: 2}
@@ -61,7 +62,8 @@ struct ConfigurationValueTests {
         }
         #expect(configuration.auth.issuer == "me" && configuration.auth.audience == "you")
         #expect(configuration.auth.userClaim == "uid" && configuration.auth.maxLifetimeHours == 1)
-        #expect(configuration.purchases.ownership == .transferIfInactive)
+        #expect(configuration.purchases.ownership == .transferIfInactive && configuration.purchases.shareLimit == 2)
+        #expect(configuration.purchases.transferCooldownDays == 0)
         #expect(configuration.limits.userPerSecond == 0 && configuration.limits.keyBurst == 1_000)
         let meter = try #require(configuration.meters.first)
         #expect(meter.limit(tier: "") == 10 && meter.limit(tier: "VIP") == nil && meter.limit(tier: "Pro") == 5)

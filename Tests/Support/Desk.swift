@@ -12,6 +12,7 @@ package struct DeskSetup: Sendable {
     package var returnURLs = ReturnURLRules.anything
     package var logger = Logger(label: "desk") { _ in SwiftLogNoOpLogHandler() }
     package var rehearse = false
+    package var ownership = OwnershipRules()
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
 
@@ -63,7 +64,7 @@ package struct Desk: Sendable {
             keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters()),
+                meters: try Self.meters(), ownership: setup.ownership),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.importCatalogue(try DeskCatalogue.skus(), context: .test)

@@ -9,3 +9,21 @@ package enum OwnershipPolicy: String, Sendable, CaseIterable {
     /// Up to a number of users own it, one grant each.
     case share
 }
+
+/// The policy with its bounds.
+package struct OwnershipRules: Sendable, Equatable {
+    package var policy: OwnershipPolicy
+    /// The most users of one purchase with `share`, its owner among them.
+    package var shareLimit: Int64
+    /// How old a binding must be before `transfer` moves it; 0 = none.
+    package var cooldownDays: Int64
+
+    package init(policy: OwnershipPolicy = .keep, shareLimit: Int64 = 5, cooldownDays: Int64 = 5) {
+        self.policy = policy
+        self.shareLimit = shareLimit
+        self.cooldownDays = cooldownDays
+    }
+
+    /// Whether a purchase that was bound then may move now; where the clock went back it may not.
+    package func mayMove(boundAt: Timestamp, now: Timestamp) -> Bool { boundAt.adding(days: cooldownDays) <= now }
+}

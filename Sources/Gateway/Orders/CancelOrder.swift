@@ -9,8 +9,8 @@ extension Gateway {
         _ order: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
         let found = try await ownOrder(order, user: user)
-        try await close(found, reason: "cancelled", cause: Cause(actor: context.actor, requestID: context.requestID))
-        return try await snapshot(found.id, audience: .user)
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        return try await close(found, reason: "cancelled", audience: .user, cause: cause)
     }
 
     /// Closes any open order, for an admin.
@@ -18,22 +18,32 @@ extension Gateway {
     /// - Throws: `orderNotFound`, `orderNotOpen`.
     package func closeOrder(_ order: String, context: CallContext) async throws(GatewayError) -> OrderSnapshot {
         let found = try await readOrder(order).order
-        try await close(
-            found, reason: "closed by an admin", cause: Cause(actor: context.actor, requestID: context.requestID))
-        return try await snapshot(found.id, audience: .stored)
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        return try await close(found, reason: "closed by an admin", audience: .stored, cause: cause)
     }
 
-    private func close(_ order: Order, reason: String, cause: Cause) async throws(GatewayError) {
-        guard order.state != .closed else { return }
+    /// - Returns: the order as it was closed, also where a payment has revived it a moment later.
+    private func close(
+        _ order: Order, reason: String, audience: OrderSnapshot.Audience, cause: Cause
+    ) async throws(GatewayError) -> OrderSnapshot {
+        guard order.state != .closed else {
+            let closed = try await snapshot(order.id, audience: audience)
+            guard closed.order.state != .paid else { throw .orderNotOpen }
+            return closed
+        }
         guard order.state == .open else { throw .orderNotOpen }
         // What nobody could ask may be paid a moment later; closing it would take the payer's money for nothing.
         guard try await fence(order.id, cause: cause).allAnswered else { throw .providerUnavailable }
-        try await settle(cause) { settlement in
+        return try await settle(cause) { settlement in
             try settlement.tx.lockUser(order.user)
             guard let current = try settlement.tx.lockOrder(order.id), current.state != .paid else {
                 throw GatewayError.orderNotOpen
             }
             try settlement.close(current, reason: reason)
+            guard let closed = try OrderSnapshot.load(order.id, from: settlement.tx, audience: audience) else {
+                throw GatewayError.notFound
+            }
+            return closed
         }
     }
 }

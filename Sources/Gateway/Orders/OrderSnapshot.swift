@@ -53,6 +53,8 @@ package struct OrderSnapshot: Sendable {
     package let disputes: [DisputeLine]
     package let timeline: [TimelineLine]
     package let userName: String?
+    /// The subscription whose period it paid.
+    package let subscription: ID<Subscription>?
 
     package var user: ID<User> { order.user }
     package var partner: String? { order.partner }
@@ -89,6 +91,7 @@ package struct OrderSnapshot: Sendable {
                 created_at: $0.createdAt)
         }
         timeline = try db.timeline(order.id).map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        subscription = order.terms.kind == .subscription ? try db.subscriptionID(of: order.id) : nil
         switch audience {
         case .user: userName = nil
         case .partner: userName = try db.externalUserID(order.user) ?? Gateway.erasedName
@@ -121,7 +124,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(provider, forKey: .provider)
         try fields.encode(order.platform, forKey: .platform)
         try fields.encode(order.environment, forKey: .environment)
-        try fields.encodeNil(forKey: .subscription_id)
+        try fields.encode(subscription, forKey: .subscription_id)
         try fields.encodeIfPresent(order.partner, forKey: .partner)
         try fields.encode(order.metadata, forKey: .metadata)
         try fields.encode(order.createdAt, forKey: .created_at)

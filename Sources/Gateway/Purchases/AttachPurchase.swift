@@ -60,6 +60,7 @@ extension Gateway {
         }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let claimant = try settlement.tx.ensureUser(user, candidate: ids.make(), at: now)
+            try settlement.lockHolders(of: claims, claimant: claimant)
             var outcomes: [Int: ClaimOutcome] = [:]
             for index in order {
                 outcomes[index] = try settlement.settle(claims[index], claimant: claimant, name: user.rawValue)

@@ -21,7 +21,8 @@ extension Gateway {
                 do throws(GatewayError) {
                     _ = try await settle(cause) { settlement in
                         let name = try settlement.tx.externalUserID(owner) ?? ""
-                        return try settlement.settle(claim, claimant: owner, name: name)
+                        try settlement.lockHolders(of: [claim], claimant: owner)
+                        return try settlement.settle(claim, claimant: owner, name: name, mayChangeHands: false)
                     }
                 } catch {
                     logger.error(

@@ -5,52 +5,84 @@ import Store
 extension Settlement {
     /// Finds whose a purchase is, and binds it to its first claimant.
     ///
-    /// A signed token of a user of ours decides, over an earlier binding too, unless a later transaction of the same
-    /// original names somebody else. In Xcode nothing is bound, because ids repeat there.
+    /// A signed token of a user of ours decides, over an earlier binding too, unless a later word names somebody else or
+    /// the binding was decided by an admin over that very word. In Xcode nothing is bound, because ids repeat there. The
+    /// caller holds the locks of all who are named here.
     func owner(of purchase: StorePurchase, claimant: ID<User>, token: ID<User>?) throws -> ID<User> {
         guard purchase.environment != .xcode else { return claimant }
-        let bound = try tx.bindPurchase(purchase, to: token ?? claimant, at: now)
-        // Bound to a third user before: whatever changes is that user's too. Should that lock cross another settlement's,
-        // the database breaks the tie and the closure runs again.
-        if bound != claimant && bound != token { try tx.lockUser(bound) }
+        let subject = StoreSubject(purchase)
+        let bound = try tx.bindPurchase(subject, to: token ?? claimant, at: now)
         // What was an erased person's is nobody else's; only an admin moves it.
-        guard let token, token != bound, try !tx.isErased(bound), try !tx.isErased(token), try isLatestWord(purchase)
+        guard let token, token != bound, try !tx.isErased(bound), try !tx.isErased(token),
+            try isNews(purchase, naming: token)
         else { return bound }
-        try move(purchase, from: bound, to: token)
+        try move(subject, from: bound, to: token)
         return token
     }
 
-    private func isLatestWord(_ purchase: StorePurchase) throws -> Bool {
-        try !tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).contains {
-            guard $0.purchase.purchasedAt > purchase.purchasedAt, let other = $0.purchase.appAccountToken,
-                other != purchase.appAccountToken
-            else { return false }
-            return try tx.user(appAccountToken: other) != nil
+    /// Whether a transaction's token says something that no kept one has said and no later one contradicts.
+    private func isNews(_ purchase: StorePurchase, naming user: ID<User>) throws -> Bool {
+        guard let said = try signedOwner(of: StoreSubject(purchase)) else { return true }
+        return said.user != user
+            && (said.purchase.purchasedAt, said.purchase.signedAt) <= (purchase.purchasedAt, purchase.signedAt)
+    }
+
+    /// The user of ours whom the latest kept transaction with a token of ours names.
+    func signedOwner(of subject: StoreSubject) throws -> (user: ID<User>, purchase: StorePurchase)? {
+        let kept = try tx.storePurchases(subject.environment, original: subject.original).map(\.purchase)
+        let latestFirst = kept.sorted { ($0.purchasedAt, $0.signedAt) > ($1.purchasedAt, $1.signedAt) }
+        var foreign: Set<String> = []
+        for purchase in latestFirst {
+            guard let token = purchase.appAccountToken, !foreign.contains(token) else { continue }
+            if let user = try tx.user(appAccountToken: token) { return (user, purchase) }
+            foreign.insert(token)
         }
+        return nil
     }
 
     /// Moves an original transaction to another user with the grants of all its transactions.
     ///
-    /// Orders stay in the history of who made them, and units with who first had them (`domain.md` section 5). The caller
-    /// holds both users' locks.
-    func move(_ purchase: StorePurchase, from old: ID<User>, to new: ID<User>) throws {
-        let original = purchase.originalTransactionID
-        try tx.movePurchases(purchase.environment, original: original, from: old, to: new, at: now)
-        try audit(subject: original, "purchase.transferred", before: old.rawValue, after: new.rawValue)
-        struct Moved: Encodable {
-            let original_transaction_id: String
-            let environment: Environment
-            let from_user_id: String
-            let user_id: String
-        }
-        let moved = Moved(
-            original_transaction_id: original, environment: purchase.environment, from_user_id: old.rawValue,
+    /// Orders stay in the history of who made them, and units with who first had them (`domain.md` section 5). Who shared
+    /// it goes on sharing it: a share came from that user's own verified claim, and only who becomes the owner needs it no
+    /// longer. The caller holds the locks of all of them.
+    func move(_ subject: StoreSubject, from old: ID<User>, to new: ID<User>) throws {
+        try tx.dropShare(of: subject, with: new)
+        try tx.movePurchases(subject.environment, original: subject.original, from: old, to: new, at: now)
+        try tellTransfer(of: subject, from: old, to: new)
+        try touch(old)
+        try touch(new)
+    }
+
+    /// Leaves the trace of a change of owner: one audit row and one event.
+    ///
+    /// - Parameter old: nil where nobody had claimed it.
+    func tellTransfer(of subject: StoreSubject, from old: ID<User>?, to new: ID<User>) throws {
+        try audit(
+            subject: subject.original, "purchase.transferred", before: old?.rawValue ?? "", after: new.rawValue)
+        let moved = MovedPurchase(
+            original_transaction_id: subject.original, environment: subject.environment, from_user_id: old?.rawValue,
             user_id: new.rawValue)
         try tx.appendEvent(
             EventRecord(
-                id: ids.make(), subject: original, type: .purchaseTransferred, user: new, partner: nil, at: now,
+                id: ids.make(), subject: subject.original, type: .purchaseTransferred, user: new, partner: nil, at: now,
                 data: try moved.storedJSON()))
-        try touch(old)
-        try touch(new)
+    }
+}
+
+private struct MovedPurchase: Encodable {
+    let original_transaction_id: String
+    let environment: Environment
+    let from_user_id: String?
+    let user_id: String
+
+    private enum CodingKeys: String, CodingKey { case original_transaction_id, environment, from_user_id, user_id }
+
+    /// Who nobody is is null, never left out.
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
+        try fields.encode(environment, forKey: .environment)
+        try fields.encode(from_user_id, forKey: .from_user_id)
+        try fields.encode(user_id, forKey: .user_id)
     }
 }

@@ -3,9 +3,10 @@ import ProviderKit
 import Store
 
 extension Settlement {
-    /// Recomputes a subscription's one grant from all that was signed about it, and tells what changed.
+    /// Recomputes a subscription's one grant per holder from all that was signed about it, and tells what changed.
     ///
-    /// - Returns: false where the grant stays as it was.
+    /// Whose share of it changed is touched here; the owner is the caller's to touch.
+    /// - Returns: false where the owner's grant stays as it was.
     func regradeSubscription(
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
     ) throws -> Bool {
@@ -19,17 +20,25 @@ extension Settlement {
             let current = known.first(where: { $0.purchase == state.current }), let code = current.sku,
             let sku = try tx.sku(code)
         else { return false }
-        let term = state.current.bounded(.until(state.endsAt), entitled: entitled, rules: rules)
-        guard case .until(let end) = term else { return false }
-        var grant = Grant(
-            id: ids.make(), user: owner, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
-            source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID), order: current.order,
-            environment: purchase.environment, purchasedAt: state.startedAt, term: term, stackGroup: nil,
-            attributes: sku.attributes, revocation: state.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) })
-        grant.renewal = Grant.Renewal(
-            paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
-            willRenew: state.willRenew, isUpgraded: state.current.isUpgraded)
-        let isChanged = try tx.putSubscriptionGrant(grant)
+        func put(_ user: ID<User>, entitled: Bool) throws -> Bool {
+            let term = state.current.bounded(.until(state.endsAt), entitled: entitled, rules: rules)
+            guard case .until(let end) = term else { return false }
+            var grant = Grant(
+                id: ids.make(), user: user, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
+                source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID),
+                order: current.order, environment: purchase.environment, purchasedAt: state.startedAt, term: term,
+                stackGroup: nil, attributes: sku.attributes,
+                revocation: state.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) })
+            grant.renewal = Grant.Renewal(
+                paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
+                willRenew: state.willRenew, isUpgraded: state.current.isUpgraded)
+            return try tx.putSubscriptionGrant(grant)
+        }
+        let isChanged = try put(owner, entitled: entitled)
+        for user in try tx.sharers(of: StoreSubject(purchase))
+        where try put(user, entitled: rules.entitles(tx.externalUserID(user) ?? "")) {
+            try touch(user)
+        }
         try tell(subscription, owner: owner, SubscriptionSnapshot(subscription, state, known, at: now))
         return isChanged
     }

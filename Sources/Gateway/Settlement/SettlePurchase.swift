@@ -6,21 +6,35 @@ import Store
 extension Settlement {
     /// Settles a verified purchase for whoever it belongs to, and says how that looks to the claimant.
     ///
-    /// The first verified claim binds an original transaction; a signed token names its user whoever presents it. Whatever
-    /// comes out, the purchase is kept.
-    func settle(_ claim: PurchaseClaim, claimant: ID<User>, name: String) throws -> ClaimOutcome {
+    /// The first verified claim binds an original transaction; a signed token names its user whoever presents it; the
+    /// rest is ``hold(_:claimant:token:mayChangeHands:)``. Whatever comes out, the purchase is kept. The caller has locked
+    /// the holders.
+    func settle(
+        _ claim: PurchaseClaim, claimant: ID<User>, name: String, mayChangeHands: Bool = true
+    ) throws -> ClaimOutcome {
         let purchase = claim.purchase
         let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
-        // Who first had it: units go back from there, whoever it belongs to by now.
-        let buyer = try tx.buyer(of: purchase)
-        for user in Set([claimant, token ?? claimant, buyer ?? claimant]).sorted() { try tx.lockUser(user) }
-        try tx.lockOriginal(purchase.environment, purchase.originalTransactionID)
-        let owner = try owner(of: purchase, claimant: claimant, token: token)
+        let hold = try hold(purchase, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
+        let owner = hold.owner
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
         let outcome = try place(claim, owner: owner, entitled: entitled)
         try placeUnclaimed(like: claim, owner: owner, entitled: entitled)
-        return owner == claimant ? outcome : .anotherUser
+        switch hold.right {
+        case .none: return .anotherUser
+        case .owner:
+            guard hold.isNew else { return outcome }
+            // Tells whose the subscription is now, and what a test purchase is worth to this user.
+            if purchase.kind == .autoRenewable,
+                try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
+            {
+                try touch(owner)
+            }
+            return try shown(outcome, of: claim, to: claimant, isNew: true)
+        case .sharer:
+            if hold.isNew { try giveShare(of: purchase, to: claimant, rules: claim.rules) }
+            return try shown(outcome, of: claim, to: claimant, isNew: hold.isNew)
+        }
     }
 
     /// Gives what was kept of a subscription before anybody claimed it.
@@ -71,6 +85,11 @@ extension Settlement {
         }
         // What its store has taken back already is given and taken, so that every order of arrival ends in one state.
         try give(record.purchase, key: key, terms: terms, order: order, entitled: entitled, rules: claim.rules)
+        if record.purchase.kind == .autoRenewable {
+            // The order's event names it.
+            _ = try tx.ensureSubscription(
+                ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now)
+        }
         try emit(.orderPaid, order.id)
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
         if isRevoked { try takeBack(record, key: key, order: order.id) }
@@ -149,20 +168,17 @@ extension Settlement {
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: now)
         }
-        if purchase.kind != .autoRenewable, let term = terms.term {
+        let grant = purchase.grant(
+            ids.make(), to: order.user, key: key, order: order, entitled: entitled, rules: rules)
+        if purchase.kind != .autoRenewable, let grant {
             if terms.kind == .nonConsumable, purchase.revocation == nil,
                 try owns(order.sku, order.user, in: purchase.environment, besides: order.id)
             {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
             } else {
-                let bounded = purchase.bounded(term, entitled: entitled, rules: rules)
-                _ = try tx.insertGrant(
-                    Grant(
-                        id: ids.make(), user: order.user, sku: order.sku, kind: terms.kind, tier: terms.tier,
-                        rank: terms.rank, source: Grant.Source(kind: .appleTransaction, id: key), order: order.id,
-                        environment: purchase.environment, purchasedAt: purchase.purchased, term: bounded,
-                        stackGroup: bounded == term ? terms.stackGroup : nil, attributes: terms.attributes))
+                _ = try tx.insertGrant(grant)
             }
+            try giveSharers(purchase, order, rules: rules)
         }
     }
 
@@ -183,7 +199,8 @@ extension Settlement {
         entitled: Bool
     ) throws {
         guard let order = try tx.lockOrder(id) else { return }
-        let isReturned = try giveBack(record.purchase, key: key, order: order)
+        let returned = try giveBack(record.purchase, key: key, order: order)
+        let isReturned = !returned.isEmpty
         if isReturned || order.revokedShare != nil {
             try tx.setReturned(id, 0, share: nil)
             try note(order, "order.reinstated", record.purchase.transactionID)
@@ -198,17 +215,19 @@ extension Settlement {
         } else if !isReturned {
             return
         }
-        if order.user != owner { try touch(order.user) }
+        for user in returned.subtracting([owner]).sorted() { try touch(user) }
         try touch(owner)
     }
 
-    /// Gives again what a revocation took: the grant, and the units that were booked.
-    private func giveBack(_ purchase: StorePurchase, key: String, order: Order) throws -> Bool {
-        var changed = false
+    /// Gives again what a revocation took: the grants, and the units that were booked.
+    ///
+    /// - Returns: to whom.
+    private func giveBack(_ purchase: StorePurchase, key: String, order: Order) throws -> Set<ID<User>> {
+        var changed: Set<ID<User>> = []
         for grant in try tx.grants(of: order.id)
         where grant.source.kind == .appleTransaction && grant.revocation?.reason == .refund {
             try tx.setGrant(grant.id, revocation: nil, suspended: grant.suspended)
-            changed = true
+            changed.insert(grant.user)
         }
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
@@ -217,7 +236,7 @@ extension Settlement {
             _ = try tx.book(
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source,
                 step: steps + 1, at: now)
-            changed = true
+            changed.insert(order.user)
         }
         return changed
     }
@@ -233,11 +252,14 @@ extension Settlement {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         // Units stay with who first had them, also when the purchase has moved since.
         try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
-        if let user = record.user, order.user != user { try touch(order.user) }
+        var others: Set<ID<User>> = [order.user]
         for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
             try tx.setGrant(
                 grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
+            others.insert(grant.user)
         }
+        // The owner's turn comes when everything is regraded.
+        for user in others.subtracting([record.user ?? order.user]).sorted() { try touch(user) }
         try emit(.refundSucceeded, id)
     }
 
@@ -251,7 +273,7 @@ extension Settlement {
     }
 
     /// The purchase's grant as it now stands.
-    private func describe(
+    func describe(
         _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
     ) throws -> AttachedPurchase {
         let purchase = record.purchase
@@ -260,8 +282,11 @@ extension Settlement {
             $0.grant.environment == purchase.environment && $0.grant.source.id == sourceID
         }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
-        // Only what may be a consumable credits anything.
-        let terms = try purchase.skuKind ?? .consumable == .consumable ? tx.order(order)?.terms : nil
+        // Only what may be a consumable credits anything, and units are who had them first's.
+        let mayCredit = (purchase.skuKind ?? .consumable) == .consumable
+        let units = try (mayCredit ? tx.order(order) : nil).flatMap {
+            $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
+        }
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",
@@ -269,12 +294,12 @@ extension Settlement {
             sku: sku.id,
             order_id: order.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,
-            credited: terms?.kind == .consumable ? terms?.units ?? [:] : [:],
+            credited: units ?? [:],
             startsAt: entitlement?.startsAt ?? purchase.purchased)
     }
 
     /// Tells the outbox what became of a purchase.
-    private func tell(
+    func tell(
         _ type: EventType, _ purchase: StorePurchase, owner: ID<User>, sku: SKUCode?, order: ID<Order>?
     ) throws {
         struct Told: Encodable {

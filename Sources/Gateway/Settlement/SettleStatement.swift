@@ -15,8 +15,8 @@ extension Settlement {
     /// Settles what a store stated by itself, for whoever it belongs to; what nobody has claimed is kept.
     func settle(_ statement: StoreStatement, _ word: StoreWord) throws {
         guard let subject = StoreSubject(statement) else { return }
-        for user in try users(of: statement).sorted() { try tx.lockUser(user) }
         try tx.lockOriginal(subject.environment, subject.original)
+        for user in try users(of: statement).sorted() { try tx.lockUser(user) }
         let token = try token(of: statement)
         var owner = try tx.purchaseOwner(subject.environment, original: subject.original) ?? token
         // The renewal first, so that the purchase is settled with it.
@@ -49,10 +49,9 @@ extension Settlement {
     func users(of statement: StoreStatement) throws -> Set<ID<User>> {
         guard let subject = StoreSubject(statement) else { return [] }
         let found = [
-            try token(of: statement), try tx.purchaseOwner(subject.environment, original: subject.original),
-            try statement.purchase.flatMap { try tx.buyer(of: $0) },
+            try token(of: statement), try statement.purchase.flatMap { try tx.buyer(of: $0) },
         ]
-        return Set(found.compactMap { $0 })
+        return try tx.holders(of: subject).union(found.compactMap { $0 })
     }
 
     private func token(of statement: StoreStatement) throws -> ID<User>? {

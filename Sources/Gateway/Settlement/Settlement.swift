@@ -16,14 +16,16 @@ enum FollowUp: Sendable, Equatable {
 
 /// The one path by which anything that can say "money moved" changes payments, orders and grants.
 ///
-/// It lives inside one transaction and locks user, order and payment in that order. A duplicate is a no-op; a fact that
-/// does not fit is a recorded anomaly, never an overwrite. Every change writes its event and its audit row.
+/// It lives inside one transaction and locks a store's original transactions, users, order and payment in that order. A
+/// duplicate is a no-op; a fact that does not fit is a recorded anomaly, never an overwrite. Every change writes its event
+/// and its audit row.
 struct Settlement {
     let tx: any Transaction
     let ids: IDSource
     let now: Timestamp
     let policies: OrderPolicies
     var cause: Cause
+    var ownership = OwnershipRules()
     var followUps: [FollowUp] = []
 
     /// Applies what an account's provider stated about a payment; what a store states by itself is settled as such.
@@ -48,6 +50,10 @@ struct Settlement {
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
     func lockUsers(of facts: [ProviderFact]) throws {
         guard facts.count > 1 else { return }
+        try lock(
+            facts.compactMap { fact in
+                if case .store(let statement) = fact { StoreSubject(statement) } else { nil }
+            })
         var users: Set<ID<User>> = []
         for fact in facts {
             if case .store(let statement) = fact {
@@ -85,9 +91,10 @@ extension Gateway {
     func settle<T: Sendable>(
         _ cause: Cause, _ body: @escaping @Sendable (inout Settlement) throws -> T
     ) async throws(GatewayError) -> T {
-        let (ids, now, policies) = (ids, time.now, settings.policies)
+        let (ids, now, policies, ownership) = (ids, time.now, settings.policies, settings.ownership)
         let (result, followUps) = try await write { tx in
-            var settlement = Settlement(tx: tx, ids: ids, now: now, policies: policies, cause: cause)
+            var settlement = Settlement(
+                tx: tx, ids: ids, now: now, policies: policies, cause: cause, ownership: ownership)
             let result = try body(&settlement)
             return (result, settlement.followUps)
         }

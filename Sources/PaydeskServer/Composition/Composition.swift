@@ -35,7 +35,10 @@ struct Composition {
                 defaultCurrency: configuration.defaultCurrency,
                 allowsPrivateWebhooks: configuration.webhooks.allowPrivateNetworks,
                 retention: RetentionPolicy(
-                    rawDays: configuration.retention.rawDays, idempotencyDays: configuration.retention.idempotencyDays)),
+                    rawDays: configuration.retention.rawDays, idempotencyDays: configuration.retention.idempotencyDays),
+                ownership: OwnershipRules(
+                    policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
+                    cooldownDays: configuration.purchases.transferCooldownDays)),
             logger: logger, pause: Live.pause)
     }
 

@@ -71,6 +71,8 @@ extension Configuration {
     package struct Purchases: Sendable {
         package var ownership: OwnershipPolicy
         package var shareLimit: Int64
+        /// 0 = none.
+        package var transferCooldownDays: Int64
     }
 
     package struct Webhooks: Sendable {

@@ -88,10 +88,11 @@ enum PaydeskFile {
     }
 
     private static func purchases(_ root: MappingReader) -> Configuration.Purchases {
-        let purchases = root.section("purchases", keys: ["ownership", "share_limit"])
+        let purchases = root.section("purchases", keys: ["ownership", "share_limit", "transfer_cooldown_days"])
         return Configuration.Purchases(
             ownership: purchases.choice("ownership", default: .keep),
-            shareLimit: purchases.integer("share_limit", in: 1...1_000, default: 5))
+            shareLimit: purchases.integer("share_limit", in: 1...1_000, default: 5),
+            transferCooldownDays: purchases.integer("transfer_cooldown_days", in: 0...3_650, default: 5))
     }
 
     private static func webhooks(_ root: MappingReader) -> Configuration.Webhooks {

@@ -200,15 +200,15 @@ extension Transaction {
     ///
     /// - Returns: the owner: this user, or who came before.
     package func bindPurchase(
-        _ purchase: StorePurchase, to user: ID<User>, at now: Timestamp
+        _ subject: StoreSubject, to user: ID<User>, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
         let bound = try run(
             """
             INSERT INTO purchase_owners (environment, original_transaction_id, user_id, bound_at) VALUES (?, ?, ?, ?)
             ON CONFLICT DO NOTHING
-            """, purchase.environment.rawValue, purchase.originalTransactionID, user, now)
+            """, subject.environment.rawValue, subject.original, user, now)
         if bound == 1 { return user }
-        guard let owner = try purchaseOwner(purchase.environment, original: purchase.originalTransactionID) else {
+        guard let owner = try purchaseOwner(subject.environment, original: subject.original) else {
             throw .unavailable("a purchase is being bound")
         }
         return owner

@@ -102,8 +102,8 @@ extension Database {
 extension Transaction {
     /// Serialises what happens to one original transaction until the commit; SQLite has one writer anyway.
     ///
-    /// Whoever claims it and whoever stores something that nobody has claimed yet would not see each other otherwise. Users'
-    /// locks come before it.
+    /// Whoever claims it and whoever stores something that nobody has claimed yet would not see each other otherwise.
+    /// It comes before users' locks, so that who must be locked does not change meanwhile.
     package func lockOriginal(_ environment: Environment, _ original: String) throws(StoreError) {
         guard dialect == .postgres else { return }
         _ = try row(

@@ -1,0 +1,88 @@
+package import Domain
+import ProviderKit
+import Store
+
+/// Whose a purchase is after an admin gave it to somebody.
+package struct TransferredPurchase: Encodable, Sendable, Equatable {
+    package let original_transaction_id: String
+    package let environment: Environment
+    /// The internal id; names are filled in where it is shown.
+    package let user_id: String
+    /// False where it was this user's already.
+    package let transferred: Bool
+}
+
+extension Gateway {
+    /// Gives an original transaction to a user, whatever the policy says and whoever has it.
+    ///
+    /// It may be nobody's yet, or have been an erased person's; what was kept for nobody is settled for that user. Who
+    /// shares it goes on sharing it.
+    /// - Parameter environment: needed only where the id is known in several.
+    /// - Throws: `notFound`, `invalidRequest`.
+    package func transferPurchase(
+        _ original: String, to user: ExternalUserID, environment: Environment?, context: CallContext
+    ) async throws(GatewayError) -> TransferredPurchase {
+        let (ids, now, registry) = (ids, time.now, registry)
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        return try await settle(cause) { settlement in
+            let tx = settlement.tx
+            let subject = StoreSubject(try settlement.environment(of: original, named: environment), original)
+            let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            try tx.lockOriginal(subject.environment, original)
+            for holder in try tx.holders(of: subject).union([target]).sorted() { try tx.lockUser(holder) }
+            let owner = try tx.purchaseOwner(subject.environment, original: original)
+            // A run that was cut short has moved it already; it may be somebody else's again since.
+            if context.resumed == nil {
+                if let owner, owner != target {
+                    try settlement.move(subject, from: owner, to: target)
+                } else if owner == nil {
+                    _ = try tx.bindPurchase(subject, to: target, at: now)
+                    try settlement.tellTransfer(of: subject, from: nil, to: target)
+                }
+                try settlement.settleKept(subject, for: target, name: user.rawValue, registry)
+                try tx.bind(context, to: original)
+            }
+            return TransferredPurchase(
+                original_transaction_id: original, environment: subject.environment, user_id: target.rawValue,
+                transferred: context.resumed != nil || owner != target)
+        }
+    }
+}
+
+extension Settlement {
+    /// - Throws: `notFound` where the id is not known, `invalidRequest` where it is in several environments.
+    fileprivate func environment(of original: String, named environment: Environment?) throws -> Environment {
+        let known = try tx.environments(ofOriginal: original)
+        if let environment {
+            guard known.contains(environment) else { throw GatewayError.notFound }
+            return environment
+        }
+        guard known.count < 2 else {
+            let names = known.map(\.rawValue).joined(separator: " and ")
+            throw GatewayError.invalidRequest(
+                field: "environment", reason: "must be named: this id is known in \(names)")
+        }
+        guard let only = known.first else { throw GatewayError.notFound }
+        return only
+    }
+
+    /// Settles what was kept of an original transaction for its new owner; the caller holds the owner's lock.
+    fileprivate func settleKept(
+        _ subject: StoreSubject, for owner: ID<User>, name: String, _ registry: ProviderRegistry
+    ) throws {
+        try tx.claimSubscription(subject, for: owner)
+        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        for record in kept where record.user == nil {
+            let rules = registry.word(of: record.account).rules
+            let claim = PurchaseClaim(
+                purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
+            _ = try place(claim, owner: owner, entitled: rules.entitles(name))
+        }
+        guard let period = kept.first(where: { $0.purchase.kind == .autoRenewable && $0.sku != nil }) else { return }
+        let rules = registry.word(of: period.account).rules
+        // Tells whose the subscription is now, and what a test purchase is worth to this user.
+        if try regradeSubscription(period.purchase, owner: owner, entitled: rules.entitles(name), rules: rules) {
+            try touch(owner)
+        }
+    }
+}

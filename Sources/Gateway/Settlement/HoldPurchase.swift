@@ -1,0 +1,116 @@
+import Domain
+import Store
+
+/// How a claimant stands to a purchase after the claim.
+struct PurchaseHold: Sendable {
+    enum Right: Sendable {
+        case owner, sharer, none
+    }
+
+    let owner: ID<User>
+    let right: Right
+    /// Whether this claim gave a purchase that was another's before.
+    var isNew = false
+}
+
+extension Settlement {
+    /// Decides whose a claimed purchase is, and moves or shares it where the policy says so (`domain.md` section 6).
+    ///
+    /// The policy decides only about what no signed token speaks of: where any transaction of the same original names a
+    /// user of ours, its owner stays, for otherwise an old transaction without a token would undo the newer one's word. A
+    /// claim by what the store took back gives nothing and changes no hands.
+    /// - Parameter mayChangeHands: false where nobody claims anything: what is kept is settled again for its owner.
+    func hold(
+        _ purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, mayChangeHands: Bool
+    ) throws -> PurchaseHold {
+        let subject = StoreSubject(purchase)
+        let before = try tx.purchaseOwner(subject.environment, original: subject.original)
+        let owner = try owner(of: purchase, claimant: claimant, token: token)
+        if owner == claimant {
+            return PurchaseHold(owner: owner, right: .owner, isNew: before != nil && before != owner)
+        }
+        guard token == nil || token == claimant else { return PurchaseHold(owner: owner, right: .none) }
+        let sharers = try tx.sharers(of: subject)
+        if sharers.contains(claimant) { return PurchaseHold(owner: owner, right: .sharer) }
+        guard mayChangeHands, token == nil, try !isTakenBack(purchase), try !tx.isErased(owner),
+            try signedOwner(of: subject) == nil
+        else { return PurchaseHold(owner: owner, right: .none) }
+        if try mayMove(purchase, from: owner) {
+            try move(subject, from: owner, to: claimant)
+            return PurchaseHold(owner: claimant, right: .owner, isNew: true)
+        }
+        // The owner is one of them.
+        if ownership.policy == .share, Int64(sharers.count) + 1 < ownership.shareLimit {
+            try tx.sharePurchase(subject, with: claimant, at: now)
+            try audit(subject: subject.original, "purchase.shared", before: owner.rawValue, after: claimant.rawValue)
+            return PurchaseHold(owner: owner, right: .sharer, isNew: true)
+        }
+        return PurchaseHold(owner: owner, right: .none)
+    }
+
+    private func mayMove(_ purchase: StorePurchase, from owner: ID<User>) throws -> Bool {
+        let subject = StoreSubject(purchase)
+        switch ownership.policy {
+        case .keep, .share: return false
+        case .transfer:
+            guard let boundAt = try tx.boundAt(subject) else { return false }
+            return ownership.mayMove(boundAt: boundAt, now: now)
+        case .transferIfInactive:
+            // A renewal goes on with what the owner has, also when it is heard of here first.
+            if purchase.isRenewal, let end = purchase.expires, now < end { return false }
+            return try !runs(subject, for: owner)
+        }
+    }
+
+    /// Whether anything of an original transaction entitles its owner, or may come back by itself.
+    private func runs(_ subject: StoreSubject, for owner: ID<User>) throws -> Bool {
+        let keys = Set(
+            try tx.storePurchases(subject.environment, original: subject.original)
+                .map { $0.purchase.key(claimant: $0.user) })
+        return EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.contains { entitlement in
+            let grant = entitlement.grant
+            guard grant.environment == subject.environment else { return false }
+            switch grant.source.kind {
+            case .appleSubscription: if grant.source.id != subject.original { return false }
+            case .appleTransaction: if !keys.contains(grant.source.id) { return false }
+            case .order, .admin, .partner: return false
+            }
+            switch entitlement.status {
+            case .active, .inGracePeriod, .inBillingRetry, .scheduled, .suspended: return true
+            case .expired, .revoked, .upgraded: return false
+            }
+        }
+    }
+
+    /// Whether the newest version of a transaction says that its store took it back.
+    private func isTakenBack(_ purchase: StorePurchase) throws -> Bool {
+        let kept = try tx.storePurchase(purchase.environment, purchase.key(claimant: nil))?.purchase
+        let newest = kept.map { $0.signedAt > purchase.signedAt ? $0 : purchase } ?? purchase
+        return newest.revocation != nil
+    }
+
+    /// Locks all whose entitlements claims may change, in an order that any two settlements share.
+    ///
+    /// The original transactions come first: whoever holds one of them knows who its holders are.
+    func lockHolders(of claims: [PurchaseClaim], claimant: ID<User>) throws {
+        try lock(claims.map { StoreSubject($0.purchase) })
+        var users: Set<ID<User>> = [claimant]
+        for purchase in claims.map(\.purchase) {
+            users.formUnion(try tx.holders(of: StoreSubject(purchase)))
+            // Who first had it: units go back from there, whoever it belongs to by now.
+            let others = [
+                try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }, try tx.buyer(of: purchase),
+            ]
+            users.formUnion(others.compactMap { $0 })
+        }
+        for user in users.sorted() { try tx.lockUser(user) }
+    }
+
+    /// Locks original transactions in an order that any two settlements share.
+    func lock(_ subjects: some Sequence<StoreSubject>) throws {
+        let inOrder = Set(subjects).sorted {
+            ($0.original, $0.environment.rawValue) < ($1.original, $1.environment.rawValue)
+        }
+        for subject in inOrder { try tx.lockOriginal(subject.environment, subject.original) }
+    }
+}

@@ -1,0 +1,81 @@
+import Domain
+import ProviderKit
+import Store
+
+extension Settlement {
+    /// Gives a new sharer what every transaction of the original has given its owner, units excepted.
+    func giveShare(of purchase: StorePurchase, to user: ID<User>, rules: TestPurchaseRules) throws {
+        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        var isGiven = false
+        for record in kept {
+            guard let id = record.order, let order = try tx.order(id) else { continue }
+            if try insertShared(record.purchase, order, to: user, rules: rules) { isGiven = true }
+        }
+        // Touches the sharer itself where the subscription's grant is new.
+        if let periods = kept.first(where: { $0.purchase.kind == .autoRenewable && $0.sku != nil }),
+            let owner = periods.user
+        {
+            let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
+            if try regradeSubscription(periods.purchase, owner: owner, entitled: entitled, rules: rules) {
+                try touch(owner)
+            }
+        }
+        if isGiven { try touch(user) }
+        let key = purchase.key(claimant: user)
+        if let record = kept.first(where: { $0.purchase.key(claimant: user) == key }), record.order != nil {
+            try tell(.purchaseAttached, record.purchase, owner: user, sku: record.sku, order: record.order)
+        }
+    }
+
+    /// Gives those who share an original transaction what its owner was just given.
+    func giveSharers(_ purchase: StorePurchase, _ order: Order, rules: TestPurchaseRules) throws {
+        guard purchase.environment != .xcode else { return }
+        for user in try tx.sharers(of: StoreSubject(purchase))
+        where try insertShared(purchase, order, to: user, rules: rules) {
+            try touch(user)
+        }
+    }
+
+    /// - Returns: false where it gives no grant, or gave it before.
+    private func insertShared(
+        _ purchase: StorePurchase, _ order: Order, to user: ID<User>, rules: TestPurchaseRules
+    ) throws -> Bool {
+        let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
+        guard purchase.kind != .autoRenewable,
+            var grant = purchase.grant(
+                ids.make(), to: user, key: purchase.key(claimant: user), order: order, entitled: entitled, rules: rules)
+        else { return false }
+        grant.revocation = purchase.revocation.map {
+            Grant.Revocation(at: Timestamp($0.at.flooredSeconds), reason: .refund)
+        }
+        return try tx.insertGrant(grant)
+    }
+
+    /// How a claim's purchase looks to who shares it.
+    func shown(_ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool) throws -> ClaimOutcome
+    {
+        guard case .attached(_, let isFresh) = outcome else { return outcome }
+        let key = claim.purchase.key(claimant: user)
+        guard let record = try tx.storePurchase(claim.purchase.environment, key), let order = record.order,
+            let sku = try record.sku.flatMap({ try tx.sku($0) })
+        else { throw StoreError.corrupt("a shared purchase was not kept") }
+        return .attached(
+            try describe(record, key: key, sku: sku, owner: user, order: order), isNew: isNew || isFresh)
+    }
+}
+
+extension StorePurchase {
+    /// What this purchase grants by its order's terms; nil where nothing lasts.
+    func grant(
+        _ id: ID<Grant>, to user: ID<User>, key: String, order: Order, entitled: Bool, rules: TestPurchaseRules
+    ) -> Grant? {
+        let terms = order.terms
+        guard let term = terms.term else { return nil }
+        let bounded = bounded(term, entitled: entitled, rules: rules)
+        return Grant(
+            id: id, user: user, sku: order.sku, kind: terms.kind, tier: terms.tier, rank: terms.rank,
+            source: Grant.Source(kind: .appleTransaction, id: key), order: order.id, environment: environment,
+            purchasedAt: purchased, term: bounded, stackGroup: bounded == term ? terms.stackGroup : nil,
+            attributes: terms.attributes)
+    }
+}
