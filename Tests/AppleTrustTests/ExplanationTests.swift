@@ -65,7 +65,9 @@ struct ExplanationTests {
         ("{\"bundleId\":\"com.example.app\",\"environment\":\"Xcode\"}", .wrongEnvironment),
     ])
     func `a notification's app and environment are found in its data`(_ data: String, _ reason: AppleRefusal.Reason?) {
-        let payload: RawJSON = ["notificationType": "\"TEST\"", "signedDate": "\(MintTime.now)", "data": data]
+        let payload: RawJSON = [
+            "notificationType": "\"TEST\"", "notificationUUID": "\"n1\"", "signedDate": "\(MintTime.now)", "data": data,
+        ]
         let explanation = verifier.explain(MintJWS(payload: payload).text)
         #expect(explanation.kind == .notification && explanation.refusal?.reason == reason)
         #expect(explanation.payload.first { $0.name == "data" }?.value == "object with 2 members")
