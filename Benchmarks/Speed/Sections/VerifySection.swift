@@ -1,4 +1,5 @@
 import AppleTrust
+import Domain
 import Foundation
 import TestSupport
 
@@ -8,6 +9,7 @@ enum VerifySection {
     private static let warmRounds = 20_000
     /// Different payloads under one leaf, as a server sees them.
     private static let payloads = 2_000
+    private static let notices = 5_000
 
     static func figures() throws -> [Figure] {
         let root = Array(try Data(contentsOf: URL(fileURLWithPath: AppleMint.rootFile)))
@@ -19,7 +21,26 @@ enum VerifySection {
             Figure(
                 section: .verify, name: "verification, chain new", value: try cold(root, transactions),
                 unit: "/CPU s", base: .openSSL),
+            Figure(
+                section: .verify, name: "notification of three signatures, chain remembered",
+                value: try notifications(root), unit: "/CPU s", base: .openSSL, aim: .atLeast(0.25)),
         ]
+    }
+
+    private static func notifications(_ root: [UInt8]) throws -> Double {
+        let app = AppleApp(bundleID: "com.example.app", appAppleID: AppleNotice.appNumber)
+        let verifier = try AppleVerifier(AppleVerifierConfiguration(apps: [app], extraRoots: [root]))
+        let now = Timestamp(1_767_225_600)
+        let signed = (0..<payloads).map { _ in
+            let sale = AppleSale("com.example.apple.auto", AppleSale.subscription, at: now) {
+                $0.expires = $0.purchased + 30 * 86_400_000
+            }
+            return AppleNotice("DID_RENEW", nil, sale, AppleRenewal(sale), status: 1, at: now).signedPayload
+        }
+        for text in signed { _ = try verifier.notification(text) }
+        let started = CPUTime.ofThread
+        for round in 0..<notices { _ = try verifier.notification(signed[round % payloads]) }
+        return Double(notices) / (CPUTime.ofThread - started)
     }
 
     private static func verifier(_ root: [UInt8]) throws -> AppleVerifier {
