@@ -145,7 +145,7 @@ struct AppleNotificationTests {
         try await withAppleDesk(on: engine) { apple in
             let sale = apple.period("told", from: 0)
             try await apple.attach(sale)
-            let late = AppleRenewal(sale, signed: sale.purchased + 1_000) {
+            let late = AppleRenewal(sale, signed: (sale.expires ?? 0) - 3_600_000) {
                 $0.graceEnds = (sale.expires ?? 0) + 6 * 86_400_000
                 $0.isInRetry = true
             }
@@ -272,6 +272,47 @@ struct AppleNotificationTests {
             return nil
         } catch {
             return error
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what Apple signs anew of a refund is no second refund`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let token = try await apple.token()
+            let sales = [
+                apple.period("again", from: 0) { $0.token = token },
+                apple.sale("com.example.gems", AppleSale.consumable) { $0.token = token },
+            ]
+            for sale in sales {
+                try await apple.notify(AppleNotice("SUBSCRIBED", nil, sale, at: apple.now))
+                for seconds in [50, 90, 130] as [Int64] {
+                    let revoked = sale.signedAgain(after: seconds) { $0.revoked = sale.purchased + 50_000 }
+                    try await apple.notify(AppleNotice("REFUND", nil, revoked, at: apple.now))
+                }
+                let order = try #require(try await apple.record(sale)?.order)
+                let told = try await apple.desk.events(order.rawValue)
+                #expect(told == ["order.paid", "refund.succeeded"])
+            }
+            #expect(try await apple.desk.count("order_timeline WHERE type = 'order.revoked'") == 2)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what is bought last counts, also where something before would have ended later`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            for (user, isRefunded) in [("alice", true), ("bob", false)] {
+                let token = try await apple.token(user)
+                let year = apple.period("\(user)-year", from: 0, days: 365, Self.pro) { $0.token = token }
+                let month = apple.period("\(user)-year", from: 10) { $0.token = token }
+                let first = isRefunded ? year.signedAgain(after: 5) { $0.revoked = $0.signed } : year
+                try await apple.notify(AppleNotice("SUBSCRIBED", "INITIAL_BUY", first, at: apple.now))
+                try await apple.notify(AppleNotice("SUBSCRIBED", "RESUBSCRIBE", month, at: apple.now))
+                let shown = try #require(try await apple.subscriptions(user).first)
+                #expect(shown.status == .active && shown.product_id == "com.example.apple.auto", "\(user)")
+                #expect(shown.expires_at == month.purchasedAt.adding(days: 30))
+            }
         }
     }
 

@@ -164,6 +164,32 @@ struct SubscriptionSyncTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `what did not verify is read again, and what was over is asked about again`(
+        _ engine: TestEngine
+    ) async throws {
+        try await Self.withStore(on: engine) { apple, store in
+            let first = apple.period("over", from: 0)
+            try await apple.attach(first)
+            store.add(first)
+            store.script(#"{"hasMore":false,"notificationHistory":[]}"#)
+            store.script(#"{"hasMore":false,"notificationHistory":[]}"#)
+            store.script(#"{"data":[]}"#)
+            let forged = AppleMint.sign(first.payload, by: .forger)
+            store.script(#"{"revision":"lost","hasMore":false,"signedTransactions":["\#(forged)"]}"#)
+            _ = try await Self.sync(apple)
+            _ = try await Self.sync(apple)
+            #expect(!store.requests.contains { $0.url.contains("revision=lost") })
+            apple.desk.clock.advance(days: 120)
+            _ = try await Self.sync(apple)
+            let open = "subscriptions WHERE next_check_at IS NOT NULL"
+            #expect(try await apple.desk.count(open) == 0)
+            let again = apple.period("over", from: 0) { $0.isRenewal = true }
+            try await apple.attach(again)
+            #expect(try await apple.desk.count(open) == 1)
+        }
+    }
+
     /// What Apple may answer instead of an answer.
     static let troubles: [[Result<IncomingReply, HTTPTransportError>]] = [
         [.success(IncomingReply(status: 401))],

@@ -12,11 +12,12 @@ package enum Subscription: Identified {
 
 /// What the signed facts of one subscription come to, in whatever order they came.
 ///
-/// Per transaction its newest version is given; the **current** one has the latest end, then the latest purchase, of those
-/// that no upgrade has replaced. What a store said about the renewal counts for the period that it was said of.
+/// Per transaction its newest version is given; the **current** one was bought last, then ends last, of those that no upgrade
+/// has replaced. What a store said about the renewal counts for the period that it was said of.
 package struct SubscriptionState: Sendable, Equatable {
     /// Apple's shortest grace period; it counts where a grace period was stated without its end.
-    private static let shortestGrace: Int64 = 3 * 86_400_000
+    private static let shortestGrace = 3 * day
+    private static let day: Int64 = 86_400_000
 
     package let current: StorePurchase
     package let startedAt: Timestamp
@@ -32,9 +33,11 @@ package struct SubscriptionState: Sendable, Equatable {
     package init?(_ transactions: [StorePurchase], renewal: StoreRenewal?) {
         let periods = transactions.filter { $0.expiresAt != nil }
         let standing = periods.filter { !$0.isUpgraded }
+        // One period of a subscription runs at a time: what was bought last replaces what was bought before, also where
+        // that would have ended later (a refunded year, a year that was exchanged for months).
         let current = (standing.isEmpty ? periods : standing).max {
-            ($0.expiresAt ?? 0, $0.purchasedAt, $0.transactionID) < (
-                $1.expiresAt ?? 0, $1.purchasedAt, $1.transactionID
+            ($0.purchasedAt, $0.expiresAt ?? 0, $0.transactionID) < (
+                $1.purchasedAt, $1.expiresAt ?? 0, $1.transactionID
             )
         }
         guard let current, let end = current.expiresAt, let first = transactions.map(\.purchased).min() else {
@@ -46,9 +49,12 @@ package struct SubscriptionState: Sendable, Equatable {
         revokedAt = current.revocation.map { Timestamp($0.at.flooredSeconds) }
         // What was said of an earlier period's renewal does not count for this one.
         let said = renewal.flatMap { $0.signedAt >= current.purchasedAt ? $0 : nil }
-        let grace = said?.graceEndsAt ?? (said?.isInGracePeriod == true ? end + Self.shortestGrace : nil)
+        // A renewal fails at the end of its period or in the day before, when Apple tries first; what was said earlier is
+        // about the period before, which a recovery can have moved.
+        let failed = said.flatMap { $0.signedAt >= end - Self.day ? $0 : nil }
+        let grace = failed?.graceEndsAt ?? (failed?.isInGracePeriod == true ? end + Self.shortestGrace : nil)
         graceUntil = grace.flatMap { $0 > end ? Timestamp($0.flooredSeconds) : nil }
-        isInBillingRetry = said?.isInBillingRetry ?? false
+        isInBillingRetry = failed?.isInBillingRetry ?? false
         nextProductID = renewal?.nextProductID
         // Until a commitment ends, switching the renewal off does not bite.
         let isCommitted = max(current.commitmentEndsAt ?? 0, renewal?.commitmentEndsAt ?? 0) > end

@@ -3,6 +3,9 @@ import ProviderKit
 import Store
 
 extension Settlement {
+    /// So long Apple waits; a question that is found later, such as by a replay, is answered no more.
+    private static let consumptionWindow: Int64 = 12 * 3_600
+
     /// A store asks how much of a purchase was used: a job answers where the SKU wants that and the customer consented.
     ///
     /// What nobody has claimed or no SKU knows has no order and no customer who could have consented.
@@ -12,6 +15,9 @@ extension Settlement {
         guard let record = try tx.storePurchase(subject.environment, subject.key),
             let order = try record.order.flatMap({ try tx.lockOrder($0) })
         else { return }
+        guard now.rawValue - purchase.signedAt.flooredSeconds < Self.consumptionWindow else {
+            return try note(order, "consumption.not_answered", "the question is older than 12 hours")
+        }
         if let silence = try ConsumptionSilence(record, in: tx) {
             try note(order, "consumption.not_answered", silence.rawValue)
         } else {

@@ -92,9 +92,13 @@ extension Settlement {
     func owns(
         _ sku: SKUCode, _ user: ID<User>, in environment: Environment = .production, besides order: ID<Order>?
     ) throws -> Bool {
-        try tx.grants(of: user).contains {
+        let held = try tx.grants(of: user).filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil
                 && ($0.order == nil || $0.order != order)
+        }
+        // What another's order gave, by a share, can go with it.
+        return try held.contains { grant in
+            try grant.order.flatMap { try tx.order($0) }.map { $0.user == user } ?? true
         }
     }
 }

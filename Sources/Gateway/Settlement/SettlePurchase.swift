@@ -68,8 +68,7 @@ extension Settlement {
         }
         if let order = record.order {
             if isNewer && isRevoked {
-                try takeBack(record, key: key, order: order)
-                try regrade(record, owner: owner, claim, entitled: entitled)
+                try followRevoked(record, key: key, owner: owner, order: order, claim, entitled: entitled)
             } else if isNewer {
                 try follow(record, key: key, owner: owner, order: order, claim, entitled: entitled)
             }
@@ -239,6 +238,21 @@ extension Settlement {
             changed.insert(order.user)
         }
         return changed
+    }
+
+    /// A newer signed version of a revoked purchase: Apple signs it anew at every question, and takes it back once.
+    private func followRevoked(
+        _ record: PurchaseRecord, key: String, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim,
+        entitled: Bool
+    ) throws {
+        guard try tx.lockOrder(id)?.revokedShare == record.purchase.revokedShare else {
+            try takeBack(record, key: key, order: id)
+            return try regrade(record, owner: owner, claim, entitled: entitled)
+        }
+        guard record.purchase.kind == .autoRenewable,
+            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        else { return }
+        try touch(owner)
     }
 
     /// Takes back exactly what a transaction gave.

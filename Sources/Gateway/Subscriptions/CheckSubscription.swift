@@ -104,6 +104,8 @@ extension Gateway {
         of purchase: StorePurchase, _ record: SubscriptionRecord, after cursor: String?, by account: SyncingAccount
     ) async throws(CheckFailure) {
         var pages = account.store.history(of: purchase, after: cursor).makeAsyncIterator()
+        // What does not verify today is read again another day.
+        var isWhole = true
         while true {
             let page: StoreAnswer?
             do throws(StoreSyncError) {
@@ -112,7 +114,8 @@ extension Gateway {
                 throw .store(error)
             }
             guard let page else { return }
-            try await settle(page, of: record, by: account, cursor: page.cursor)
+            isWhole = isWhole && page.refused == 0
+            try await settle(page, of: record, by: account, cursor: isWhole ? page.cursor : nil)
         }
     }
 
@@ -155,7 +158,7 @@ extension Gateway {
             if let snapshot = try SubscriptionSnapshot.load(after, from: tx, at: now) {
                 let renewal = snapshot.expires_at.adding(seconds: Self.renewalSlack)
                 if renewal > now { next = min(usual, renewal) }
-                let isOver = snapshot.status != .active && snapshot.status != .inGracePeriod
+                let isOver = [.expired, .revoked, .inBillingRetry].contains(snapshot.status)
                 if isOver && now.rawValue - snapshot.expires_at.rawValue > Self.overAfter { next = nil }
             }
             try tx.setNextCheck(next, of: record.id)

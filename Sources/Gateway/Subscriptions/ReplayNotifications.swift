@@ -134,9 +134,15 @@ extension Gateway {
                 do throws(CheckFailure) {
                     if try await refresh(record, by: account) { counts.changed += 1 }
                 } catch {
-                    if case .gateway(let error) = error { throw error }
-                    // Its own job asks again.
-                    try await putOff(record.id, until: time.now)
+                    switch error {
+                    case .gateway(let error): throw error
+                    case .store(.retryable(let after)):
+                        // Nothing else would be answered now: the jobs go on with the rest.
+                        try await putOff(record.id, until: after ?? time.now)
+                        return counts
+                    case .store:
+                        try await putOff(record.id, until: time.now.adding(seconds: account.store.syncInterval))
+                    }
                 }
             }
             last = end.id

@@ -61,8 +61,8 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM purchases n
                       WHERE n.environment = p.environment AND n.original_transaction_id = p.original_transaction_id
                         AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
-                        AND (-n.is_upgraded, n.expires_at, n.purchased_at)
-                            > (-p.is_upgraded, p.expires_at, p.purchased_at))
+                        AND (-n.is_upgraded, n.purchased_at, n.expires_at)
+                            > (-p.is_upgraded, p.purchased_at, p.expires_at))
                   AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
                        OR g.revoked_at IS NULL AND p.revoked_at IS NOT NULL)
                 """),

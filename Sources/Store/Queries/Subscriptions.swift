@@ -110,7 +110,7 @@ extension Transaction {
             "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(?, 0))", "\(environment.rawValue)/\(original)")
     }
 
-    /// Makes a subscription where there is none, and gives it to its user.
+    /// Makes a subscription where there is none, and gives it to its user; one that was over is asked about again.
     ///
     /// - Parameter user: nil while nobody has claimed it.
     package func ensureSubscription(
@@ -122,8 +122,11 @@ extension Transaction {
             """
             INSERT INTO subscriptions (id, environment, original_transaction_id, holder, account, user_id, next_check_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (environment, original_transaction_id, holder) DO UPDATE SET user_id = excluded.user_id
-            WHERE excluded.user_id IS NOT NULL AND subscriptions.user_id IS NULL
+            ON CONFLICT (environment, original_transaction_id, holder) DO UPDATE SET
+                user_id = COALESCE(subscriptions.user_id, excluded.user_id),
+                next_check_at = COALESCE(subscriptions.next_check_at, excluded.next_check_at)
+            WHERE subscriptions.user_id IS NULL AND excluded.user_id IS NOT NULL
+               OR subscriptions.next_check_at IS NULL AND excluded.next_check_at IS NOT NULL
             """,
             candidate, subject.environment.rawValue, subject.original, holder?.rawValue ?? "", account, user,
             subject.environment == .xcode ? nil : nextCheckAt)
