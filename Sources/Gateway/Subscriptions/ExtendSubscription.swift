@@ -122,7 +122,7 @@ extension Gateway {
         try await settle(cause) { settlement in
             try settlement.audit(step, request, record, words)
             if step == .extended || step == .unknown {
-                try settlement.tx.checkSoon(record.id, at: settlement.now)
+                try settlement.tx.setNextCheck(settlement.now, of: record.id)
             }
         }
     }
