@@ -1,22 +1,24 @@
-/// Decides what Apple said: verifies App Store JWS offline, at the time when they were signed.
+/// Decides what Apple said: verifies App Store JWS and app receipts offline, at the time when they were signed.
 ///
 /// A value to make once and share: it remembers the chains that it found sound, so that a further payload under the
-/// same leaf costs one P-256 verification. It has no clock and makes no connection, so it does not ask whether a
+/// same leaf costs one P-256 or RSA verification. It has no clock and makes no connection, so it does not ask whether a
 /// certificate was revoked.
-/// Source: Apple, App Store Server API, JWSDecodedHeader; RFC 7515; RFC 7518 section 3.4; RFC 5280.
+/// Source: Apple, App Store Server API, JWSDecodedHeader; RFC 7515; RFC 7518 section 3.4; RFC 5280; for receipts Apple,
+/// Receipt Validation Programming Guide; RFC 5652.
 public struct AppleVerifier: Sendable {
     let audience: Audience
     let authenticator: JWSAuthenticator
+    let receipts: ReceiptAuthenticator
 
     /// - Throws: where the configuration names no app or no environment, or a certificate that cannot be used.
     public init(_ configuration: AppleVerifierConfiguration) throws(AppleVerifierSetupError) {
         guard !configuration.apps.isEmpty else { throw .noApps }
         guard !configuration.environments.isEmpty else { throw .noEnvironments }
         guard let builtIn = TrustAnchor(der: AppleRoots.g3) else { throw .damagedBuiltInRoot }
-        var anchors = [builtIn]
+        var extraAnchors: [TrustAnchor] = []
         for (index, der) in configuration.extraRoots.enumerated() {
             guard let anchor = TrustAnchor(der: der) else { throw .unusableRoot(index) }
-            anchors.append(anchor)
+            extraAnchors.append(anchor)
         }
         var xcode: [XcodeCertificate] = []
         for (index, der) in configuration.xcodeCertificates.enumerated() {
@@ -27,8 +29,12 @@ public struct AppleVerifier: Sendable {
             apps: Dictionary(configuration.apps.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first }),
             environments: configuration.environments)
         authenticator = JWSAuthenticator(
-            chains: ChainValidator(anchors: anchors, cache: ChainCache(capacity: configuration.cachedChains)),
+            chains: ChainValidator(
+                anchors: [builtIn] + extraAnchors, cache: ChainCache(capacity: configuration.cachedChains)),
             allowsXcode: configuration.environments.contains(.xcode), xcodeCertificates: xcode)
+        receipts = ReceiptAuthenticator(
+            chains: ChainValidator(anchors: extraAnchors, cache: ChainCache(capacity: configuration.cachedChains)),
+            pinnedRoot: AppleRoots.receiptRootSHA256)
     }
 
     /// The configured app of this id, for payloads that name theirs elsewhere than transactions do.
@@ -53,6 +59,15 @@ public struct AppleVerifier: Sendable {
     /// The notification in a `signedPayload`, with each JWS that it holds verified on its own.
     public func notification(_ jws: String) throws(AppleRefusal) -> VerifiedNotification {
         try VerifiedNotification(try authenticator.authenticate(jws, xcode: false), self)
+    }
+
+    /// The app receipt in a PKCS #7 message: base64 of DER or BER, for a configured app in an accepted environment.
+    ///
+    /// - Throws: `AppleRefusal`; of several faults the one that `AppleRefusal.Reason` lists first, with this exception:
+    ///   attributes other than the creation date are read once the signature is known to be good.
+    public func receipt(_ text: String) throws(AppleRefusal) -> VerifiedReceipt {
+        let authentic = try receipts.authenticate(try UnverifiedReceipt(try ReceiptText.decode(text)))
+        return try VerifiedReceipt(authentic, for: audience)
     }
 
     /// The payload of any JWS that Apple's servers sign, such as a notification's `signedPayload`.

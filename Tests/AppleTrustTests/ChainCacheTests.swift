@@ -54,13 +54,13 @@ struct ChainCacheTests {
     }
 
     @Test func `a chain that is used again stays`() throws {
-        let cache = ChainCache(capacity: 2)
-        let chain = ValidChain(
+        let cache = ChainCache<StoreJWSProfile>(capacity: 2)
+        let chain = ValidChain<StoreJWSProfile>(
             leafKey: P256.Signing.PrivateKey().publicKey, interval: ValidityInterval(first: 0, last: 9),
             anchor: SHA256.hash(data: []))
         let keys = (0..<3).map { index in
             let digest = SHA256.hash(data: [UInt8(index)])
-            return ChainCache.Key(leaf: digest, intermediate: digest, anchor: digest)
+            return ChainName(leaf: digest, intermediate: digest, anchor: digest)
         }
         cache.insert(chain, for: keys[0])
         cache.insert(chain, for: keys[1])
@@ -68,7 +68,7 @@ struct ChainCacheTests {
         cache.insert(chain, for: keys[2])
         #expect(cache.chain(for: keys[0]) != nil && cache.chain(for: keys[1]) == nil)
         #expect(cache.chain(for: keys[2]) != nil && cache.count == 2)
-        #expect(ChainCache(capacity: -5).count == 0)
+        #expect(ChainCache<StoreJWSProfile>(capacity: -5).count == 0)
     }
 
     @Test func `of two certificates of one root key the one valid at the signing time counts`() {
@@ -85,7 +85,7 @@ struct ChainCacheTests {
 
     @Test func `with one root alone a remembered chain answers for every time`() throws {
         let anchor = try #require(TrustAnchor(der: MintChain.root.der))
-        let validator = ChainValidator(anchors: [anchor], cache: ChainCache(capacity: 4))
+        let validator = ChainValidator<StoreJWSProfile>(anchors: [anchor], cache: ChainCache(capacity: 4))
         let peer = PeerCertificates(leaf: Self.expired.leaf.der, intermediate: Self.expired.intermediate.der)
         let old = MintTime.now - 2 * MintTime.day
         for time in [MintTime.now, old, MintTime.now, 1, old] {

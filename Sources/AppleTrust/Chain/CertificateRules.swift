@@ -1,4 +1,3 @@
-import Crypto
 import SwiftASN1
 import X509
 
@@ -18,7 +17,7 @@ enum CertificateRules {
     }
 
     /// Why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage allows it where present.
-    static func problem(ofLeaf certificate: Certificate) -> String? {
+    static func problem(ofLeaf certificate: Certificate, _ profile: (some ChainProfile).Type) -> String? {
         do {
             if case .some(.isCertificateAuthority) = try certificate.extensions.basicConstraints {
                 return "the leaf is a certificate authority"
@@ -29,15 +28,16 @@ enum CertificateRules {
         } catch {
             return "the leaf has an unreadable basicConstraints or keyUsage"
         }
-        return P256.Signing.PublicKey(certificate.publicKey) == nil ? "the leaf's key is not P-256" : nil
+        return profile.leafKey(of: certificate) == nil ? "the leaf's key is not \(profile.leafKeyName)" : nil
     }
 
     /// Why one certificate is not issued by another; nil where name and signature say that it is.
-    static func problem(of subject: Certificate, issuedBy issuer: Certificate) -> String? {
+    static func problem(
+        of subject: Certificate, issuedBy issuer: Certificate, _ profile: (some ChainProfile).Type
+    ) -> String? {
         guard subject.issuer == issuer.subject else { return "it names another issuer" }
-        guard hasCurveKey(issuer) else { return "its issuer's key is on no NIST curve" }
-        guard [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512].contains(subject.signatureAlgorithm) else {
-            return "it is not signed with ECDSA and SHA-2"
+        guard profile.mayIssue(issuer), profile.signatureAlgorithms.contains(subject.signatureAlgorithm) else {
+            return "it is not signed with \(profile.signing)"
         }
         guard issuer.publicKey.isValidSignature(subject.signature, for: subject) else {
             return "its signature is not its issuer's"
@@ -48,11 +48,6 @@ enum CertificateRules {
     /// A critical extension that we do not process (RFC 5280 section 4.2), as dotted text.
     static func unknownCriticalExtension(of certificate: Certificate) -> String? {
         certificate.extensions.first { $0.critical && !processed.contains($0.oid) }.map { "\($0.oid)" }
-    }
-
-    static func hasCurveKey(_ certificate: Certificate) -> Bool {
-        P384.Signing.PublicKey(certificate.publicKey) != nil || P256.Signing.PublicKey(certificate.publicKey) != nil
-            || P521.Signing.PublicKey(certificate.publicKey) != nil
     }
 
     private static let processed: Set<ASN1ObjectIdentifier> = [

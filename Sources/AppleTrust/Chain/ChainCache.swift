@@ -2,15 +2,9 @@ import Crypto
 import Synchronization
 
 /// A bounded store of chains found sound, the least recently used leaving first; refusals are never kept.
-final class ChainCache: Sendable {
-    struct Key: Hashable, Sendable {
-        let leaf: SHA256Digest
-        let intermediate: SHA256Digest
-        let anchor: SHA256Digest
-    }
-
+final class ChainCache<Profile: ChainProfile>: Sendable {
     private struct State {
-        var entries: [Key: (chain: ValidChain, lastUse: UInt64)] = [:]
+        var entries: [ChainName: (chain: ValidChain<Profile>, lastUse: UInt64)] = [:]
         var uses: UInt64 = 0
     }
 
@@ -21,7 +15,7 @@ final class ChainCache: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    func chain(for key: Key) -> ValidChain? {
+    func chain(for key: ChainName) -> ValidChain<Profile>? {
         state.withLock { state in
             state.uses &+= 1
             guard let chain = state.entries[key]?.chain else { return nil }
@@ -30,7 +24,7 @@ final class ChainCache: Sendable {
         }
     }
 
-    func insert(_ chain: ValidChain, for key: Key) {
+    func insert(_ chain: ValidChain<Profile>, for key: ChainName) {
         state.withLock { state in
             state.uses &+= 1
             if state.entries[key] == nil, state.entries.count >= capacity,
@@ -41,4 +35,11 @@ final class ChainCache: Sendable {
             state.entries[key] = (chain, state.uses)
         }
     }
+}
+
+/// What names a chain: the certificates' SHA-256.
+struct ChainName: Hashable, Sendable {
+    let leaf: SHA256Digest
+    let intermediate: SHA256Digest
+    let anchor: SHA256Digest
 }

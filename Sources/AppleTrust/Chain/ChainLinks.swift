@@ -1,8 +1,7 @@
-import Crypto
 import X509
 
-/// A header's leaf and intermediate, parsed, and the checks that bind them to a root.
-struct ChainLinks: Sendable {
+/// A leaf and its intermediate, parsed, and the checks that bind them to a root.
+struct ChainLinks<Profile: ChainProfile>: Sendable {
     let leaf: Certificate
     let intermediate: Certificate
 
@@ -29,9 +28,9 @@ struct ChainLinks: Sendable {
         return trusted
     }
 
-    func chain(under anchor: TrustAnchor) throws(AppleRefusal) -> ValidChain {
-        guard let key = P256.Signing.PublicKey(leaf.publicKey) else {
-            throw AppleRefusal(.untrustedChain, "the leaf's key is not P-256")
+    func chain(under anchor: TrustAnchor) throws(AppleRefusal) -> ValidChain<Profile> {
+        guard let key = Profile.leafKey(of: leaf) else {
+            throw AppleRefusal(.untrustedChain, "the leaf's key is not \(Profile.leafKeyName)")
         }
         return ValidChain(
             leafKey: key, interval: interval.intersection(anchor.validity), anchor: anchor.fingerprint)
@@ -46,23 +45,23 @@ struct ChainLinks: Sendable {
         guard CertificateRules.isAuthority(intermediate, authoritiesBelow: 0) else {
             throw AppleRefusal(.untrustedChain, "the intermediate is no certificate authority")
         }
-        if let problem = CertificateRules.problem(ofLeaf: leaf) {
+        if let problem = CertificateRules.problem(ofLeaf: leaf, Profile.self) {
             throw AppleRefusal(.untrustedChain, problem)
         }
-        if let problem = CertificateRules.problem(of: intermediate, issuedBy: anchor.certificate) {
+        if let problem = CertificateRules.problem(of: intermediate, issuedBy: anchor.certificate, Profile.self) {
             throw AppleRefusal(.untrustedChain, "the intermediate is not issued by the trusted root: \(problem)")
         }
-        if let problem = CertificateRules.problem(of: leaf, issuedBy: intermediate) {
+        if let problem = CertificateRules.problem(of: leaf, issuedBy: intermediate, Profile.self) {
             throw AppleRefusal(.untrustedChain, "the leaf is not issued by the intermediate: \(problem)")
         }
     }
 
     func checkPurpose() throws(AppleRefusal) {
-        guard leaf.extensions[oid: AppleOID.storeLeaf] != nil else {
-            throw AppleRefusal(.wrongPurpose, "the leaf lacks \(AppleOID.storeLeaf)")
+        guard leaf.extensions[oid: Profile.leafMarker] != nil else {
+            throw AppleRefusal(.wrongPurpose, "the leaf lacks \(Profile.leafMarker)")
         }
-        guard intermediate.extensions[oid: AppleOID.developerRelations] != nil else {
-            throw AppleRefusal(.wrongPurpose, "the intermediate lacks \(AppleOID.developerRelations)")
+        guard intermediate.extensions[oid: Profile.intermediateMarker] != nil else {
+            throw AppleRefusal(.wrongPurpose, "the intermediate lacks \(Profile.intermediateMarker)")
         }
     }
 

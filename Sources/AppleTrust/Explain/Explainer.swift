@@ -47,7 +47,7 @@ struct Explainer {
     private mutating func explainChain(_ compact: CompactJWS, _ texts: [ArraySlice<UInt8>], _ signedDate: Int64?) {
         certificates = texts.prefix(2).compactMap(AppleCertificateFacts.init)
         let links = check(.certificates) { () throws(AppleRefusal) in
-            try ChainLinks(try JWSHeader.certificates(texts))
+            try ChainLinks<StoreJWSProfile>(try JWSHeader.certificates(texts))
         }
         guard let links else { return }
         let anchors = verifier.authenticator.chains.anchors
@@ -57,7 +57,7 @@ struct Explainer {
             check(.validity) { () throws(AppleRefusal) in
                 let intervals = trusted?.map { links.interval.intersection($0.validity) } ?? [links.interval]
                 guard !intervals.contains(where: { $0.contains(signedDate) }) else { return }
-                throw ChainValidator.expired(intervals.last ?? links.interval, at: signedDate)
+                throw AppleRefusal.expired(intervals.last ?? links.interval, at: signedDate)
             }
         }
         guard let key = P256.Signing.PublicKey(links.leaf.publicKey) else { return }

@@ -31,7 +31,7 @@ public struct VerifiedPayload: Sendable {
 
 /// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed: the one maker of `VerifiedPayload`.
 struct JWSAuthenticator: Sendable {
-    let chains: ChainValidator
+    let chains: ChainValidator<StoreJWSProfile>
     /// Whether a JWS of Xcode's local StoreKit may pass.
     let allowsXcode: Bool
     /// The DER of Xcode's certificates; where there are none, Xcode's signatures are not checked.

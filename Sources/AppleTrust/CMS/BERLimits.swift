@@ -1,0 +1,14 @@
+/// What a tree of BER may grow to before it is refused; what Apple signs stays far below.
+struct BERLimits: Sendable {
+    let bytes: Int
+    let depth: Int
+    /// Tags, end-of-contents octets not counted.
+    let elements: Int
+
+    /// A whole receipt: the body of a request holds no more than this, and a segmented content has many pieces.
+    static let message = BERLimits(bytes: 2 << 20, depth: 24, elements: 32_768)
+    /// A receipt's attributes: thousands of purchases.
+    static let attributes = BERLimits(bytes: 2 << 20, depth: 8, elements: 32_768)
+    /// One purchase, or the value of one attribute.
+    static let value = BERLimits(bytes: 65_536, depth: 8, elements: 1_024)
+}

@@ -1,0 +1,36 @@
+import SwiftASN1
+
+/// What a signer signed in the content's stead (RFC 5652 sections 5.3, 5.4 and 11).
+struct SignedAttributes: Sendable {
+    /// What the signature is over: the attributes under the tag of a SET.
+    let signed: [UInt8]
+    let contentType: ASN1ObjectIdentifier
+    let messageDigest: ArraySlice<UInt8>
+
+    /// - Throws: `malformed` where contentType or messageDigest is missing, repeated or has not exactly one value, and
+    ///   where the attributes are not DER, because then what was signed is not what stands here.
+    init(_ node: ASN1Node) throws(AppleRefusal) {
+        guard let first = node.encodedBytes.first, first == 0xA0, (try? DER.parse(node.encodedBytes)) != nil else {
+            throw .malformed("the signed attributes are not DER")
+        }
+        var attributes = try NodeReader(node, "signedAttrs", as: .context(0))
+        var values: [ASN1ObjectIdentifier: ASN1Node] = [:]
+        while let attribute = attributes.next() {
+            var parts = try NodeReader(attribute, "a signed attribute")
+            guard let type = try parts.next("type").objectIdentifier else {
+                throw .malformed("a signed attribute has no type")
+            }
+            var set = try NodeReader(try parts.next("values"), "a signed attribute's values", as: .set)
+            try parts.end()
+            guard values[type] == nil else { throw .malformed("the signed attribute \(type) is repeated") }
+            values[type] = try set.next("value")
+            if type == CMSOID.contentType || type == CMSOID.messageDigest { try set.end() }
+        }
+        guard let contentType = values[CMSOID.contentType]?.objectIdentifier,
+            let messageDigest = values[CMSOID.messageDigest]?.octets
+        else { throw .malformed("the signed attributes lack contentType or messageDigest") }
+        self.contentType = contentType
+        self.messageDigest = messageDigest
+        signed = [0x31] + node.encodedBytes.dropFirst()
+    }
+}

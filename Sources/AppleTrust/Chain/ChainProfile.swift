@@ -1,0 +1,64 @@
+import Crypto
+import SwiftASN1
+import X509
+import _CryptoExtras
+
+/// What a chain is for: which key its leaf has, how its certificates are signed, and Apple's markers on them.
+///
+/// The leaf's key has the profile's own type, so that no signature can be checked by an algorithm of another profile.
+protocol ChainProfile: Sendable {
+    associatedtype LeafKey: Sendable
+
+    /// - Returns: nil for a key of another kind.
+    static func leafKey(of certificate: Certificate) -> LeafKey?
+    /// The leaf's kind of key, in words.
+    static var leafKeyName: String { get }
+
+    /// Whether an authority with such a key may sign certificates of this chain.
+    static func mayIssue(_ certificate: Certificate) -> Bool
+    static var signatureAlgorithms: Set<Certificate.SignatureAlgorithm> { get }
+    /// How certificates of this chain are signed, in words.
+    static var signing: String { get }
+
+    static var leafMarker: ASN1ObjectIdentifier { get }
+    static var intermediateMarker: ASN1ObjectIdentifier { get }
+}
+
+/// App Store JWS: P-256 leaves, elliptic curves throughout.
+enum StoreJWSProfile: ChainProfile {
+    static func leafKey(of certificate: Certificate) -> P256.Signing.PublicKey? {
+        P256.Signing.PublicKey(certificate.publicKey)
+    }
+
+    static let leafKeyName = "P-256"
+
+    static func mayIssue(_ certificate: Certificate) -> Bool {
+        P384.Signing.PublicKey(certificate.publicKey) != nil || P256.Signing.PublicKey(certificate.publicKey) != nil
+            || P521.Signing.PublicKey(certificate.publicKey) != nil
+    }
+
+    static let signatureAlgorithms: Set<Certificate.SignatureAlgorithm> = [
+        .ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512,
+    ]
+    static let signing = "ECDSA and SHA-2"
+    static let leafMarker = AppleOID.storeLeaf
+    static let intermediateMarker = AppleOID.developerRelations
+}
+
+/// App receipts: RSA throughout, of at least 2048 bits; chains of before 2023 are signed over SHA-1.
+enum AppReceiptProfile: ChainProfile {
+    static func leafKey(of certificate: Certificate) -> _RSA.Signing.PublicKey? {
+        _RSA.Signing.PublicKey(certificate.publicKey)
+    }
+
+    static let leafKeyName = "RSA"
+
+    static func mayIssue(_ certificate: Certificate) -> Bool { leafKey(of: certificate) != nil }
+
+    static let signatureAlgorithms: Set<Certificate.SignatureAlgorithm> = [
+        .sha1WithRSAEncryption, .sha256WithRSAEncryption, .sha384WithRSAEncryption, .sha512WithRSAEncryption,
+    ]
+    static let signing = "RSA and SHA-1 or SHA-2"
+    static let leafMarker = AppleOID.storeLeaf
+    static let intermediateMarker = AppleOID.developerRelations
+}

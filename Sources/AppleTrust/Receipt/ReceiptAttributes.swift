@@ -1,0 +1,76 @@
+import SwiftASN1
+
+/// The attributes of a receipt or of one purchase in it: SET OF SEQUENCE { type, version, value }.
+///
+/// Types that are not known are skipped: Apple writes some that no document mentions.
+/// Source: Apple, Receipt Validation Programming Guide, "Receipt Fields".
+struct ReceiptAttributes: Sendable {
+    private var single: [Int64: ArraySlice<UInt8>] = [:]
+    private(set) var purchases: [ArraySlice<UInt8>] = []
+
+    /// - Parameter repeated: the type that may occur any number of times.
+    init(_ bytes: ArraySlice<UInt8>, repeated: Int64?, within limits: BERLimits) throws(AppleRefusal) {
+        var root = try BERReader.read(bytes, within: limits)
+        // Some receipts hold their attributes in a further OCTET STRING.
+        if let inner = root.octets { root = try BERReader.read(inner, within: limits) }
+        var attributes = try NodeReader(root, "the receipt's attributes", as: .set)
+        while let attribute = attributes.next() {
+            var parts = try NodeReader(attribute, "an attribute")
+            guard let type = try parts.next("type").integer, try parts.next("version").integer != nil,
+                let value = try parts.next("value").octets
+            else { throw .malformed("an attribute is not a type, a version and a value") }
+            try parts.end()
+            if type == repeated {
+                guard purchases.count < ReceiptLimits.purchases else {
+                    throw .malformed("more than \(ReceiptLimits.purchases) purchases")
+                }
+                purchases.append(value)
+            } else {
+                // Which of two would count is nobody's guess; what is skipped may repeat.
+                single[type] = single[type] == nil ? value : []
+            }
+        }
+    }
+
+    /// - Throws: `malformed` where the value is no text.
+    func text(_ type: Int64) throws(AppleRefusal) -> String? {
+        guard let node = try node(type) else { return nil }
+        let octets = node.contents(.utf8String) ?? node.contents(.ia5String) ?? node.contents(.printableString)
+        guard let octets, octets.count <= ReceiptLimits.name, let text = String(validating: octets, as: UTF8.self)
+        else { throw .malformed("attribute \(type) is no text") }
+        return text
+    }
+
+    /// Text that names something, so it may not be empty.
+    func name(_ type: Int64) throws(AppleRefusal) -> String {
+        guard let name = try text(type), !name.isEmpty else { throw .malformed("attribute \(type) is missing") }
+        return name
+    }
+
+    func integer(_ type: Int64) throws(AppleRefusal) -> Int64? {
+        guard let node = try node(type) else { return nil }
+        guard let integer = node.integer else { throw .malformed("attribute \(type) is no whole number") }
+        return integer
+    }
+
+    /// Milliseconds since 1970-01-01 UTC; nil where it is absent or, as Apple writes an absent date, an empty text.
+    func date(_ type: Int64) throws(AppleRefusal) -> Int64? {
+        guard let text = try text(type), !text.isEmpty else { return nil }
+        guard let date = RFC3339.milliseconds(text) else { throw .malformed("attribute \(type) is no date") }
+        return date
+    }
+
+    func requiredDate(_ type: Int64) throws(AppleRefusal) -> Int64 {
+        guard let date = try date(type) else { throw .malformed("attribute \(type) is missing") }
+        return date
+    }
+
+    private func node(_ type: Int64) throws(AppleRefusal) -> ASN1Node? {
+        guard let value = single[type] else { return nil }
+        do throws(AppleRefusal) {
+            return try BERReader.read(value, within: .value)
+        } catch {
+            throw .malformed("attribute \(type) cannot be read")
+        }
+    }
+}

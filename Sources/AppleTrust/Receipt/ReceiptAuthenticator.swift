@@ -1,0 +1,83 @@
+import Crypto
+import X509
+
+/// A receipt whose signature and chain were verified; app and environment are not checked.
+struct AuthenticReceipt: Sendable {
+    let attributes: ReceiptAttributes
+    let creationDate: Int64
+
+    fileprivate init(_ receipt: UnverifiedReceipt) {
+        attributes = receipt.attributes
+        creationDate = receipt.creationDate
+    }
+}
+
+/// A receipt as it is read before anybody has vouched for it.
+struct UnverifiedReceipt: Sendable {
+    let message: SignedData
+    let content: ArraySlice<UInt8>
+    let attributes: ReceiptAttributes
+    /// The time at which its chain has to be valid (attribute 12).
+    let creationDate: Int64
+    let certificates: [EmbeddedCertificate]
+
+    private static let purchase: Int64 = 17
+
+    init(_ der: [UInt8]) throws(AppleRefusal) {
+        message = try SignedData(der[...])
+        guard let content = message.content else { throw .malformed("the receipt's content is detached") }
+        self.content = content
+        attributes = try ReceiptAttributes(content, repeated: Self.purchase, within: .attributes)
+        creationDate = try attributes.requiredDate(12)
+        var certificates: [EmbeddedCertificate] = []
+        for der in message.certificates {
+            guard let certificate = EmbeddedCertificate(der) else { throw .malformed("a certificate cannot be read") }
+            certificates.append(certificate)
+        }
+        self.certificates = certificates
+    }
+}
+
+/// Decides whether a receipt was signed by Apple: the one maker of `AuthenticReceipt`.
+struct ReceiptAuthenticator: Sendable {
+    let chains: ChainValidator<AppReceiptProfile>
+    /// The SHA-256 of Apple's root: a receipt carries its root, and that counts if it is this one.
+    let pinnedRoot: [UInt8]
+
+    func authenticate(_ receipt: UnverifiedReceipt) throws(AppleRefusal) -> AuthenticReceipt {
+        let signer = receipt.message.signer
+        try RSASignature.checkAlgorithms(signer)
+        let leaf = try signer.certificate(among: receipt.certificates)
+        let chain = try chain(from: leaf, in: receipt)
+        try RSASignature.check(signer, over: receipt.content, by: chain.leafKey)
+        return AuthenticReceipt(receipt)
+    }
+
+    private func chain(
+        from leaf: EmbeddedCertificate, in receipt: UnverifiedReceipt
+    ) throws(AppleRefusal) -> ValidChain<AppReceiptProfile> {
+        let pinned = pinnedAnchor(among: receipt.certificates)
+        var refusal = AppleRefusal(.untrustedChain, "the leaf's issuer is not among the certificates")
+        for issuer in Self.issuers(of: leaf, in: receipt.certificates) {
+            do throws(AppleRefusal) {
+                return try chains.chain(
+                    of: PeerCertificates(leaf: leaf.der, intermediate: issuer.der), at: receipt.creationDate,
+                    pinned: pinned)
+            } catch {
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    /// The certificates that the leaf may be issued by.
+    static func issuers(
+        of leaf: EmbeddedCertificate, in certificates: [EmbeddedCertificate]
+    ) -> [EmbeddedCertificate] {
+        certificates.filter { $0.der != leaf.der && $0.certificate.subject == leaf.certificate.issuer }
+    }
+
+    func pinnedAnchor(among certificates: [EmbeddedCertificate]) -> TrustAnchor? {
+        certificates.first { SHA256.hash(data: $0.der).elementsEqual(pinnedRoot) }.flatMap { TrustAnchor(der: $0.der) }
+    }
+}

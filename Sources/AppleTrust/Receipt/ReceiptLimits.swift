@@ -1,0 +1,8 @@
+/// Bounds on a receipt, checked before anything is decoded.
+enum ReceiptLimits {
+    /// Characters of base64: what a request may carry.
+    static let text = 2 << 20
+    static let purchases = 4_096
+    /// Octets of an id or a name.
+    static let name = 255
+}

@@ -1,0 +1,105 @@
+/// An app receipt that Apple signed for a configured app in an accepted environment: what was bought until then.
+///
+/// Only `AppleVerifier` makes one. It is a snapshot of `creationDate`: later renewals and refunds are not in it, and
+/// consumables leave it once the app has finished them. Times are milliseconds since 1970-01-01 UTC.
+/// Source: Apple, Receipt Validation Programming Guide, "Receipt Fields".
+public struct VerifiedReceipt: Sendable {
+    /// Apple's word: `Production`, `ProductionSandbox`, `ProductionVPP`, `ProductionVPPSandbox` …; nil where it is missing.
+    public let type: String?
+    public let environment: AppleEnvironment
+    public let bundleID: String
+    /// The app's numeric id in the App Store; 0 or nil outside of production.
+    public let appItemID: Int64?
+    public let downloadID: Int64?
+    public let versionExternalID: Int64?
+    public let applicationVersion: String?
+    public let originalApplicationVersion: String?
+    /// When Apple signed it.
+    public let creationDate: Int64
+    /// When the app itself was first bought.
+    public let originalPurchaseDate: Int64?
+    /// When a volume purchase's receipt ends.
+    public let expirationDate: Int64?
+    /// In the receipt's order.
+    public let purchases: [VerifiedReceiptPurchase]
+
+    init(_ receipt: AuthenticReceipt, for audience: Audience) throws(AppleRefusal) {
+        let fields = receipt.attributes
+        type = try fields.text(0)
+        bundleID = try fields.name(2)
+        appItemID = try fields.integer(1)
+        downloadID = try fields.integer(15)
+        versionExternalID = try fields.integer(16)
+        applicationVersion = try fields.text(3)
+        originalApplicationVersion = try fields.text(19)
+        creationDate = receipt.creationDate
+        originalPurchaseDate = try fields.date(18)
+        expirationDate = try fields.date(21)
+        var purchases: [VerifiedReceiptPurchase] = []
+        for value in fields.purchases {
+            purchases.append(
+                try VerifiedReceiptPurchase(try ReceiptAttributes(value, repeated: nil, within: .value)))
+        }
+        self.purchases = purchases
+        try audience.checkApp(bundleID)
+        environment = try Self.environment(of: type, in: audience)
+    }
+
+    /// Only `Production` and `ProductionVPP` are production; whatever else Apple writes is not.
+    static func environment(of type: String?, in audience: Audience) throws(AppleRefusal) -> AppleEnvironment {
+        let environment: AppleEnvironment =
+            switch type {
+            case "Production", "ProductionVPP": .production
+            case "Xcode": .xcode
+            default: .sandbox
+            }
+        return try audience.environment(environment.rawValue)
+    }
+}
+
+/// One purchase of a receipt.
+public struct VerifiedReceiptPurchase: Sendable {
+    /// What kind of product it is, by attribute 1707, which Apple writes and does not document.
+    public enum ProductType: Int64, Sendable {
+        case nonConsumable, consumable, nonRenewing, autoRenewable
+    }
+
+    public let quantity: Int64
+    public let productID: String
+    public let transactionID: String
+    /// The first transaction of the chain; the transaction's own id where Apple wrote none.
+    public let originalTransactionID: String
+    public let purchaseDate: Int64
+    public let originalPurchaseDate: Int64?
+    /// The end of a subscription's period.
+    public let expiresDate: Int64?
+    /// When Apple took it back.
+    public let cancellationDate: Int64?
+    /// The subscription period; nil for what is none.
+    public let webOrderLineItemID: Int64?
+    public let productType: ProductType?
+    public let isTrial: Bool
+    public let isIntroductory: Bool
+    public let promotionalOfferID: String?
+
+    init(_ fields: ReceiptAttributes) throws(AppleRefusal) {
+        let quantity = try fields.integer(1701) ?? 1
+        guard (1...Int64(Int32.max)).contains(quantity) else { throw .malformed("a quantity of \(quantity)") }
+        self.quantity = quantity
+        productID = try fields.name(1702)
+        transactionID = try fields.name(1703)
+        purchaseDate = try fields.requiredDate(1704)
+        let original = try fields.text(1705) ?? ""
+        originalTransactionID = original.isEmpty ? transactionID : original
+        originalPurchaseDate = try fields.date(1706)
+        productType = try fields.integer(1707).flatMap(ProductType.init)
+        expiresDate = try fields.date(1708)
+        let lineItem = try fields.integer(1711) ?? 0
+        webOrderLineItemID = lineItem == 0 ? nil : lineItem
+        cancellationDate = try fields.date(1712)
+        isTrial = try fields.integer(1713) == 1
+        isIntroductory = try fields.integer(1719) == 1
+        let offer = try? fields.text(1721)
+        promotionalOfferID = offer?.isEmpty == true ? nil : offer
+    }
+}
