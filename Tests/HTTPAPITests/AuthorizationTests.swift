@@ -13,7 +13,8 @@ struct AuthorizationTests {
     private static let open: Set<String> = [
         "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
-        "GET /metrics", "GET /apple-iap/products",
+        "GET /metrics", "GET /apple-iap/products", "GET /validate-receipt", "PUT /validate-receipt",
+        "PATCH /validate-receipt", "DELETE /validate-receipt",
     ]
     /// Users' routes in the shapes of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]
@@ -52,6 +53,7 @@ struct AuthorizationTests {
                 let name = Self.name(endpoint)
                 switch endpoint.access {
                 case .anyone: #expect(Self.open.contains(name), "\(name)")
+                case .userOrAnyone: #expect(name == "POST /validate-receipt")
                 case .user: #expect(endpoint.path.hasPrefix("/v1/public/") || Self.compatible.contains(name), "\(name)")
                 case .key(let scopes) where endpoint.path.hasPrefix("/v1/partner/"):
                     #expect(scopes == Self.partners[name].map { [$0] }, "\(name)")
@@ -91,7 +93,8 @@ struct AuthorizationTests {
                     try await counter.send(endpoint.method, path, bearer, body: endpoint.method == .get ? nil : "{}")
                 }
                 switch endpoint.access {
-                case .anyone: continue
+                // Its answers have Apple's shape: ReceiptRouteTests.
+                case .anyone, .userOrAnyone: continue
                 case .user:
                     for bearer in badTokens {
                         let reply = try await send(bearer)

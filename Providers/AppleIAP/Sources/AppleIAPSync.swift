@@ -96,7 +96,7 @@ extension AppleIAPProvider: StoreSyncing {
     }
 
     /// What two signed texts state together; nil where either does not verify or they are of two subscriptions.
-    private func statement(
+    func statement(
         _ transaction: SignedText, _ renewalInfo: SignedText?, status: AppleSubscriptionStatus?
     ) -> StoreAnswer.Item? {
         do throws(AppleRefusal) {
@@ -124,7 +124,7 @@ extension AppleEnvironment {
 }
 
 extension StoreSyncError {
-    fileprivate init(_ error: AppStoreServerError) {
+    init(_ error: AppStoreServerError) {
         switch error {
         case .retryable(_, let after): self = .retryable(after: after.map { Timestamp(($0 + 999).flooredSeconds) })
         case .unknownTransactionYet: self = .unknownYet

@@ -108,7 +108,7 @@ extension AppleIAPProvider: PurchaseVerifying {
 }
 
 extension PurchaseRefusal.Reason {
-    fileprivate init(_ reason: AppleRefusal.Reason) {
+    init(_ reason: AppleRefusal.Reason) {
         switch reason {
         case .malformed: self = .malformed
         case .unsupportedAlgorithm: self = .unsupportedAlgorithm

@@ -45,6 +45,10 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var offer: StoreOffer?
     /// The end of a commitment that is billed by the month.
     public var commitmentEndsAt: Int64?
+    /// The receipt that it was read from; nil where the store signed the transaction itself.
+    ///
+    /// A receipt says less of a transaction, so that what the store signed of it alone counts whenever that was.
+    public var receipt: ReceiptDigest?
 
     public init(
         environment: Environment, bundleID: String, productID: String, transactionID: String,

@@ -21,6 +21,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case replayNotifications = "replay_notifications"
     /// Tells a store how much of a purchase was used; the subject is `environment/account/transaction`.
     case answerConsumption = "answer_consumption"
+    /// Asks a store again about a receipt that it could not answer for; the subject is the receipt's digest.
+    case checkReceipt = "check_receipt"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
@@ -70,6 +72,8 @@ package enum JobKind: String, Sendable, CaseIterable {
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount: [60, 300, 3_600]
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
+        // A purchase that was just made can be unknown for a while.
+        case .checkReceipt: [30, 60, 300, 900, 3_600, 10_800, 43_200, 86_400]
         // The store waits for 12 hours.
         case .answerConsumption: [60, 300, 900] + Array(repeating: 3_600, count: 11)
         case .findWork, .crossBoundaries: [5, 15, 60]

@@ -38,7 +38,7 @@ package struct JobRunner: Service {
                 Lane(kinds: [.processNotification], width: 8),
                 Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
                 Lane(kinds: [.syncAccount], width: 2),
-                Lane(kinds: [.checkSubscription], width: 8),
+                Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),
                 Lane(kinds: [.answerConsumption], width: 2),
                 Lane(kinds: [.findWork], width: 1),

@@ -95,6 +95,7 @@ extension Gateway {
         case .checkSubscription: try await checkSubscription(job)
         case .replayNotifications: try await replayNotifications(job)
         case .answerConsumption: try await answerConsumption(job)
+        case .checkReceipt: try await checkReceipt(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
         case .dispatchEvents: try await dispatchEvents()

@@ -15,14 +15,9 @@ extension Gateway {
         context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
         let claim = try claim(evidence, fallback: fallback)
-        let outcome = try await settle([claim], consent: consent, user: user, context: context)
-        switch outcome.first {
-        case .attached(let attached, _): return attached
-        case .unknownProduct: throw .unknownProduct(claim.purchase.productID)
-        case .anotherUser: throw .purchaseBelongsToAnotherUser
-        case .revoked: throw .purchaseRevoked
-        case nil: throw .internalError
-        }
+        let outcome = try await settle([claim], consent: consent, user: user, context: context).first
+        guard let outcome else { throw .internalError }
+        return try outcome.attached(claim.purchase)
     }
 
     /// Verifies evidence by the accounts that can, and seals it for keeping.

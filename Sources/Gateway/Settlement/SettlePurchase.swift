@@ -67,6 +67,7 @@ extension Settlement {
             return isRevoked ? .revoked : .unknownProduct
         }
         if let order = record.order {
+            if isNewer { try fillPrice(record, order: order) }
             if isNewer && isRevoked {
                 try followRevoked(record, key: key, owner: owner, order: order, claim, entitled: entitled)
             } else if isNewer {
@@ -216,6 +217,17 @@ extension Settlement {
         }
         for user in returned.subtracting([owner]).sorted() { try touch(user) }
         try touch(owner)
+    }
+
+    /// Gives an order the price that its receipt did not tell, once the store has signed it.
+    private func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
+        guard let price = record.purchase.price, let order = try tx.lockOrder(id), order.charged == nil,
+            order.state == .paid
+        else { return }
+        try tx.setSignedPrice(price, of: id)
+        if let share = order.revokedShare {
+            try tx.setReturned(id, record.purchase.returned(of: price), share: share)
+        }
     }
 
     /// Gives again what a revocation took: the grants, and the units that were booked.

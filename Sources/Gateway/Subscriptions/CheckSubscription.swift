@@ -123,24 +123,10 @@ extension Gateway {
     private func settle(
         _ answer: StoreAnswer, of record: SubscriptionRecord, by account: SyncingAccount, cursor: String?
     ) async throws(CheckFailure) {
-        if answer.refused > 0 {
-            logger.warning(
-                "a store answered what does not verify",
-                metadata: ["account": "\(account.id.rawValue)", "count": "\(answer.refused)"])
-        }
-        var words: [(StoreStatement, StoreWord)] = []
-        for item in answer.items {
-            let evidence = item.evidence.flatMap { evidence in
-                item.statement.purchase.flatMap { try? sealed(evidence, $0) }
-            }
-            words.append((item.statement, registry.word(of: account.id, evidence: evidence)))
-        }
         let cause = Cause(
             actor: .system(JobKind.checkSubscription.rawValue), requestID: JobLease.current?.job.rawValue ?? "")
         do throws(GatewayError) {
-            try await settle(cause) { [words] settlement in
-                try settlement.lockUsers(of: words.map { .store($0.0) })
-                for (statement, word) in words { try settlement.settle(statement, word) }
+            try await settle(answer, from: account.id, cause) { settlement in
                 if let cursor { try settlement.tx.setHistoryCursor(cursor, of: record.id) }
             }
         } catch {

@@ -10,6 +10,8 @@ struct Endpoint: Sendable {
         case anyone
         /// A user's JWT.
         case user
+        /// A user's JWT, or none at all; a wrong one is refused.
+        case userOrAnyone
         /// An API key that has one of these scopes.
         case key([Scope])
     }
@@ -28,6 +30,8 @@ struct Endpoint: Sendable {
         case envelope
         /// `{"success":false,"error","message"}` of the older clients, `api.md` section 7.
         case flat
+        /// A `status` of Apple's `verifyReceipt`, always with HTTP status 200.
+        case verifyReceipt
     }
 
     let method: HTTPRequest.Method

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Gateway
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -18,12 +19,20 @@ enum Envelope {
     ) -> Response {
         let json =
             switch shape {
-            case .envelope: enveloped(reply, languages, requestID)
+            case .envelope, .verifyReceipt: enveloped(reply, languages, requestID)
             case .flat: flat(reply, languages)
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
         let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
         return response(reply.status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
+    }
+
+    /// A refusal as Apple's `verifyReceipt` tells it.
+    static func verifyReceipt(_ error: GatewayError, requestID: String) -> Response {
+        let json = try? Answer.encode(VerifyReceiptBody(VerifyReceiptStatus(error)))
+        let body = json ?? Data(#"{"status":21009}"#.utf8)
+        let retry = ErrorReply(error).retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
+        return response(.ok, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
     }
 
     private static func flat(_ reply: ErrorReply, _ languages: [String]) -> Data? {

@@ -29,8 +29,11 @@ struct Pipeline: Sendable {
         do throws(GatewayError) {
             response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
         } catch {
-            response = Envelope.failure(
-                ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
+            response =
+                endpoint.errors == .verifyReceipt
+                ? Envelope.verifyReceipt(error, requestID: requestID)
+                : Envelope.failure(
+                    ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
         }
         meter.record(response.status, ContinuousClock.now - started)
         logger.debug(
@@ -200,12 +203,13 @@ struct Pipeline: Sendable {
 
     private func authenticate(_ headers: HTTPFields, _ access: Endpoint.Access) async throws(GatewayError) -> Caller {
         if case .anyone = access { return .anyone }
+        if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
         let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .unauthenticated }
         let bearer = String(parts[1])
         switch access {
         case .anyone: return .anyone
-        case .user: return .user(try await tokens.user(bearer))
+        case .user, .userOrAnyone: return .user(try await tokens.user(bearer))
         case .key(let scopes):
             let key = try await gateway.authenticate(key: bearer)
             guard scopes.contains(where: key.allows) else { throw .forbidden }

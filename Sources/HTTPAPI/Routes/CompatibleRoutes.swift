@@ -29,9 +29,9 @@ struct CompatibleRoutes {
 
     private func verify(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(VerifyFields.self)
-        let attached = try await gateway.verifyReceipt(
+        let verified = try await gateway.verifyReceipt(
             fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
-        return try Self.json(.ok, Verified(attached))
+        return try Self.json(.ok, Verified(verified))
     }
 
     private static func json(_ status: HTTPResponse.Status, _ value: some Encodable) throws(GatewayError) -> Answer {
@@ -65,14 +65,21 @@ private struct Verified: Encodable {
     let success = true
     let message = "会员激活成功"
     let membership: Membership
+    /// Who says so, where the evidence is a receipt of many purchases.
+    let source: ReceiptSource?
+    /// Present where Apple could not say where the purchase stands by now.
+    let stale: Bool?
 
-    init(_ attached: AttachedPurchase) {
+    init(_ verified: VerifiedPurchase) {
+        let attached = verified.attached
+        source = verified.source
+        stale = verified.source.map { _ in verified.isStale }
         membership = Membership(
             status: attached.active ? "active" : "expired", startDate: Self.date(attached.startsAt.rawValue),
             endDate: attached.perpetual ? nil : Self.date(attached.expires_at))
     }
 
-    private enum CodingKeys: String, CodingKey { case success, message, membership }
+    private enum CodingKeys: String, CodingKey { case success, message, membership, source, stale }
 
     /// ISO 8601 with milliseconds, as the client's formatter reads it.
     private static func date(_ seconds: Int64) -> String {

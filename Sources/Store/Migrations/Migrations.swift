@@ -11,5 +11,6 @@ package enum Migrations {
         Migration(number: 8, name: "reports", sql: reports),
         Migration(number: 9, name: "subscriptions", sql: subscriptions),
         Migration(number: 10, name: "audit reasons", sql: auditReasons),
+        Migration(number: 11, name: "receipts", sql: receipts),
     ]
 }

@@ -30,6 +30,7 @@ package struct ReplayTable: Sendable {
         ReplayTable(
             name: "refunds", key: ["id"], condition: "reason <> 'made at the provider'",
             reset: ["state": "created", "counted": 0, "reference": nil]),
+        ReplayTable(name: "receipts", key: ["digest"], condition: "1 = 1", reset: [:]),
         ReplayTable(
             name: "purchase_owners", key: ["environment", "original_transaction_id"], condition: "1 = 1", reset: [:]),
         // What stores signed about renewals.

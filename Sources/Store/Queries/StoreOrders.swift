@@ -33,6 +33,16 @@ extension Transaction {
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
     }
 
+    /// The price of an order whose store had signed none; what a checkout asked for stays beside it.
+    package func setSignedPrice(_ price: Money, of id: ID<Order>) throws(StoreError) {
+        try run(
+            """
+            UPDATE orders SET charged = ?, charged_currency = ?, amount = COALESCE(amount, ?),
+                currency = COALESCE(currency, ?)
+            WHERE id = ?
+            """, price.value, price.currency.code, price.value, price.currency.code, id)
+    }
+
     /// What a store gave back of an order.
     ///
     /// - Parameter share: of its price, in thousandths of a percent; nil where it took nothing back.

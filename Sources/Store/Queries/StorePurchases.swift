@@ -31,7 +31,8 @@ extension Database {
         """
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
-        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, user_id, sku, days, order_id
+        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, receipt, user_id, sku, days, \
+        order_id
         """
     }
 
@@ -153,6 +154,7 @@ extension Database {
             revocation: revocation)
         purchase.offer = try row.optionalText("offer") == nil ? nil : try row.json("offer")
         purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
+        purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
         return PurchaseRecord(
             purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
             sku: try row.optionalText("sku").flatMap(SKUCode.init), days: try row.optionalInt("days"),
@@ -163,7 +165,7 @@ extension Database {
 extension Transaction {
     /// Keeps a purchase: a transaction that is not known is added, a newer signed version replaces an older one.
     ///
-    /// Of two versions that were signed in the same millisecond one counts always, whichever came first.
+    /// What a receipt says gives way to what was signed of the transaction itself, whichever came first. Of two versions that were signed in the same millisecond one counts always, whichever came first.
     /// - Parameter evidence: nil leaves what was kept before.
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func keepPurchase(
@@ -174,26 +176,30 @@ extension Transaction {
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
-                revocation_percentage, offer, commitment_ends_at, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                revocation_percentage, offer, commitment_ends_at, receipt, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
+                kind = excluded.kind, quantity = excluded.quantity, is_renewal = excluded.is_renewal,
+                price = COALESCE(excluded.price, purchases.price),
+                currency = COALESCE(excluded.currency, purchases.currency),
+                is_family_shared = excluded.is_family_shared, receipt = excluded.receipt,
                 expires_at = excluded.expires_at, signed_at = excluded.signed_at, is_upgraded = excluded.is_upgraded,
                 app_account_token = COALESCE(excluded.app_account_token, purchases.app_account_token),
                 revoked_at = excluded.revoked_at, revocation_reason = excluded.revocation_reason,
                 revocation_percentage = excluded.revocation_percentage, offer = excluded.offer,
                 commitment_ends_at = excluded.commitment_ends_at,
                 evidence = COALESCE(excluded.evidence, purchases.evidence)
-            WHERE (excluded.signed_at, COALESCE(excluded.revoked_at, 0), excluded.is_upgraded,
-                    COALESCE(excluded.expires_at, 0))
-                > (purchases.signed_at, COALESCE(purchases.revoked_at, 0), purchases.is_upgraded,
-                    COALESCE(purchases.expires_at, 0))
+            WHERE (CASE WHEN excluded.receipt IS NULL THEN 1 ELSE 0 END, excluded.signed_at,
+                    COALESCE(excluded.revoked_at, 0), excluded.is_upgraded, COALESCE(excluded.expires_at, 0))
+                > (CASE WHEN purchases.receipt IS NULL THEN 1 ELSE 0 END, purchases.signed_at,
+                    COALESCE(purchases.revoked_at, 0), purchases.is_upgraded, COALESCE(purchases.expires_at, 0))
             """,
             purchase.environment.rawValue, key, account, purchase.bundleID, purchase.productID,
             purchase.transactionID, purchase.originalTransactionID, purchase.kind.rawValue, purchase.purchasedAt,
             purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
-            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, evidence, now) == 1
+            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, purchase.receipt?.rawValue, evidence, now) == 1
     }
 
     /// Binds an original transaction to its first claimant.

@@ -14,6 +14,8 @@ package struct AppStoreServerAPI: Sendable {
     static let pauses: [Int64] = [500, 1_000, 2_000]
     /// The longest wait inside a call, for Apple or for our own limit, in milliseconds.
     static let longestWait: Int64 = 30_000
+    /// A call's time limit while a client waits.
+    static let hurriedTimeout: Int64 = 4_000
 
     package let bundleID: String
     let addresses: [AppleEnvironment: String]
@@ -24,6 +26,7 @@ package struct AppStoreServerAPI: Sendable {
     let http: any HTTPTransport
     let time: TimeSource
     let pause: @Sendable (Duration) async -> Void
+    private var isHurried = false
 
     /// - Parameters:
     ///   - addresses: the base URL of each environment that may be asked, without a slash at its end.
@@ -43,6 +46,13 @@ package struct AppStoreServerAPI: Sendable {
         self.pause = pause
     }
 
+    /// The same for a client that waits: nothing is asked twice, and nothing is waited for.
+    var hurried: AppStoreServerAPI {
+        var copy = self
+        copy.isHurried = true
+        return copy
+    }
+
     /// The environments that can be asked, Production first.
     package var environments: [AppleEnvironment] { AppleEnvironment.allCases.filter { addresses[$0] != nil } }
 }
@@ -60,7 +70,9 @@ extension AppStoreServerAPI {
             do throws(AppStoreServerError) {
                 return try await askOnce(request, in: environment, read)
             } catch {
-                guard case .retryable(_, let after) = error, !Task.isCancelled, let usual = pauses.popFirst() else {
+                guard case .retryable(_, let after) = error, !isHurried, !Task.isCancelled,
+                    let usual = pauses.popFirst()
+                else {
                     throw error
                 }
                 let wait = after.map { max(0, $0 - time.milliseconds()) } ?? usual
@@ -110,7 +122,7 @@ extension AppStoreServerAPI {
         _ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment
     ) async throws(AppStoreServerError) {
         let now = time.milliseconds()
-        let turn = limits.turn(endpoint, environment, now: now, longestWait: Self.longestWait)
+        let turn = limits.turn(endpoint, environment, now: now, longestWait: isHurried ? 0 : Self.longestWait)
         guard turn.isTaken else { throw .retryable(.ownLimit, after: turn.at) }
         guard turn.at > now else { return }
         await pause(.milliseconds(turn.at - now))
@@ -122,7 +134,9 @@ extension AppStoreServerAPI {
     ) async throws(AppStoreServerError) -> IncomingReply {
         guard let address = addresses[environment] else { throw .environmentNotConfigured(environment) }
         do throws(HTTPTransportError) {
-            return try await http.send(request.outgoing(address: address, token: token))
+            var outgoing = request.outgoing(address: address, token: token)
+            if isHurried { outgoing.timeoutMilliseconds = Self.hurriedTimeout }
+            return try await http.send(outgoing)
         } catch .notSent {
             throw .retryable(.unreachable, after: nil)
         } catch {

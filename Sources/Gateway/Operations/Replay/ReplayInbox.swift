@@ -174,7 +174,7 @@ extension StorePurchase {
             signedAt: signedAt, quantity: quantity, priceMilliunits: priceMilliunits, currency: currency,
             appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
             isFamilyShared: isFamilyShared, revocation: revocation)
-        (copy.offer, copy.commitmentEndsAt) = (offer, commitmentEndsAt)
+        (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
         return copy
     }
 }

@@ -27,24 +27,4 @@ extension Gateway {
             }
         }
     }
-
-    /// Attaches the named transaction of what a client calls its receipt: a JWS, or the simulator's JSON in development.
-    ///
-    /// - Throws: `invalidReceipt` with `transaction_not_in_receipt` when it is another transaction's, and those of an attach.
-    package func verifyReceipt(
-        _ receipt: String, transactionID: String, user: ExternalUserID, context: CallContext
-    ) async throws(GatewayError) -> AttachedPurchase {
-        let evidence: PurchaseEvidence =
-            receipt.contains(".") ? .signedTransaction(receipt) : .simulatorReceipt(receipt)
-        let claimed: PurchaseClaim
-        do throws(GatewayError) {
-            claimed = try claim(evidence, fallback: nil)
-        } catch .invalidTransaction(let reason) {
-            throw .invalidReceipt(reason.rawValue)
-        }
-        guard claimed.purchase.transactionID == transactionID else {
-            throw .invalidReceipt("transaction_not_in_receipt")
-        }
-        return try await attachPurchase(evidence, fallback: nil, user: user, context: context)
-    }
 }

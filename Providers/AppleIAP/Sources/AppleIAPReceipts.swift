@@ -1,0 +1,169 @@
+import AppleTrust
+import Crypto
+public import Domain
+import FoundationEssentials
+public import ProviderKit
+
+extension AppleIAPProvider: ReceiptReading {
+    /// Get All Subscription Statuses answers for all of a customer's; more calls are for customers of several accounts.
+    private static let statusCalls = 4
+    private static let refundPages = 4
+
+    public func read(receipt text: String) throws(PurchaseRefusal) -> StoreReceipt {
+        do throws(AppleRefusal) {
+            return StoreReceipt(try trust.verifier.receipt(text), digest: Self.digest(text))
+        } catch {
+            throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+        }
+    }
+
+    public var takesProductionReceipts: Bool { trust.verifier.accepts(.production) }
+
+    public func apps(withSecret secret: String) -> Set<String> {
+        let given = Data(secret.utf8)
+        // Digests have one length, and comparing them tells nothing of the secrets.
+        let digest = Data(SHA256.hash(data: given))
+        return Set(
+            sharedSecrets.filter { _, secret in
+                zip(Data(SHA256.hash(data: Data(secret.utf8))), digest).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
+            }.keys)
+    }
+
+    public func canConfirm(_ receipt: StoreReceipt) -> Bool {
+        api(of: receipt) != nil || verifyReceipt != nil
+    }
+
+    public func confirm(
+        _ receipt: StoreReceipt, text: String, isHurried: Bool
+    ) async throws(ReceiptConfirmationError) -> StoreAnswer {
+        guard let api = api(of: receipt) else {
+            guard let verifyReceipt else { throw .store(.refused("nobody can be asked")) }
+            return try await verifyReceipt.ask(about: receipt, text: text, secret: sharedSecrets[receipt.bundleID])
+        }
+        do throws(AppStoreServerError) {
+            return try await confirm(receipt, by: isHurried ? api.hurried : api)
+        } catch {
+            throw .store(StoreSyncError(error))
+        }
+    }
+
+    public func transaction(
+        _ id: String, besides receipt: StoreReceipt
+    ) async throws(ReceiptConfirmationError) -> StoreAnswer.Item? {
+        guard let api = api(of: receipt) else { return nil }
+        do throws(AppStoreServerError) {
+            let found = try await api.hurried.transaction(id, in: .only(AppleEnvironment(receipt.environment)))
+            return statement(found.value, nil, status: nil)
+        } catch {
+            throw .store(StoreSyncError(error))
+        }
+    }
+
+    /// Where every subscription stands, and what was refunded; renewals that are missing still come with the next check.
+    private func confirm(
+        _ receipt: StoreReceipt, by api: AppStoreServerAPI
+    ) async throws(AppStoreServerError) -> StoreAnswer {
+        let place = AppStorePlace.only(AppleEnvironment(receipt.environment))
+        var (items, refused): ([StoreAnswer.Item], Int) = ([], 0)
+        func add(_ item: StoreAnswer.Item?) {
+            if let item { items.append(item) } else { refused += 1 }
+        }
+        var open = receipt.entries.map(\.purchase).filter { $0.kind == .autoRenewable }
+        for _ in 0..<Self.statusCalls {
+            guard let next = open.last else { break }
+            let found = try await api.subscriptions(of: next.transactionID, in: place).value
+            for subscription in found {
+                let status = AppleSubscriptionStatus(rawValue: subscription.status.rawValue)
+                add(statement(subscription.transaction, subscription.renewalInfo, status: status))
+            }
+            let answered = Set(found.map(\.originalTransactionID)).union([next.originalTransactionID])
+            open.removeAll { answered.contains($0.originalTransactionID) }
+        }
+        if let any = receipt.entries.last?.purchase {
+            var pages = api.refunds(of: any.transactionID, in: place).makeAsyncIterator()
+            for _ in 0..<Self.refundPages {
+                guard let page = try await pages.next(isolation: nil) else { break }
+                for text in page.items { add(statement(text, nil, status: nil)) }
+            }
+        }
+        return StoreAnswer(items: items, refused: refused, cursor: nil)
+    }
+
+    private func api(of receipt: StoreReceipt) -> AppStoreServerAPI? {
+        serverAPIs.first {
+            $0.bundleID == receipt.bundleID && $0.environments.contains(AppleEnvironment(receipt.environment))
+        }
+    }
+
+    /// The SHA-256 of what is encoded, so that line breaks make no other receipt.
+    private static func digest(_ text: String) -> ReceiptDigest {
+        let characters = text.utf8.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }
+        return ReceiptDigest(sha256: SHA256.hash(data: Data(base64Encoded: Data(characters)) ?? Data(characters)))
+    }
+}
+
+extension StoreReceipt {
+    fileprivate init(_ receipt: VerifiedReceipt, digest: ReceiptDigest) {
+        var app = App()
+        app.type = receipt.type
+        app.itemID = receipt.appItemID
+        app.downloadID = receipt.downloadID
+        app.versionExternalID = receipt.versionExternalID
+        app.version = receipt.applicationVersion
+        app.originalVersion = receipt.originalApplicationVersion
+        app.originalPurchasedAt = receipt.originalPurchaseDate
+        app.expiresAt = receipt.expirationDate
+        self.init(
+            digest: digest, environment: .init(receipt.environment), bundleID: receipt.bundleID, app: app,
+            createdAt: receipt.creationDate,
+            entries: receipt.purchases.map { purchase in
+                Entry(
+                    purchase: StorePurchase(purchase, in: receipt, digest),
+                    originalPurchasedAt: purchase.originalPurchaseDate,
+                    webOrderLineItemID: purchase.webOrderLineItemID, promotionalOfferID: purchase.promotionalOfferID)
+            })
+    }
+}
+
+extension StorePurchase {
+    fileprivate init(_ purchase: VerifiedReceiptPurchase, in receipt: VerifiedReceipt, _ digest: ReceiptDigest) {
+        self.init(
+            environment: .init(receipt.environment), bundleID: receipt.bundleID, productID: purchase.productID,
+            transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
+            kind: .init(purchase), purchasedAt: purchase.purchaseDate, expiresAt: purchase.expiresDate,
+            signedAt: receipt.creationDate, quantity: purchase.quantity, priceMilliunits: nil, currency: nil,
+            appAccountToken: nil, isRenewal: purchase.transactionID != purchase.originalTransactionID,
+            isUpgraded: false, isFamilyShared: false,
+            revocation: purchase.cancellationDate.map { Revocation(at: $0, reason: nil, percentage: nil) })
+        offer = StoreOffer(
+            isTrial: purchase.isTrial, isIntroductory: purchase.isIntroductory,
+            promotionalOfferID: purchase.promotionalOfferID)
+        self.receipt = digest
+    }
+}
+
+extension StorePurchase.Kind {
+    /// Only a subscription's period ends; what else it is stands in an attribute that Apple does not document.
+    fileprivate init(_ purchase: VerifiedReceiptPurchase) {
+        guard purchase.expiresDate == nil else {
+            self = .autoRenewable
+            return
+        }
+        switch purchase.productType {
+        case .nonConsumable: self = .nonConsumable
+        case .consumable: self = .consumable
+        case .nonRenewing: self = .nonRenewing
+        case .autoRenewable, nil: self = .unknown("")
+        }
+    }
+}
+
+extension StoreOffer {
+    /// What a receipt says of an offer; nil where there was none.
+    init?(isTrial: Bool, isIntroductory: Bool, promotionalOfferID: String?) {
+        guard isTrial || isIntroductory || promotionalOfferID != nil else { return nil }
+        self.init(
+            type: promotionalOfferID == nil ? "introductory" : "promotional", identifier: promotionalOfferID,
+            discount: isTrial ? "FREE_TRIAL" : nil, period: nil)
+    }
+}

@@ -1,0 +1,129 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// The parts of verifyReceipt's answer that say where purchases stand.
+///
+/// Apple writes almost every number as text, some as either. Source: Apple, verifyReceipt, responseBody.
+struct VerifyReceiptAnswer: Decodable {
+    /// What one answer may list; a customer has a few hundred.
+    private static let limit = 4_096
+
+    let status: Int64
+    let isRetryable: Bool
+    let bundleID: String
+    private let requestedAt: Int64?
+    private let latest: [Row]
+    private let pending: [Row]
+
+    private enum CodingKeys: String, CodingKey {
+        case status, receipt, latest = "latest_receipt_info", pending = "pending_renewal_info"
+        case retryable = "is-retryable"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        guard let status = try fields.decode(Scalar.self, forKey: .status).integer else {
+            throw DecodingError.dataCorruptedError(forKey: .status, in: fields, debugDescription: "no status")
+        }
+        self.status = status
+        isRetryable = try fields.decodeIfPresent(Scalar.self, forKey: .retryable)?.flag ?? false
+        let receipt = try fields.decodeIfPresent(Row.self, forKey: .receipt)
+        bundleID = receipt?.text("bundle_id") ?? ""
+        requestedAt = receipt?.integer("request_date_ms")
+        latest = try fields.decodeIfPresent([Row].self, forKey: .latest) ?? []
+        pending = try fields.decodeIfPresent([Row].self, forKey: .pending) ?? []
+    }
+
+    /// - Parameter now: counts where Apple did not say when it answered.
+    func storeAnswer(to receipt: StoreReceipt, now: Int64) -> StoreAnswer {
+        let at = requestedAt ?? now
+        let rows = latest.prefix(Self.limit)
+        var items = rows.compactMap { row in
+            row.purchase(of: receipt, at: at).map {
+                StoreAnswer.Item(statement: StoreStatement(purchase: $0, renewal: nil), evidence: nil)
+            }
+        }
+        let refused = rows.count - items.count
+        items += pending.prefix(Self.limit).compactMap { row in
+            row.renewal(in: receipt.environment, at: at).map {
+                StoreAnswer.Item(statement: StoreStatement(purchase: nil, renewal: $0), evidence: nil)
+            }
+        }
+        return StoreAnswer(items: items, refused: refused, cursor: nil)
+    }
+}
+
+/// A number, a text or a truth value; anything else counts as absent.
+private struct Scalar: Decodable {
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self.text = text
+        } else if let number = try? container.decode(Int64.self) {
+            text = String(number)
+        } else if let flag = try? container.decode(Bool.self) {
+            text = flag ? "true" : "false"
+        } else {
+            text = nil
+        }
+    }
+
+    var integer: Int64? { text.flatMap { Int64($0) } }
+    var flag: Bool { text == "true" || text == "1" }
+}
+
+/// The scalar fields of an object.
+private struct Row: Decodable {
+    private let fields: [String: Scalar]
+
+    init(from decoder: any Decoder) throws {
+        fields = try decoder.singleValueContainer().decode([String: Scalar].self)
+    }
+
+    func text(_ name: String) -> String? { fields[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
+    func integer(_ name: String) -> Int64? { fields[name]?.integer }
+    func flag(_ name: String) -> Bool { fields[name]?.flag ?? false }
+
+    func purchase(of receipt: StoreReceipt, at: Int64) -> StorePurchase? {
+        guard let product = text("product_id"), let id = text("transaction_id"),
+            let purchasedAt = integer("purchase_date_ms")
+        else { return nil }
+        let original = text("original_transaction_id") ?? id
+        let expiresAt = integer("expires_date_ms")
+        let quantity = integer("quantity") ?? 1
+        guard (1...Int64(Int32.max)).contains(quantity), [product, id, original].allSatisfy({ $0.utf8.count <= 255 })
+        else { return nil }
+        var purchase = StorePurchase(
+            environment: receipt.environment, bundleID: receipt.bundleID, productID: product, transactionID: id,
+            originalTransactionID: original, kind: expiresAt == nil ? .unknown("") : .autoRenewable,
+            purchasedAt: purchasedAt, expiresAt: expiresAt, signedAt: at, quantity: quantity, priceMilliunits: nil,
+            currency: nil, appAccountToken: text("app_account_token")?.lowercased(), isRenewal: id != original,
+            isUpgraded: flag("is_upgraded"), isFamilyShared: text("in_app_ownership_type") == "FAMILY_SHARED",
+            revocation: flag("is_upgraded")
+                ? nil
+                : integer("cancellation_date_ms").map {
+                    StorePurchase.Revocation(at: $0, reason: integer("cancellation_reason"), percentage: nil)
+                })
+        purchase.offer = StoreOffer(
+            isTrial: flag("is_trial_period"), isIntroductory: flag("is_in_intro_offer_period"),
+            promotionalOfferID: text("promotional_offer_id"))
+        purchase.receipt = receipt.digest
+        return purchase
+    }
+
+    func renewal(in environment: Domain.Environment, at: Int64) -> StoreRenewal? {
+        guard let original = text("original_transaction_id") else { return nil }
+        var renewal = StoreRenewal(environment: environment, originalTransactionID: original, signedAt: at)
+        renewal.willRenew = text("auto_renew_status").map { $0 == "1" }
+        renewal.nextProductID = text("auto_renew_product_id")
+        renewal.isInBillingRetry = flag("is_in_billing_retry_period")
+        renewal.graceEndsAt = integer("grace_period_expires_date_ms")
+        renewal.isInGracePeriod = renewal.graceEndsAt.map { $0 > at } ?? false
+        renewal.expirationIntent = integer("expiration_intent")
+        renewal.priceIncrease = integer("price_consent_status")
+        return renewal
+    }
+}

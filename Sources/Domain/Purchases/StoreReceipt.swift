@@ -1,0 +1,95 @@
+/// A receipt's SHA-256 in lower-case hex, which names it.
+public struct ReceiptDigest: Hashable, Sendable, Codable {
+    public let rawValue: String
+
+    /// - Returns: nil unless these are 64 lower-case hex digits.
+    public init?(_ text: String) {
+        guard text.utf8.count == 64,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        rawValue = text
+    }
+
+    /// - Parameter sha256: its 32 octets.
+    public init(sha256: some Sequence<UInt8>) {
+        rawValue = sha256.map { octet in
+            let digits = String(octet, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let digest = ReceiptDigest(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no SHA-256")
+        }
+        self = digest
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+/// An app receipt that a store signed, verified: what one customer had bought in one app until then.
+///
+/// It is a snapshot: what was renewed or refunded later is not in it. Times are the store's, in milliseconds since 1970.
+public struct StoreReceipt: Sendable, Equatable {
+    /// One purchase, with what only receipts say of it.
+    public struct Entry: Sendable, Equatable {
+        public let purchase: StorePurchase
+        public let originalPurchasedAt: Int64?
+        public let webOrderLineItemID: Int64?
+        public let promotionalOfferID: String?
+
+        public init(
+            purchase: StorePurchase, originalPurchasedAt: Int64?, webOrderLineItemID: Int64?,
+            promotionalOfferID: String?
+        ) {
+            self.purchase = purchase
+            self.originalPurchasedAt = originalPurchasedAt
+            self.webOrderLineItemID = webOrderLineItemID
+            self.promotionalOfferID = promotionalOfferID
+        }
+    }
+
+    /// What the receipt says of the app.
+    public struct App: Sendable, Equatable {
+        /// The store's word for the sort of receipt, `ProductionSandbox`.
+        public var type: String?
+        public var itemID: Int64?
+        public var downloadID: Int64?
+        public var versionExternalID: Int64?
+        public var version: String?
+        public var originalVersion: String?
+        /// When the app itself was bought.
+        public var originalPurchasedAt: Int64?
+        /// When a volume purchase ends.
+        public var expiresAt: Int64?
+
+        public init() {}
+    }
+
+    public let digest: ReceiptDigest
+    public let environment: Environment
+    public let bundleID: String
+    public let app: App
+    public let createdAt: Int64
+    public let entries: [Entry]
+
+    public init(
+        digest: ReceiptDigest, environment: Environment, bundleID: String, app: App, createdAt: Int64, entries: [Entry]
+    ) {
+        self.digest = digest
+        self.environment = environment
+        self.bundleID = bundleID
+        self.app = app
+        self.createdAt = createdAt
+        self.entries = entries
+    }
+}
+
+extension StoreReceipt {
+    package var subjects: Set<StoreSubject> { Set(entries.map { StoreSubject($0.purchase) }) }
+}

@@ -1,0 +1,41 @@
+import Gateway
+import ProviderKit
+
+/// Apple's `status` of `verifyReceipt`, and which of our refusals it stands for.
+///
+/// Source: Apple, verifyReceipt, status.
+struct VerifyReceiptStatus: Equatable, Sendable {
+    let rawValue: Int64
+    /// Whether sending the same again may help (`is-retryable`).
+    var isRetryable = false
+
+    static let valid = VerifyReceiptStatus(rawValue: 0)
+    static let notPost = VerifyReceiptStatus(rawValue: 21_000)
+    static let malformed = VerifyReceiptStatus(rawValue: 21_002)
+    static let notAuthentic = VerifyReceiptStatus(rawValue: 21_003)
+    static let wrongSecret = VerifyReceiptStatus(rawValue: 21_004)
+    static let unavailable = VerifyReceiptStatus(rawValue: 21_005, isRetryable: true)
+    static let dataAccess = VerifyReceiptStatus(rawValue: 21_009, isRetryable: true)
+    /// Nothing here reads receipts: an operator has to mend that.
+    static let notConfigured = VerifyReceiptStatus(rawValue: 21_100)
+    static let other = VerifyReceiptStatus(rawValue: 21_199)
+}
+
+extension VerifyReceiptStatus {
+    init(_ error: GatewayError) {
+        switch error {
+        case .invalidReceipt(PurchaseRefusal.Reason.malformed.rawValue): self = .malformed
+        case .invalidReceipt, .invalidTransaction: self = .notAuthentic
+        case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
+        case .unauthenticated, .forbidden: self = .wrongSecret
+        case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
+            self = .unavailable
+        case .internalError: self = .dataAccess
+        case .noProviderAvailable: self = .notConfigured
+        case .invalidNotification, .notFound, .orderNotFound, .skuNotFound, .unknownProduct, .alreadyOwned,
+            .orderNotOpen, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .idempotencyKeyReused,
+            .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance:
+            self = .other
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+
+/// `verifyReceipt` as Apple's own answered it, for clients that still send receipts (`api.md` section 7).
+struct ReceiptRoutes {
+    static let path = "/validate-receipt"
+
+    let gateway: Gateway
+
+    var endpoints: [Endpoint] {
+        let others: [HTTPRequest.Method] = [.get, .put, .patch, .delete]
+        return [
+            Endpoint(
+                .post, Self.path, .userOrAnyone, bodyLimit: 2 << 20, idempotency: .ignored, errors: .verifyReceipt
+            ) { (call) async throws(GatewayError) in try await validate(call) }
+        ]
+            + others.map { method in
+                Endpoint(method, Self.path, .anyone, idempotency: .ignored, errors: .verifyReceipt) {
+                    (_) async throws(GatewayError) in
+                    try Self.answer(VerifyReceiptBody(.notPost))
+                }
+            }
+    }
+
+    private func validate(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(Fields.self)
+        var user: ExternalUserID?
+        if case .user(let known) = call.caller { user = known }
+        let answer = try await gateway.validateReceipt(
+            fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions ?? false,
+            user: user, context: call.context)
+        switch answer {
+        case .status(let status): return try Self.answer(VerifyReceiptBody(VerifyReceiptStatus(rawValue: status)))
+        case .report(let report): return try Self.answer(VerifyReceiptBody(report))
+        }
+    }
+
+    private static func answer(_ body: VerifyReceiptBody) throws(GatewayError) -> Answer {
+        .raw(
+            status: .ok, contentType: "application/json; charset=utf-8", body: try Answer.encode(body),
+            headers: [HTTPField(name: .cacheControl, value: "no-store")])
+    }
+
+    private struct Fields: Decodable {
+        let receiptData: String
+        let password: String?
+        let excludeOldTransactions: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case receiptData = "receipt-data", password, excludeOldTransactions = "exclude-old-transactions"
+        }
+    }
+}

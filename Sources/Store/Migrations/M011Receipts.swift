@@ -1,0 +1,14 @@
+extension Migrations {
+    /// App receipts: each holds many purchases, so that it is kept once, and only while one of them has no better evidence.
+    static let receipts = """
+        CREATE TABLE receipts (
+            digest {text} NOT NULL PRIMARY KEY,
+            account {text} NOT NULL,
+            evidence {blob} NOT NULL,
+            received_at {int} NOT NULL
+        ) {strict};
+        ALTER TABLE purchases ADD COLUMN receipt {text} REFERENCES receipts (digest);
+        CREATE INDEX purchases_by_receipt ON purchases (receipt) WHERE receipt IS NOT NULL;
+
+        """
+}
