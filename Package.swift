@@ -119,6 +119,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store",
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),

@@ -17,6 +17,11 @@ package struct AppleDeskSetup: Sendable {
     package var checksXcode = true
     /// What answers for Apple's server API; nil: the account has no key.
     package var appStore: FakeAppStore?
+    /// Whether the root of minted receipts is trusted.
+    package var trustsReceipts = false
+    package var sharedSecret: String?
+    /// `apple` or an address; what answers there is `appStore`, which then has no key.
+    package var verifyReceiptURL: String?
 
     package init() {}
 
@@ -27,15 +32,23 @@ package struct AppleDeskSetup: Sendable {
             "entitles": .text(entitles), "users": .list(users.map(SettingValue.text)),
         ]
         sandbox["max_hours"] = maxHours.map(SettingValue.integer)
+        var app: [String: SettingValue] = [
+            "bundle_id": .text("com.example.app"), "app_apple_id": .integer(AppleNotice.appNumber),
+        ]
+        app["shared_secret"] = sharedSecret.map(SettingValue.text)
+        var roots = trustsMint ? [AppleMint.rootFile] : []
+        if trustsReceipts { roots.append(AppleReceipt.rootFile) }
         var settings: [String: SettingValue] = [
-            "apps": .list([
-                .object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(AppleNotice.appNumber)])
-            ]),
+            "apps": .list([.object(app)]),
             "environments": .list(environments.map(SettingValue.text)),
-            "root_certificates": .list(trustsMint ? [.text(AppleMint.rootFile)] : []),
+            "root_certificates": .list(roots.map(SettingValue.text)),
             "xcode_certificates": .list(checksXcode ? [.text(AppleMint.xcodeFile)] : []), "sandbox": .object(sandbox),
         ]
-        if appStore != nil { settings["api"] = FakeAppStore.settings }
+        if let verifyReceiptURL {
+            settings["api"] = .object(["verify_receipt_url": .text(verifyReceiptURL)])
+        } else if appStore != nil {
+            settings["api"] = FakeAppStore.settings
+        }
         return ProviderSettings(settings)
     }
 }

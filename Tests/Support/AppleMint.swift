@@ -2,6 +2,7 @@ import Crypto
 package import Foundation
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// A certificate chain as Apple's is made, and the JWS that its leaf signs; the keys are the same in every run.
 package enum AppleMint {
@@ -29,7 +30,7 @@ package enum AppleMint {
         marker: [1, 2, 840, 113_635, 100, 6, 11, 1])
     private static let xcode = certificate("Mint Xcode", .init(xcodeKey.publicKey), nil, .init(xcodeKey), .leaf)
 
-    private enum Use { case authority, leaf }
+    enum Use { case authority, leaf }
 
     /// Who signs a payload.
     package enum Signer: Sendable {
@@ -64,7 +65,7 @@ package enum AppleMint {
         data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    private static func certificate(
+    static func certificate(
         _ name: String, _ key: Certificate.PublicKey, _ issuer: String?, _ signer: Certificate.PrivateKey, _ use: Use,
         marker: ASN1ObjectIdentifier? = nil
     ) -> Data {
@@ -92,7 +93,8 @@ package enum AppleMint {
     }
 
     private static func algorithm(_ key: Certificate.PrivateKey) -> Certificate.SignatureAlgorithm {
-        P256.Signing.PublicKey(key.publicKey) == nil ? .ecdsaWithSHA384 : .ecdsaWithSHA256
+        if _RSA.Signing.PublicKey(key.publicKey) != nil { return .sha256WithRSAEncryption }
+        return P256.Signing.PublicKey(key.publicKey) == nil ? .ecdsaWithSHA384 : .ecdsaWithSHA256
     }
 
     private static func distinguished(_ name: String) throws -> DistinguishedName {
@@ -102,7 +104,7 @@ package enum AppleMint {
         }
     }
 
-    private static func file(_ name: String, _ content: Data) -> String {
+    static func file(_ name: String, _ content: Data) -> String {
         made {
             let folder = FileManager.default.temporaryDirectory.appending(
                 path: "paydesk_mint_\(TestTemplates.nextNumber())_\(getpid())")

@@ -69,6 +69,8 @@ package final class FakeAppStore: HTTPTransport {
         case _ where state.knowsNothing: return json(["errorCode": .integer(4_040_010)], status: 404)
         case let path where path.hasPrefix("v1/subscriptions/"): return statuses(words.last ?? "", state)
         case let path where path.hasPrefix("v2/history/"): return history(query, state)
+        case let path where path.hasPrefix("v2/refund/lookup/"): return refunds(state)
+        case let path where path.hasPrefix("v1/transactions/"): return transaction(words.last ?? "", state)
         default: return IncomingReply(status: 404)
         }
     }
@@ -89,6 +91,18 @@ package final class FakeAppStore: HTTPTransport {
         }
         let group: JSONValue = .object(["subscriptionGroupIdentifier": .string("1"), "lastTransactions": .array(last)])
         return json(["environment": .string("Production"), "data": .array([group])])
+    }
+
+    private static func transaction(_ id: String, _ state: State) -> IncomingReply {
+        guard let sale = state.sales.last(where: { $0.id == id }) else {
+            return json(["errorCode": .integer(4_040_010)], status: 404)
+        }
+        return json(["signedTransactionInfo": .string(sale.jws)])
+    }
+
+    private static func refunds(_ state: State) -> IncomingReply {
+        let refunded = state.sales.filter { $0.revoked != nil }.map { JSONValue.string($0.jws) }
+        return json(["revision": .string("1"), "hasMore": .bool(false), "signedTransactions": .array(refunded)])
     }
 
     private static func history(_ query: [String: String], _ state: State) -> IncomingReply {

@@ -1,0 +1,66 @@
+import Domain
+import Gateway
+import ProviderKit
+import Store
+import TestSupport
+
+/// Runs a test at a desk that takes receipts.
+func withReceiptDesk(
+    on engine: TestEngine, _ edit: (inout AppleDeskSetup) -> Void = { _ in },
+    _ body: (AppleDesk) async throws -> Void
+) async throws {
+    let setup = AppleDeskSetup {
+        $0.trustsReceipts = true
+        $0.sharedSecret = ReceiptDesk.secret
+        edit(&$0)
+    }
+    try await withAppleDesk(on: engine, setup, body)
+}
+
+enum ReceiptDesk {
+    static let secret = "5d41402abc4b2a76b9719d911017c592"
+}
+
+extension AppleDesk {
+    func receipt(_ sales: AppleSale..., edit: (inout AppleReceipt) -> Void = { _ in }) -> AppleReceipt {
+        AppleReceipt(sales, at: now, edit)
+    }
+
+    @discardableResult
+    func verify(
+        _ receipt: AppleReceipt, _ id: String, user: String = "alice"
+    ) async throws -> VerifiedPurchase {
+        try await gateway.verifyReceipt(
+            receipt.base64, transactionID: id, user: Desk.user(user), context: .test)
+    }
+
+    /// Why a receipt is refused; nil where it is not.
+    func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
+        do {
+            _ = try await gateway.verifyReceipt(receipt, transactionID: id, user: Desk.user(user), context: .test)
+            return nil
+        } catch let error as GatewayError {
+            return error
+        }
+    }
+
+    /// The report about a receipt; `user` nil asks with the shared secret.
+    func report(
+        _ receipt: AppleReceipt, user: String? = "alice", newestOnly: Bool = false
+    ) async throws -> ReceiptReport? {
+        let answer = try await gateway.validateReceipt(
+            receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: newestOnly,
+            user: user.map { Desk.user($0) }, context: .test)
+        guard case .report(let report) = answer else { return nil }
+        return report
+    }
+
+    /// The status that stands in a report's stead.
+    func status(of receipt: AppleReceipt, user: String? = "alice") async throws -> Int64? {
+        let answer = try await gateway.validateReceipt(
+            receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: false,
+            user: user.map { Desk.user($0) }, context: .test)
+        guard case .status(let status) = answer else { return nil }
+        return status
+    }
+}

@@ -1,0 +1,176 @@
+import Domain
+import Foundation
+import Gateway
+import ProviderKit
+import Store
+import TestSupport
+import Testing
+
+@Suite("Receipts: what they attach")
+struct ReceiptTests {
+    @Test(arguments: TestEngine.allCases)
+    func `only the named transaction of a receipt is attached`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let pass = apple.sale()
+            let gems = apple.sale("com.example.gems", AppleSale.consumable)
+            let receipt = apple.receipt(gems, pass)
+            let verified = try await apple.verify(receipt, pass.id)
+            #expect(verified.attached.sku == "vip_month" && verified.attached.active)
+            #expect(verified.attached.expires_at == apple.now.adding(days: 30).rawValue)
+            #expect(verified.source == .receipt && !verified.isStale)
+            #expect(try await apple.record(gems) == nil)
+            #expect(try await apple.desk.count("orders") == 1)
+            let order = try await apple.order(verified.attached)
+            #expect(order.amount == nil && order.charged == nil)
+            // The same again is the same.
+            let again = try await apple.verify(receipt, pass.id)
+            #expect(again.attached == verified.attached)
+            #expect(try await apple.desk.count("orders") == 1)
+            #expect(try await apple.desk.count("receipts") == 1)
+            try await apple.verify(receipt, gems.id)
+            #expect(try await apple.desk.snapshot().balances == ["gems": 10])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a refusal is precise and keeps nothing`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine, { $0.environments = ["Production"] }) { apple in
+            let sale = apple.sale()
+            let good = apple.receipt(sale)
+            let cut = String(good.base64.prefix(400))
+            let cases: [(String, String, String)] = [
+                (good.base64, "1", "transaction_not_in_receipt"),
+                (apple.receipt().base64, sale.id, "transaction_not_in_receipt"),
+                (apple.receipt(sale) { $0.forged = apple.sale() }.base64, sale.id, "bad_signature"),
+                (apple.receipt(sale) { $0.isUnsigned = true }.base64, sale.id, "malformed"),
+                (apple.receipt(sale) { $0.bundle = "com.example.other" }.base64, sale.id, "wrong_app"),
+                (apple.receipt(sale) { $0.type = "ProductionSandbox" }.base64, sale.id, "wrong_environment"),
+                (apple.receipt(sale) { $0.created = 1_000 }.base64, sale.id, "certificate_expired"),
+                (cut, sale.id, "malformed"), ("", sale.id, "malformed"), ("/9j/4AAQSkZJRg==", sale.id, "malformed"),
+                ("MIAG" + String(repeating: "MIAw", count: 50_000), sale.id, "malformed"),
+                (String(repeating: "A", count: (2 << 20) + 4), sale.id, "malformed"),
+            ]
+            for (text, id, reason) in cases {
+                #expect(try await apple.refusal(of: text, id) == .invalidReceipt(reason), "\(reason)")
+            }
+            #expect(try await apple.desk.count("purchases") == 0)
+            #expect(try await apple.desk.count("receipts") == 0)
+        }
+        try await withReceiptDesk(on: engine, { $0.trustsReceipts = false }) { apple in
+            let sale = apple.sale()
+            let refusal = try await apple.refusal(of: apple.receipt(sale).base64, sale.id)
+            #expect(refusal == .invalidReceipt("untrusted_chain"))
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a named original means its newest period`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let renewals = [apple.period("first", from: -40), apple.period("first", from: -10)]
+            let receipt = apple.receipt(renewals[1], renewals[0])
+            let verified = try await apple.verify(receipt, "first")
+            #expect(verified.attached.transaction_id == renewals[1].id)
+            #expect(verified.attached.expires_at == renewals[1].purchasedAt.adding(days: 30).rawValue)
+            #expect(try await apple.record(renewals[0]) == nil)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what a receipt says was taken back gives nothing`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let sale = apple.sale()
+            try await apple.verify(apple.receipt(sale), sale.id)
+            #expect(try await apple.status().active)
+            try await apple.desk.pass(seconds: 60)
+            let later = apple.receipt(sale.with { $0.revoked = $0.purchased + 30_000 })
+            #expect(try await apple.refusal(of: later.base64, sale.id) == .purchaseRevoked)
+            #expect(try await !apple.status().active)
+            // The older receipt brings nothing back.
+            let older = apple.receipt(sale) { $0.created -= 60_000 }
+            #expect(try await apple.refusal(of: older.base64, sale.id) == .purchaseRevoked)
+            #expect(try await !apple.status().active)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a receipt belongs to whoever came first`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let sale = apple.sale()
+            let receipt = apple.receipt(sale)
+            try await apple.verify(receipt, sale.id)
+            #expect(try await apple.refusal(of: receipt.base64, sale.id, user: "bob") == .purchaseBelongsToAnotherUser)
+            // Nor does a report show bob what is alice's.
+            let report = try #require(try await apple.report(receipt, user: "bob"))
+            #expect(report.rows.isEmpty && report.receipt.entries.count == 1)
+            #expect(try await !apple.status("bob").active)
+            #expect(try await apple.report(receipt)?.rows.count == 1)
+        }
+    }
+
+    /// Every order in which two receipts and two signed versions of one purchase can arrive.
+    @Test(arguments: TestEngine.allCases)
+    func `whatever comes first, what was signed of the transaction itself counts`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let bought = apple.now
+            try await apple.desk.pass(seconds: 10 * 86_400)
+            var states: Set<String> = []
+            for (index, order) in permutations(of: 4).enumerated() {
+                let user = "user\(index)"
+                let sale = AppleSale("com.example.apple.auto", AppleSale.subscription, at: bought) {
+                    $0.expires = $0.purchased + 30 * 86_400_000
+                    ($0.price, $0.currency) = (29_900, "CNY")
+                }
+                let longer = sale.signedAgain(after: 5) { $0.expires = ($0.expires ?? 0) + 86_400_000 }
+                let early = AppleReceipt([sale], at: bought.adding(seconds: 3))
+                let late = AppleReceipt([sale.with { $0.revoked = $0.purchased + 7_000 }], at: bought.adding(seconds: 9))
+                for step in order {
+                    switch step {
+                    case 0: _ = try await apple.refusal(of: early.base64, sale.id, user: user)
+                    case 1: _ = try await apple.refusal(of: late.base64, sale.id, user: user)
+                    case 2: _ = try await apple.refusal(sale, user: user)
+                    default: _ = try await apple.refusal(longer, user: user)
+                    }
+                }
+                let status = try await apple.status(user)
+                let orders = try await apple.gateway.listOrders(
+                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 10).items
+                let order = try #require(orders.first)
+                #expect(orders.count == 1)
+                let record = try #require(try await apple.record(sale))
+                states.insert(
+                    "\(status.active) \(status.expires_at) \(order.status) \(order.charged?.value ?? -1) "
+                        + "\(record.purchase.expiresAt ?? 0) \(record.purchase.receipt == nil)")
+            }
+            let end = bought.adding(days: 31).rawValue
+            #expect(states == ["true \(end) paid 2990 \(end * 1_000) true"])
+            // Nothing refers to the receipts any more.
+            #expect(try await apple.desk.count("receipts") == 0)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a thousand purchases are kept, and a known receipt writes nothing`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { apple in
+            let sales = (0..<1_000).map { _ in apple.sale("com.example.gems", AppleSale.consumable) }
+            let receipt = AppleReceipt(sales, at: apple.now)
+            #expect(try await apple.report(receipt)?.rows.count == 1_000)
+            #expect(try await apple.desk.snapshot().balances == ["gems": 10_000])
+            let events = try await apple.desk.count("events")
+            #expect(try await apple.report(receipt)?.rows.count == 1_000)
+            #expect(try await apple.desk.count("events") == events)
+            #expect(try await apple.desk.snapshot().balances == ["gems": 10_000])
+        }
+    }
+}
+
+/// All orders of so many things.
+func permutations(of count: Int) -> [[Int]] {
+    guard count > 0 else { return [[]] }
+    return permutations(of: count - 1).flatMap { order in
+        (0...order.count).map { place in
+            var longer = order
+            longer.insert(count - 1, at: place)
+            return longer
+        }
+    }
+}
