@@ -174,16 +174,19 @@ struct PurchaseEnvironmentTests {
             ] as [(String, Int64, Bool)] {
                 let sale = apple.sale(product)
                 let attached = try await apple.gateway.verifyReceipt(
-                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test)
+                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
+                ).attached
                 #expect(attached.environment == "Xcode" && attached.active, "\(product)")
                 #expect(attached.expires_at == expires && attached.perpetual == perpetual, "\(product)")
                 let again = try await apple.gateway.verifyReceipt(
-                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test)
+                    sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
+                ).attached
                 #expect(again == attached)
             }
             let gems = apple.sale("com.example.gems")
             let units = try await apple.gateway.verifyReceipt(
-                gems.simulatorReceipt, transactionID: gems.id, user: Desk.user("gems"), context: .test)
+                gems.simulatorReceipt, transactionID: gems.id, user: Desk.user("gems"), context: .test
+            ).attached
             #expect(units.credited == ["gems": 10] && !units.active && units.expires_at == 0)
         }
         let production = AppleDeskSetup { ($0.environments, $0.isDevelopment) = (["Production", "Xcode"], false) }

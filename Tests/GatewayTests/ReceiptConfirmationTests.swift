@@ -24,7 +24,7 @@ struct ReceiptConfirmationTests {
 
     @Test(arguments: TestEngine.allCases)
     func `the API wins over the receipt`(_ engine: TestEngine) async throws {
-        try await Self.withStore(on: engine) { apple, store in
+        try await Self.withStore(on: engine) { (apple, store) async throws in
             let old = apple.period("first", from: -40) { $0.id = "first" }
             let new = apple.period("first", from: -10) {
                 $0.isRenewal = true
@@ -55,7 +55,7 @@ struct ReceiptConfirmationTests {
 
     @Test(arguments: TestEngine.allCases)
     func `what is not answered now is stale and asked again`(_ engine: TestEngine) async throws {
-        try await Self.withStore(on: engine) { apple, store in
+        try await Self.withStore(on: engine) { (apple, store) async throws in
             let sale = apple.period("first", from: 0) { $0.id = "first" }
             let troubles: [(FakeAppStore) -> Void] = [
                 { $0.script(.failure(.outcomeUnknown)) }, { $0.script("{}", status: 500) },
@@ -80,13 +80,13 @@ struct ReceiptConfirmationTests {
             #expect(try await apple.desk.count("receipts") == 0)
             let verified = try await apple.verify(receipt, sale.id)
             #expect(!verified.isStale && verified.source == .appStore)
-            #expect(try await apple.order(verified.attached).charged?.value == 2_990)
+            #expect(try await apple.order(verified.attached).order.charged?.value == 2_990)
         }
     }
 
     @Test(arguments: TestEngine.allCases)
     func `a renewal of what the receipt holds is taken when the API confirms it`(_ engine: TestEngine) async throws {
-        try await Self.withStore(on: engine) { apple, store in
+        try await Self.withStore(on: engine) { (apple, store) async throws in
             let old = apple.period("first", from: -40) { $0.id = "first" }
             let new = apple.period("first", from: -10) { $0.isRenewal = true }
             let foreign = apple.period("another", from: -10) { $0.id = "another" }
@@ -107,7 +107,7 @@ struct ReceiptConfirmationTests {
 
     @Test(arguments: TestEngine.allCases)
     func `without a user purchases are kept unclaimed until somebody claims them`(_ engine: TestEngine) async throws {
-        try await Self.withStore(on: engine) { apple, store in
+        try await Self.withStore(on: engine) { (apple, store) async throws in
             let sale = apple.period("first", from: 0) { $0.id = "first" }
             let unknown = apple.sale("com.example.nobody.sells")
             store.add(sale, AppleRenewal(sale))
@@ -126,7 +126,7 @@ struct ReceiptConfirmationTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a password is needed where no user asks, and it is its app's`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let receipt = apple.receipt(apple.sale())
             let other = apple.receipt(apple.sale()) { $0.bundle = "com.example.other" }
             for password in [nil, "", "wrong", ReceiptDesk.secret.uppercased()] {
@@ -139,7 +139,7 @@ struct ReceiptConfirmationTests {
             #expect(try await apple.desk.count("purchases") == 0)
             #expect(try await apple.report(receipt, user: nil)?.rows.count == 1)
         }
-        try await withReceiptDesk(on: engine, { $0.sharedSecret = nil }) { apple in
+        try await withReceiptDesk(on: engine, { $0.sharedSecret = nil }) { (apple) async throws in
             for password in [nil, "", "anything"] {
                 await #expect(throws: GatewayError.unauthenticated) {
                     try await apple.gateway.validateReceipt(
@@ -156,10 +156,12 @@ struct ReceiptConfirmationTests {
             ("Production", "ProductionSandbox", 21_007), ("Production", "Xcode", 21_007),
             ("Sandbox", "Production", 21_008), ("Sandbox", "ProductionVPP", 21_008),
         ] as [(String, String, Int64)] {
-            try await withReceiptDesk(on: engine, { $0.environments = [accepted] }) { apple in
+            try await withReceiptDesk(on: engine, { $0.environments = [accepted] }) { (apple) async throws in
                 let receipt = apple.receipt(apple.sale()) { $0.type = type }
-                #expect(try await apple.status(of: receipt) == status, "\(accepted) \(type)")
-                #expect(try await apple.desk.count("purchases") == 0)
+                let answered = try await apple.status(of: receipt)
+                #expect(answered == status, "\(accepted) \(type)")
+                let kept = try await apple.desk.count("purchases")
+                #expect(kept == 0)
             }
         }
     }

@@ -36,10 +36,11 @@ extension AppleDesk {
 
     /// Why a receipt is refused; nil where it is not.
     func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
-        do {
-            _ = try await gateway.verifyReceipt(receipt, transactionID: id, user: Desk.user(user), context: .test)
+        let user = Desk.user(user)
+        do throws(GatewayError) {
+            _ = try await gateway.verifyReceipt(receipt, transactionID: id, user: user, context: .test)
             return nil
-        } catch let error as GatewayError {
+        } catch {
             return error
         }
     }

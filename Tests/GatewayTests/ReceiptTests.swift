@@ -10,7 +10,7 @@ import Testing
 struct ReceiptTests {
     @Test(arguments: TestEngine.allCases)
     func `only the named transaction of a receipt is attached`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let pass = apple.sale()
             let gems = apple.sale("com.example.gems", AppleSale.consumable)
             let receipt = apple.receipt(gems, pass)
@@ -21,7 +21,7 @@ struct ReceiptTests {
             #expect(try await apple.record(gems) == nil)
             #expect(try await apple.desk.count("orders") == 1)
             let order = try await apple.order(verified.attached)
-            #expect(order.amount == nil && order.charged == nil)
+            #expect(order.order.amount == nil && order.order.charged == nil)
             // The same again is the same.
             let again = try await apple.verify(receipt, pass.id)
             #expect(again.attached == verified.attached)
@@ -34,7 +34,7 @@ struct ReceiptTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a refusal is precise and keeps nothing`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine, { $0.environments = ["Production"] }) { apple in
+        try await withReceiptDesk(on: engine, { $0.environments = ["Production"] }) { (apple) async throws in
             let sale = apple.sale()
             let good = apple.receipt(sale)
             let cut = String(good.base64.prefix(400))
@@ -56,7 +56,7 @@ struct ReceiptTests {
             #expect(try await apple.desk.count("purchases") == 0)
             #expect(try await apple.desk.count("receipts") == 0)
         }
-        try await withReceiptDesk(on: engine, { $0.trustsReceipts = false }) { apple in
+        try await withReceiptDesk(on: engine, { $0.trustsReceipts = false }) { (apple) async throws in
             let sale = apple.sale()
             let refusal = try await apple.refusal(of: apple.receipt(sale).base64, sale.id)
             #expect(refusal == .invalidReceipt("untrusted_chain"))
@@ -65,7 +65,7 @@ struct ReceiptTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a named original means its newest period`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let renewals = [apple.period("first", from: -40), apple.period("first", from: -10)]
             let receipt = apple.receipt(renewals[1], renewals[0])
             let verified = try await apple.verify(receipt, "first")
@@ -77,7 +77,7 @@ struct ReceiptTests {
 
     @Test(arguments: TestEngine.allCases)
     func `what a receipt says was taken back gives nothing`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let sale = apple.sale()
             try await apple.verify(apple.receipt(sale), sale.id)
             #expect(try await apple.status().active)
@@ -94,7 +94,7 @@ struct ReceiptTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a receipt belongs to whoever came first`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let sale = apple.sale()
             let receipt = apple.receipt(sale)
             try await apple.verify(receipt, sale.id)
@@ -110,7 +110,7 @@ struct ReceiptTests {
     /// Every order in which two receipts and two signed versions of one purchase can arrive.
     @Test(arguments: TestEngine.allCases)
     func `whatever comes first, what was signed of the transaction itself counts`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let bought = apple.now
             try await apple.desk.pass(seconds: 10 * 86_400)
             var states: Set<String> = []
@@ -138,7 +138,7 @@ struct ReceiptTests {
                 #expect(orders.count == 1)
                 let record = try #require(try await apple.record(sale))
                 states.insert(
-                    "\(status.active) \(status.expires_at) \(order.status) \(order.charged?.value ?? -1) "
+                    "\(status.active) \(status.expires_at) \(order.status) \(order.order.charged?.value ?? -1) "
                         + "\(record.purchase.expiresAt ?? 0) \(record.purchase.receipt == nil)")
             }
             let end = bought.adding(days: 31).rawValue
@@ -150,7 +150,7 @@ struct ReceiptTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a thousand purchases are kept, and a known receipt writes nothing`(_ engine: TestEngine) async throws {
-        try await withReceiptDesk(on: engine) { apple in
+        try await withReceiptDesk(on: engine) { (apple) async throws in
             let sales = (0..<1_000).map { _ in apple.sale("com.example.gems", AppleSale.consumable) }
             let receipt = AppleReceipt(sales, at: apple.now)
             #expect(try await apple.report(receipt)?.rows.count == 1_000)

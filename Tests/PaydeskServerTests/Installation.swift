@@ -68,7 +68,9 @@ struct Installation {
     }
 
     /// Runs a command to its end.
-    func run(_ arguments: String...) async throws -> Ended {
+    func run(_ arguments: String...) async throws -> Ended { try await command(arguments) }
+
+    func command(_ arguments: [String]) async throws -> Ended {
         let environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path]
         let program = try SpawnedProgram(
             [try Self.program()] + arguments, in: folder.path, name: UUID().uuidString, environment: environment)

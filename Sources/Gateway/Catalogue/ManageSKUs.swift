@@ -81,29 +81,7 @@ extension Gateway {
         var skus: [SKU] = []
         for draft in drafts { skus.append(try validate(draft)) }
         let result = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { [skus] settlement in
-            var result = CatalogueImport(added: 0, changed: 0)
-            // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
-            for sku in skus { try settlement.tx.releaseAppleProducts(sku) }
-            for sku in skus {
-                guard let code = sku.code else { throw GatewayError.invalidRequest(field: "id", reason: sku.id) }
-                if let before = try settlement.tx.lockSKU(code) {
-                    var after = sku
-                    after.number = before.number
-                    guard after != before else {
-                        try settlement.claimProducts(after)
-                        continue
-                    }
-                    try settlement.replace(before, by: after, action: "sku.imported")
-                    try settlement.claimProducts(after)
-                    result.changed += 1
-                } else if let made = try settlement.tx.insertSKU(sku, at: settlement.now) {
-                    try settlement.claimProducts(made)
-                    try settlement.audit(
-                        subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
-                    result.added += 1
-                }
-            }
-            return result
+            try settlement.merge(skus)
         }
         await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
         return result
@@ -142,6 +120,33 @@ extension Gateway {
 }
 
 extension Settlement {
+    /// Adds the SKUs that are not there and replaces the others.
+    func merge(_ skus: [SKU]) throws -> CatalogueImport {
+        var result = CatalogueImport(added: 0, changed: 0)
+        // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
+        for sku in skus { try tx.releaseAppleProducts(sku) }
+        for sku in skus {
+            guard let code = sku.code else { throw GatewayError.invalidRequest(field: "id", reason: sku.id) }
+            if let before = try tx.lockSKU(code) {
+                var after = sku
+                after.number = before.number
+                guard after != before else {
+                    try claimProducts(after)
+                    continue
+                }
+                try replace(before, by: after, action: "sku.imported")
+                try claimProducts(after)
+                result.changed += 1
+            } else if let made = try tx.insertSKU(sku, at: now) {
+                try claimProducts(made)
+                try audit(
+                    subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
+                result.added += 1
+            }
+        }
+        return result
+    }
+
     func claimProducts(_ sku: SKU) throws {
         let taken = try tx.claimAppleProducts(sku)
         guard taken.isEmpty || !sku.active else {

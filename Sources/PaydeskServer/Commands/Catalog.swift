@@ -12,13 +12,25 @@ struct Catalog: AsyncParsableCommand {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Merges a YAML file: new SKUs are added, known ones replaced, none removed.")
+            abstract: "Merges a file: new SKUs are added, known ones replaced, none removed.",
+            discussion: """
+                From a .storekit file a SKU that names a product has its names and its price in the storefront's \
+                currency; the rest stays. Other products become SKUs with the product id as \
+                their id; what the file does not say of those is asked for.
+                """)
 
         @OptionGroup var common: CommonOptions
-        @Argument(help: "A file like Config/catalog.yaml.") var file: String
+        @OptionGroup var storeKit: StoreKitImportOptions
+        @Argument(help: "A file like Config/catalog.yaml, or Xcode's StoreKit configuration file (.storekit).")
+        var file: String
 
         func run() async throws {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            if file.lowercased().hasSuffix(StoreKitFile.suffix) { return try await storeKit.run(file, configuration) }
+            guard storeKit.isEmpty else {
+                throw CommandError.usage(
+                    "paydesk: --currency, --bundle, --tier, --days and --units are for .storekit files")
+            }
             guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
                 throw CommandError.usage("paydesk: \(file) cannot be read")
             }
@@ -36,12 +48,14 @@ struct Catalog: AsyncParsableCommand {
     }
 
     struct Export: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Prints the catalogue as YAML.")
+        static let configuration = CommandConfiguration(abstract: "Prints the catalogue as YAML, or for Xcode.")
 
         @OptionGroup var common: CommonOptions
+        @OptionGroup var storeKit: StoreKitExportOptions
 
         func run() async throws {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            let storefront = try storeKit.parsed(configuration)
             let store = try await configuration.openReadOnly()
             do {
                 let gateway = try Composition(
@@ -50,6 +64,7 @@ struct Catalog: AsyncParsableCommand {
                 ).gateway
                 let skus = try await gateway.exportCatalogue()
                 await store.engine.close()
+                if let storefront { return try storeKit.show(skus, storefront) }
                 print(try CatalogFile.render(skus), terminator: "")
             } catch {
                 throw CommandError.store(error)

@@ -19,6 +19,8 @@ struct Doctor: AsyncParsableCommand {
         let check: String
         let good: Bool
         let detail: String
+        /// Good enough to sell, but somebody should look at it.
+        var warning = false
     }
 
     func run() async throws {
@@ -83,6 +85,7 @@ struct Doctor: AsyncParsableCommand {
                 ))
         }
         findings.append(try await sellable(gateway))
+        findings += try await unknownProducts(gateway)
         if !offline { findings += await online(accounts.map(\.account)) }
         return findings
     }
@@ -110,8 +113,29 @@ struct Doctor: AsyncParsableCommand {
                 : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
     }
 
+    /// Products that customers paid for and that give nothing until a SKU names them.
+    private func unknownProducts(_ gateway: Gateway) async throws -> [Finding] {
+        let (unknown, shown) = (try await gateway.unknownProducts(), 20)
+        var findings = unknown.prefix(shown).map { found in
+            Finding(
+                check: "product \(found.product)", good: true,
+                detail: "no SKU knows it, so \(found.purchases) kept purchases of \(found.bundle) give nothing (the "
+                    + "last of \(found.newest.utcDate)); add it to a SKU's apple_product_ids, or run `paydesk catalog "
+                    + "import` with the app's .storekit file: they are granted at once",
+                warning: true)
+        }
+        if unknown.count > shown {
+            let more = "and \(unknown.count - shown) more that no SKU knows"
+            findings.append(Finding(check: "products", good: true, detail: more, warning: true))
+        }
+        return findings
+    }
+
     private func show(_ findings: [Finding]) throws {
         if json { return print(try JSONText.make(findings)) }
-        for finding in findings { print("\(finding.good ? "ok  " : "FAIL") \(finding.check): \(finding.detail)") }
+        for finding in findings {
+            let word = !finding.good ? "FAIL" : finding.warning ? "warn" : "ok  "
+            print("\(word) \(finding.check): \(finding.detail)")
+        }
     }
 }

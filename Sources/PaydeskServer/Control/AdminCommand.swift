@@ -8,6 +8,7 @@ enum AdminCommand: Codable, Sendable {
     case createKey(name: String, partner: String?, scopes: [String])
     case revokeKey(id: String)
     case importCatalogue([SKU])
+    case importStoreKit(StoreKitImport)
     case backup(path: String)
 }
 
@@ -16,6 +17,7 @@ enum AdminResult: Codable, Sendable {
     case key(id: String, key: String)
     case revoked(id: String)
     case imported(CatalogueImport)
+    case importedStoreKit(StoreKitOutcome)
     case backedUp(path: String)
     case refused(message: String, exitCode: Int32)
 }
@@ -34,6 +36,8 @@ extension AdminCommand {
                 return .revoked(id: id)
             case .importCatalogue(let skus):
                 return .imported(try await gateway.importCatalogue(skus, context: context))
+            case .importStoreKit(let file):
+                return .importedStoreKit(try await gateway.importStoreKit(file, context: context))
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {
                     return .refused(

@@ -39,6 +39,12 @@ extension Transaction {
         return try sku(code)
     }
 
+    /// Locks the catalogue's writers one behind the other and returns every SKU as it stands, by ascending number.
+    package func lockCatalogue() throws(StoreError) -> [SKU] {
+        _ = try rows("SELECT value FROM counters WHERE name = 'sku'" + dialect.forUpdate, [])
+        return try skus(before: nil, limit: .max, activeOnly: false).reversed()
+    }
+
     /// Adds a SKU under the next number.
     ///
     /// - Returns: nil when its id is taken.

@@ -1,0 +1,56 @@
+/// How long one period of an auto-renewable subscription is, as a StoreKit configuration file writes it: `P1M`.
+package struct StoreKitPeriod: Hashable, Sendable, Codable {
+    package enum Unit: String, Sendable, Codable, CaseIterable {
+        case day = "D"
+        case week = "W"
+        case month = "M"
+        case year = "Y"
+    }
+
+    package let count: Int64
+    package let unit: Unit
+
+    /// The lengths that the App Store sells.
+    package static let sold: [StoreKitPeriod] = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"].compactMap(
+        StoreKitPeriod.init)
+
+    /// - Returns: nil for anything but `P`, a number without a leading zero and one of D, W, M and Y, and beyond 3,660 days.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 6, text.first == "P", let last = text.last, let unit = Unit(rawValue: String(last))
+        else { return nil }
+        let digits = text.dropFirst().dropLast()
+        guard !digits.isEmpty, digits.first != "0", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let count = Int64(digits)
+        else { return nil }
+        self.count = count
+        self.unit = unit
+        guard AppleProduct.dayRange.contains(days) else { return nil }
+    }
+
+    /// The period that a SKU of so many days renews by; nil where the App Store has none like it.
+    package init?(days: Int64) {
+        guard let found = Self.sold.first(where: { $0.covers(days) }) else { return nil }
+        self = found
+    }
+
+    package var text: String { "P\(count)\(unit.rawValue)" }
+
+    /// The days that one period counts elsewhere: a month has 30, a year 365.
+    package var days: Int64 {
+        switch unit {
+        case .day: count
+        case .week: count * 7
+        case .month: count * 30
+        case .year: count * 365
+        }
+    }
+
+    /// Whether a number of days is this period by some calendar: a month has 28 to 31 days, a year 365 or 366.
+    package func covers(_ days: Int64) -> Bool {
+        switch unit {
+        case .day, .week: days == self.days
+        case .month: (count * 28...count * 31).contains(days)
+        case .year: (count * 365...count * 366).contains(days)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package import Domain
+package import Foundation
+
+/// Xcode's StoreKit configuration file: `catalog import Products.storekit` and `catalog export --storekit`.
+///
+/// Read are the products, their prices and names, and the storefront that gives the prices their currency. What Xcode
+/// keeps beside (offers, errors to simulate, keys, family sharing) is nothing that a SKU has, and is ignored.
+package enum StoreKitFile {
+    package static let suffix = ".storekit"
+    package static let sizeLimit = 1 << 20
+    package static let productLimit = 10_000
+    private static let depthLimit = 32
+
+    /// What a file says.
+    package struct Contents: Sendable, Equatable {
+        package let products: [StoreKitProduct]
+        package let currency: Currency
+        /// Why it is this currency.
+        package let reason: String
+    }
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - file: how the file is called in faults.
+    ///   - currency: what the prices are in whatever the file says.
+    ///   - fallback: what they are in where the file names no storefront.
+    /// - Throws: every fault with the path of its value, `subscriptionGroups[0].subscriptions[1].productID`.
+    package static func parse(
+        _ data: Data, file: String, currency: Currency?, fallback: Currency
+    ) throws(ConfigurationError) -> Contents {
+        func whole(_ problem: String, _ remedy: String) -> ConfigurationError {
+            ConfigurationError([ConfigurationFault(file: file, problem: problem, remedy: remedy)])
+        }
+        guard data.count <= sizeLimit else { throw whole("is larger than 1 MiB", "export it from Xcode again") }
+        guard depth(of: data) <= depthLimit else { throw whole("is nested too deeply", "export it from Xcode again") }
+        // A zero byte is UTF-16 or UTF-32, whose brackets were not counted, or it is no JSON.
+        guard !data.contains(0), let json = try? JSONDecoder().decode(JSONValue.self, from: data) else {
+            throw whole("is not valid JSON", "save it in Xcode, as UTF-8 and without comments")
+        }
+        guard case .object(let root) = json, lists.contains(where: { root[$0] != nil }) else {
+            throw whole("is no StoreKit configuration file", "give the file that Xcode's StoreKit editor saves")
+        }
+        var reader = StoreKitReader(file: file)
+        let settings = reader.object(root["settings"], "settings")
+        let (chosen, reason) = reader.currency(settings, given: currency, fallback: fallback)
+        let locale = reader.optionalText(settings, "_locale", "settings") ?? ""
+        let products = reader.products(root, currency: chosen, locale: locale)
+        guard reader.faults.isEmpty else { throw ConfigurationError(reader.faults) }
+        return Contents(products: products, currency: chosen, reason: reason)
+    }
+
+    private static let lists = ["products", "nonRenewingSubscriptions", "subscriptionGroups"]
+
+    /// How deeply brackets outside texts are nested, before a parser sees them.
+    private static func depth(of data: Data) -> Int {
+        var (depth, deepest, isText, isEscaped) = (0, 0, false, false)
+        for byte in data {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case 0x5C: isEscaped = isText
+            case 0x22: isText.toggle()
+            case 0x7B where !isText, 0x5B where !isText:
+                depth += 1
+                deepest = max(deepest, depth)
+            case 0x7D where !isText, 0x5D where !isText: depth -= 1
+            default: break
+            }
+        }
+        return deepest
+    }
+}
