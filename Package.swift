@@ -129,7 +129,7 @@ let package = Package(
         .executableTarget(
             name: "paydesk-bench",
             dependencies: [
-                "AppleTrust", "Domain", "Store", "TestSupport",
+                "AppleTrust", "Domain", "Gateway", "ProviderKit", "Store", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -31,6 +31,16 @@ enum CPUTime {
     }
 }
 
+/// What this process holds of the machine's memory: proc(5), `VmRSS`.
+enum Memory {
+    static var residentMebibytes: Double {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let kibibytes = line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Double($0) }
+        return (kibibytes ?? 0) / 1_024
+    }
+}
+
 extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -9,13 +9,14 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
     var only = Section.names
     @Flag(help: "Prints JSON instead of a table.") var json = false
-    @Flag(help: "Measures all but verification on a throwaway PostgreSQL as well.") var postgres = false
+    @Flag(help: "Measures all but verification and sync on a throwaway PostgreSQL as well.") var postgres = false
     @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
     @Option(help: "The program under test instead of the one beside this.") var paydesk: String?
     @Option(help: "Attaches at 16 and at 64 clients; a fifth of them at one.") var attaches = 5_000
     @Option(help: "Seconds of each measurement of reads, of which there are three.") var seconds = 2
     @Option(help: "The grants of the large database.") var grants = 1_000_000
     @Option(help: "The events of the backlog that is delivered.") var events = 20_000
+    @Option(help: "The subscriptions that a sync asks Apple about.") var subscriptions = 10_000
     @Option(help: "Writes `perf` recordings of attach and status at 64 clients into this folder.")
     var profile: String?
 
@@ -23,9 +24,14 @@ struct Measure: AsyncParsableCommand {
         guard let sections = Section.parse(only) else {
             throw ValidationError("--only takes any of \(Section.names)")
         }
-        guard attaches >= 100, seconds >= 1, grants >= 2_000, (1_000...10_000_000).contains(events) else {
+        guard attaches >= 100, seconds >= 1, grants >= 2_000, (1_000...10_000_000).contains(events),
+            (100...1_000_000).contains(subscriptions)
+        else {
             throw ValidationError(
-                "--attaches at least 100, --seconds at least 1, --grants at least 2000, --events 1000 to 10000000")
+                """
+                --attaches at least 100, --seconds at least 1, --grants at least 2000, --events 1000 to 10000000, \
+                --subscriptions 100 to 1000000
+                """)
         }
         let bench = try Workbench(
             folder: folder, program: paydesk, attaches: attaches, seconds: seconds, grants: grants, events: events,
@@ -52,6 +58,10 @@ struct Measure: AsyncParsableCommand {
         if engine == .sqlite, sections.contains(.verify) {
             progress("verification")
             report.add(try VerifySection.figures())
+        }
+        if engine == .sqlite, sections.contains(.sync) {
+            progress("a sync of subscriptions")
+            report.add(try await SyncSection.figures(subscriptions: subscriptions))
         }
         if !sections.isDisjoint(with: [.attach, .commits]) {
             progress("attaches on \(engine)")
@@ -84,6 +94,7 @@ enum Section: String, CaseIterable {
     case status
     case growth
     case deliveries
+    case sync
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

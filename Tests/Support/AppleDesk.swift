@@ -16,7 +16,7 @@ package struct AppleDeskSetup: Sendable {
     package var trustsMint = true
     package var checksXcode = true
     /// What answers for Apple's server API; nil: the account has no key.
-    package var appStore: FakeAppStore?
+    package var appStore: (any HTTPTransport)?
     /// Whether the root of minted receipts is trusted.
     package var trustsReceipts = false
     package var sharedSecret: String?

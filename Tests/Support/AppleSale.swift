@@ -30,6 +30,8 @@ package struct AppleSale: Sendable {
     package var percentage: Int64?
     package var environment = "Production"
     package var bundle = "com.example.app"
+    /// Further members of the payload.
+    package var more: [String: JSONValue] = [:]
 
     /// A new transaction, with an id that no other has.
     package init(
@@ -80,6 +82,7 @@ package struct AppleSale: Sendable {
         fields["revocationReason"] = revoked.map { _ in .integer(0) }
         fields["revocationPercentage"] = percentage.map(JSONValue.integer)
         if isUpgraded { fields["isUpgraded"] = .bool(true) }
+        fields.merge(more) { $1 }
         return AppleMint.made { try JSONEncoder().encode(fields) }
     }
 

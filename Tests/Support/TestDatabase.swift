@@ -52,7 +52,11 @@ package struct TestDatabase: Sendable {
     }
 
     /// A second store on the same database, as another node has it (PostgreSQL only: a SQLite file has one owner).
-    package func openAnother() throws -> Store { try Self.open(url, rehearse: false) }
+    ///
+    /// - Parameter retries: how often a lost race is run again; 0 shows each one.
+    package func openAnother(retries: Int = PostgresSettings().retries) throws -> Store {
+        try Self.open(url, rehearse: false, retries: retries)
+    }
 
     /// Closes the store and removes the database.
     package func remove() async throws {
@@ -63,7 +67,9 @@ package struct TestDatabase: Sendable {
         try result.get()
     }
 
-    static func open(_ url: DatabaseURL, rehearse: Bool) throws -> Store {
+    static func open(
+        _ url: DatabaseURL, rehearse: Bool, retries: Int = PostgresSettings().retries
+    ) throws -> Store {
         switch url {
         case .sqlite:
             return try Store.open(url, rehearse: rehearse, now: { time }, jitter: { 0.5 }, onFailure: { _ in })
@@ -73,6 +79,7 @@ package struct TestDatabase: Sendable {
             // A test machine may be far busier than a server that answers within a second should be.
             settings.patience = .seconds(30)
             settings.rehearse = rehearse
+            settings.retries = retries
             return Store(engine: PostgresEngine(address, settings: settings))
         }
     }

@@ -49,8 +49,10 @@ extension Gateway {
         let (job, now) = (ids.make(Job.self), time.now)
         let replayed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            let target = try tx.replayNotification(kept.id, as: record)
+            let target = try tx.replayTarget(of: kept.id, as: record)
+            // The job first, as who runs it locks them.
             try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.replayNotification(kept.id, as: record, into: target)
             try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
             try settlement.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")

@@ -75,27 +75,35 @@ extension Transaction {
             """, record.account, record.account, limit)
     }
 
-    /// Makes a kept notification wait for processing again.
+    /// The notification that a kept one waits as when it is processed again: itself, or the one that came before it with the
+    /// same event id.
     ///
-    /// - Parameter record: what verifying it again came to; nil keeps the facts as they are.
-    /// - Returns: the one that waits: this, or the one that came before it with the same event id.
-    package func replayNotification(
-        _ id: ID<Domain.Notification>, as record: NotificationRecord?
+    /// - Parameter record: what verifying it again came to.
+    package func replayTarget(
+        of id: ID<Domain.Notification>, as record: NotificationRecord?
     ) throws(StoreError) -> ID<Domain.Notification> {
-        guard let record else {
-            try run("UPDATE notifications SET status = 'stored' WHERE id = ?", id)
-            return id
-        }
+        guard let record else { return id }
         let earlier = try row(
             "SELECT id FROM notifications WHERE account = ? AND provider_event_id = ?", record.account, record.eventID)
-        let target = try earlier?.id("id", Domain.Notification.self) ?? id
+        return try earlier?.id("id", Domain.Notification.self) ?? id
+    }
+
+    /// Makes a kept notification wait for processing again, after its job was locked.
+    ///
+    /// - Parameter record: what verifying it again came to; nil keeps the facts as they are.
+    package func replayNotification(
+        _ id: ID<Domain.Notification>, as record: NotificationRecord?, into target: ID<Domain.Notification>
+    ) throws(StoreError) {
+        guard let record else {
+            try run("UPDATE notifications SET status = 'stored' WHERE id = ?", id)
+            return
+        }
         try run(
             """
             UPDATE notifications SET status = 'stored', type = ?, facts = ?, provider_event_id = ?
             WHERE id = ?
             """, record.type, record.facts, record.eventID, target)
         if target != id { try run("DELETE FROM notifications WHERE id = ? AND status = 'rejected'", id) }
-        return target
     }
 
     /// - Returns: false when the account has this event already.
