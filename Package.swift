@@ -108,7 +108,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        .executableTarget(name: "paydesk", dependencies: ["PaydeskServer", "AppleIAPProvider", "SandboxProvider"]),
+        .executableTarget(
+            name: "paydesk", dependencies: ["PaydeskServer", "AppleIAPProvider", "SandboxProvider", "StripeProvider"]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
@@ -182,12 +183,16 @@ let package = Package(
         ),
         .testTarget(name: "PaydeskServerTests", dependencies: ["Domain", "Gateway", "PaydeskServer", "TestSupport"]),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
-        + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")]),
+        + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")])
+        + provider(
+            "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway"], exclude: ["Interop"]),
     swiftLanguageModes: [.v6]
 )
 
 /// A payment provider: `Providers/<name>` with its sources and its tests.
-func provider(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
+func provider(
+    _ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency] = [], exclude: [String] = []
+) -> [Target] {
     [
         .target(
             name: "\(name)Provider", dependencies: ["ProviderKit", "Domain"] + dependencies,
@@ -195,8 +200,9 @@ func provider(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Targ
         .testTarget(
             name: "\(name)ProviderTests",
             dependencies: [.target(name: "\(name)Provider"), "ProviderKit", "ProviderTesting", "TestSupport"]
-                + dependencies,
-            path: "Providers/\(name)/Tests"
+                + dependencies + tests,
+            path: "Providers/\(name)/Tests",
+            exclude: exclude
         ),
     ]
 }

@@ -11,10 +11,11 @@ public struct ProviderContext: Sendable {
     public let notifyURL: String
     /// Paydesk's own public address, without a slash at its end.
     public let publicURL: String
+    public let log: ProviderLog
 
     public init(
         http: any HTTPTransport, time: TimeSource, random: RandomSource, book: any AccountBook, notifyURL: String,
-        publicURL: String
+        publicURL: String, log: ProviderLog = .silent
     ) {
         self.http = http
         self.time = time
@@ -22,6 +23,7 @@ public struct ProviderContext: Sendable {
         self.book = book
         self.notifyURL = notifyURL
         self.publicURL = publicURL
+        self.log = log
     }
 
     /// Where a ``PaymentPageServing`` provider's page of a payment is.

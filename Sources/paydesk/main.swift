@@ -1,5 +1,6 @@
 import AppleIAPProvider
 import PaydeskServer
 import SandboxProvider
+import StripeProvider
 
-await PaydeskServer.run(providers: [AppleIAPProvider.self, SandboxProvider.self])
+await PaydeskServer.run(providers: [AppleIAPProvider.self, SandboxProvider.self, StripeProvider.self])

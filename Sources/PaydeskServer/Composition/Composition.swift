@@ -19,7 +19,7 @@ struct Composition {
     ) throws(CommandError) {
         self.configuration = configuration
         self.logger = logger
-        let registry = try configuration.registry(providers, transport: transport) {
+        let registry = try configuration.registry(providers, transport: transport, logger: logger) {
             StoredBook(store: store, account: $0)
         }
         let keyRing: KeyRing
@@ -64,7 +64,8 @@ extension Configuration {
     ///
     /// - Throws: one line per setting that a provider refuses (exit 2).
     func registry(
-        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, book: (AccountID) -> any AccountBook
+        _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, logger: Logger? = nil,
+        book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
         var configured: [ConfiguredAccount] = []
@@ -73,7 +74,8 @@ extension Configuration {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
                 http: transport, time: Live.time, random: Live.random, book: book(account.id),
-                notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL)
+                notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
+                log: logger.map { .to($0, account: account.id) } ?? .silent)
             let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
             do throws(ProviderSetupError) {
                 configured.append(

@@ -1,0 +1,125 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// Calls of Stripe's API, each with the pinned version and, where it changes something, its idempotency key.
+///
+/// A call is repeated here at most twice, with the same key, and only after an answer: what was not answered is left to
+/// Paydesk, which asks before anything else.
+struct StripeAPI: Sendable {
+    /// The version in which Stripe reads our requests and writes its answers.
+    static let version = "2026-10-28.endive"
+    private static let repetitions = 2
+    /// No repetition begins later than this after the first call.
+    private static let patienceMilliseconds: Int64 = 20_000
+    private static let objectLimit = 1 << 20
+    private static let listLimit = 8 << 20
+
+    private let settings: StripeSettings
+    private let context: ProviderContext
+    private let pause: @Sendable (Duration) async -> Void
+
+    init(settings: StripeSettings, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void) {
+        self.settings = settings
+        self.context = context
+        self.pause = pause
+    }
+
+    func get<Value: Decodable>(
+        _ path: String, _ query: StripeForm = StripeForm(), isList: Bool = false
+    ) async throws(StripeFailure) -> Value {
+        let text = query.encoded
+        let request = OutgoingRequest(
+            method: "GET", url: "\(settings.base)/v1/\(path)" + (text.isEmpty ? "" : "?\(text)"), headers: headers,
+            maxReplyBytes: isList ? Self.listLimit : Self.objectLimit)
+        return try Self.read(try await send(request, path))
+    }
+
+    /// - Returns: the answer, and whether it is one that Stripe gave to this key before.
+    func post<Value: Decodable>(
+        _ path: String, _ form: StripeForm, key: String
+    ) async throws(StripeFailure) -> (value: Value, isReplayed: Bool) {
+        let more = [
+            (name: "Content-Type", value: "application/x-www-form-urlencoded"), (name: "Idempotency-Key", value: key),
+        ]
+        let request = OutgoingRequest(
+            method: "POST", url: "\(settings.base)/v1/\(path)", headers: headers + more,
+            body: Data(form.encoded.utf8), maxReplyBytes: Self.objectLimit)
+        let reply = try await send(request, path)
+        return (try Self.read(reply), reply.stripeHeader("idempotent-replayed") == "true")
+    }
+
+    private var headers: [(name: String, value: String)] {
+        [
+            (name: "Authorization", value: "Bearer \(settings.secretKey.value)"),
+            (name: "Stripe-Version", value: Self.version), (name: "Accept", value: "application/json"),
+            (name: "User-Agent", value: "paydesk"),
+        ]
+    }
+
+    private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
+        let begin = context.time.milliseconds()
+        for turn in 0... {
+            let reply: IncomingReply
+            do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
+                context.log.write(
+                    .warning, "stripe: no answer", ["call": "\(request.method) \(path)", "error": "\(error)"])
+                throw error == .notSent ? .notSent : .unanswered
+            }
+            log(reply, request.method, path)
+            if (200...299).contains(reply.status) { return reply }
+            guard turn < Self.repetitions, let delay = reply.delay(beforeRepetition: turn, random: context.random),
+                context.time.milliseconds() - begin < Self.patienceMilliseconds
+            else {
+                throw reply.status < 400 ? .unanswered : .refused(StripeRefusal(reply))
+            }
+            await pause(delay)
+        }
+        throw .unanswered
+    }
+
+    /// Stripe's request id, by which its support finds a call, and codes; never a message or a body.
+    private func log(_ reply: IncomingReply, _ method: String, _ path: String) {
+        var metadata = ["call": "\(method) \(path)", "status": "\(reply.status)"]
+        metadata["request_id"] = StripeText.word(reply.stripeHeader("request-id"))
+        guard reply.status >= 300 else {
+            return context.log.write(.debug, "stripe: answered", metadata)
+        }
+        let refusal = StripeRefusal(reply)
+        metadata["type"] = refusal.type
+        metadata["code"] = refusal.code
+        let isKey = [401, 403].contains(reply.status)
+        context.log.write(
+            isKey ? .error : .notice, isKey ? "stripe: the secret key was refused" : "stripe: refused", metadata)
+    }
+
+    private static func read<Value: Decodable>(_ reply: IncomingReply) throws(StripeFailure) -> Value {
+        guard let value = try? JSONDecoder().decode(Value.self, from: reply.body) else { throw .unanswered }
+        return value
+    }
+}
+
+extension IncomingReply {
+    func stripeHeader(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+
+    /// How long to wait before the call is repeated; nil where it is not to be.
+    ///
+    /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, as its libraries do:
+    /// after half a second, doubled each time up to 5 s, and up to half of it taken off by chance.
+    fileprivate func delay(beforeRepetition turn: Int, random: RandomSource) -> Duration? {
+        switch stripeHeader("stripe-should-retry") {
+        case "true": break
+        case "false": return nil
+        default: guard status == 409 || status >= 500 else { return nil }
+        }
+        let longest: Int64 = 5_000
+        let full = min(longest, 500 << Int64(min(turn, 8)))
+        let chance = Int64(random.bytes(1).first ?? 0)
+        var delay = max(500, full - full / 2 * chance / 255)
+        if let after = stripeHeader("retry-after").flatMap({ Int64($0) }) {
+            guard (0...longest / 1_000).contains(after) else { return nil }
+            delay = max(delay, after * 1_000)
+        }
+        return .milliseconds(delay)
+    }
+}

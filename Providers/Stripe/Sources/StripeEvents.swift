@@ -1,0 +1,155 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a notification states, once its signature is good.
+extension StripeProvider {
+    private struct Event: Decodable {
+        let id: String
+        let type: String
+        let livemode: Bool
+        /// The connected account that it is about; such are none of ours.
+        let account: String?
+    }
+
+    private struct Content<Object: Decodable>: Decodable {
+        struct Envelope: Decodable {
+            let object: Object
+        }
+        let data: Envelope
+    }
+
+    /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where Stripe has to be asked
+    ///   whose it is and does not answer.
+    func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
+        guard let event = try? JSONDecoder().decode(Event.self, from: body) else {
+            throw .rejected(reason: "malformed_body")
+        }
+        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
+        guard (1...128).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        guard event.livemode == settings.isLive else { throw .rejected(reason: "other_mode") }
+        var facts: [ProviderFact] = []
+        if event.account == nil {
+            do throws(StripeFailure) { facts = try await self.facts(event.type, body) } catch {
+                throw error.providerError(afterChange: false)
+            }
+        }
+        return ReceivedNotification(
+            eventID: event.id, type: event.type, facts: facts, acknowledgement: Acknowledgement(body: "ok"))
+    }
+
+    /// By the object's state and not by the event's name, except where only the name tells; other types mean nothing here.
+    private func facts(_ type: String, _ body: Data) async throws(StripeFailure) -> [ProviderFact] {
+        if type.hasPrefix("payment_intent.") { return try intentFacts(type, try read(body)) }
+        if type.hasPrefix("checkout.session.") { return try sessionFacts(type, try read(body)) }
+        if type.hasPrefix("charge.dispute.") { return try await disputeFacts(try read(body)) }
+        if type.hasPrefix("refund.") || type == "charge.refund.updated" { return try await refundFacts(try read(body)) }
+        if type == "charge.refunded" { return try await chargeFacts(try read(body)) }
+        return []
+    }
+
+    private func read<Object: Decodable>(_ body: Data) throws(StripeFailure) -> Object {
+        guard let content = try? JSONDecoder().decode(Content<Object>.self, from: body) else {
+            throw .unsayable("malformed_object")
+        }
+        return content.data.object
+    }
+
+    private func intentFacts(
+        _ type: String, _ intent: StripeObject.PaymentIntent
+    ) throws(StripeFailure) -> [ProviderFact] {
+        guard let payment = Self.payment(intent.metadata) else { return [] }
+        var outcome = try intent.outcome()
+        if type == "payment_intent.payment_failed", outcome == .accepted {
+            outcome = .tryFailed(reason: "payment_failed")
+        }
+        let isOfSession = intent.metadata?[StripeMetadata.contract] == ContractType.url.rawValue
+        if isOfSession {
+            // The session is the payment: it tells of its end, and its id is the reference.
+            switch outcome {
+            case .succeeded, .tryFailed: break
+            case .accepted, .pending, .failed, .cancelled: return []
+            }
+        }
+        return [
+            .payment(PaymentReport(payment: payment, outcome: outcome, reference: isOfSession ? nil : intent.id))
+        ]
+    }
+
+    private func sessionFacts(
+        _ type: String, _ session: StripeObject.CheckoutSession
+    ) throws(StripeFailure) -> [ProviderFact] {
+        guard let payment = Self.payment(session.metadata) else { return [] }
+        var outcome = try session.outcome()
+        if type == "checkout.session.async_payment_failed", outcome == .accepted {
+            outcome = .failed(reason: "async_payment_failed")
+        }
+        return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: session.id))]
+    }
+
+    private func refundFacts(_ refund: StripeObject.Refund) async throws(StripeFailure) -> [ProviderFact] {
+        guard let payment = try await payment(refund.metadata, refund.payment_intent?.id) else { return [] }
+        return [.refund(try Self.report(refund, payment))]
+    }
+
+    /// A charge was refunded, and its refunds say how; the event holds none of them in the pinned version.
+    private func chargeFacts(_ charge: StripeObject.Charge) async throws(StripeFailure) -> [ProviderFact] {
+        guard let intent = charge.payment_intent?.id, let payment = try await payment(nil, intent) else { return [] }
+        return try await StripeRefundCalls(api: api).all(of: intent).map { refund throws(StripeFailure) in
+            .refund(try Self.report(refund, payment))
+        }
+    }
+
+    private func disputeFacts(_ dispute: StripeObject.Dispute) async throws(StripeFailure) -> [ProviderFact] {
+        guard let outcome = dispute.outcome, let payment = try await payment(nil, dispute.payment_intent?.id) else {
+            return []
+        }
+        guard let amount = StripeAmount.money(dispute.amount, dispute.currency) else { throw .unsayable("bad_amount") }
+        return [
+            .dispute(DisputeReport(payment: payment, reference: dispute.id, outcome: outcome, amount: amount))
+        ]
+    }
+
+    private static func report(
+        _ refund: StripeObject.Refund, _ payment: ID<Payment>
+    ) throws(StripeFailure) -> RefundReport {
+        guard let amount = StripeAmount.money(refund.amount, refund.currency) else { throw .unsayable("bad_amount") }
+        return RefundReport(
+            payment: payment, refund: refund.metadata?[StripeMetadata.refund].flatMap { ID<Refund>($0) },
+            outcome: refund.outcome, amount: amount, reference: refund.id)
+    }
+
+    private static func payment(_ metadata: [String: String]?) -> ID<Payment>? {
+        metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
+    }
+
+    /// Whose an object is: by its own metadata, else by its PaymentIntent's; nil for what is not ours.
+    private func payment(
+        _ metadata: [String: String]?, _ intent: String?
+    ) async throws(StripeFailure) -> ID<Payment>? {
+        if let payment = Self.payment(metadata) { return payment }
+        guard let intent, let id = StripeText.id(intent) else { return nil }
+        do throws(StripeFailure) {
+            let known: StripeObject.PaymentIntent = try await api.get("payment_intents/\(id)")
+            guard known.id == id, known.livemode ?? settings.isLive == settings.isLive else { throw .foreign }
+            return Self.payment(known.metadata)
+        } catch {
+            if case .refused(let refusal) = error, refusal.isMissing { return nil }
+            // Asked again when Stripe sends the notification again.
+            throw .unanswered
+        }
+    }
+}
+
+extension StripeObject.Dispute {
+    /// Nil for an inquiry, which takes no money, and for words that are not known.
+    var outcome: DisputeOutcome? {
+        switch status {
+        case "needs_response", "under_review", "appeal_needs_response", "appeal_under_review": .opened
+        // Where it was prevented by giving the money back, a refund tells of that.
+        case "won", "prevented": .won
+        case "lost": .lost
+        default: nil
+        }
+    }
+}

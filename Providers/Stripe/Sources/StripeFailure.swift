@@ -1,0 +1,83 @@
+import FoundationEssentials
+import ProviderKit
+
+/// How a call to Stripe can end without its answer.
+enum StripeFailure: Error, Sendable, Equatable {
+    /// It never reached Stripe.
+    case notSent
+    /// It may have taken effect: a time limit, a cut connection, an answer that is none of Stripe's.
+    case unanswered
+    /// Stripe's word.
+    case refused(StripeRefusal)
+    /// The answer is about another payment, another account or another mode.
+    case foreign
+    /// The answer cannot be said in our words, by the reason.
+    case unsayable(String)
+}
+
+/// An error answer of Stripe's, without its message: that can hold parts of a key.
+struct StripeRefusal: Error, Sendable, Equatable {
+    let status: Int
+    /// `invalid_request_error`, `card_error` …; nil where the body is not Stripe's.
+    let type: String?
+    let code: String?
+    let declineCode: String?
+
+    init(status: Int, type: String? = nil, code: String? = nil, declineCode: String? = nil) {
+        self.status = status
+        self.type = type
+        self.code = code
+        self.declineCode = declineCode
+    }
+
+    init(_ reply: IncomingReply) {
+        struct Body: Decodable {
+            struct Details: Decodable {
+                let type: String?
+                let code: String?
+                let decline_code: String?
+            }
+            let error: Details
+        }
+        let details = try? JSONDecoder().decode(Body.self, from: reply.body).error
+        self.init(
+            status: reply.status, type: StripeText.word(details?.type), code: StripeText.word(details?.code),
+            declineCode: StripeText.word(details?.decline_code))
+    }
+
+    /// The key was used with other parameters before: that call's result stands.
+    var isOtherUseOfKey: Bool { type == "idempotency_error" && status != 409 }
+
+    /// Stripe has no such object.
+    var isMissing: Bool { status == 404 && (type == "invalid_request_error" || code == "resource_missing") }
+
+    /// Stripe refused before anything began: a key, a right, a limit.
+    fileprivate var isBeforeWork: Bool {
+        [401, 403, 429].contains(status) || code == "rate_limit" || code == "lock_timeout"
+    }
+
+    fileprivate var reason: String { declineCode ?? code ?? type ?? "refused" }
+}
+
+extension StripeFailure {
+    /// What it means to Paydesk.
+    ///
+    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    func providerError(afterChange: Bool) -> ProviderError {
+        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
+        switch self {
+        case .notSent: return .unavailable
+        case .unanswered: return unknown
+        case .foreign: return .invalidSignature
+        case .unsayable(let reason): return afterChange ? .outcomeUnknown : .rejected(reason: reason)
+        case .refused(let refusal):
+            if refusal.isBeforeWork { return .unavailable }
+            // A result under the same key exists, or is being made.
+            if refusal.isOtherUseOfKey { return unknown }
+            switch refusal.status {
+            case 408, 409, 425, 500...: return unknown
+            default: return refusal.type == nil ? unknown : .rejected(reason: refusal.reason)
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Domain
+import ProviderKit
+
+/// Finds a payment by our id, when Stripe's id of it never reached us.
+///
+/// Stripe's lists are up to date at once, and our ids carry the time of their making, so a list of that time finds it.
+/// Its search is used only where too much happened at that time, because it learns of new objects a minute late
+/// (docs.stripe.com/search).
+struct StripeLocator: Sendable {
+    private static let pageSize: Int64 = 100
+    private static let pageLimit = 10
+    /// Clocks may differ by this much, in seconds.
+    private static let slack: Int64 = 300
+    /// By then nearly every payment has been opened.
+    private static let usual: Int64 = 900
+    /// By then a search has heard of it.
+    private static let searchDelay: Int64 = 180
+
+    let api: StripeAPI
+    let mode: StripeSettings.Mode
+    let time: TimeSource
+
+    /// - Returns: nil where Stripe has no such payment now.
+    /// - Throws: `unanswered` where that cannot be told.
+    func payment(_ id: ID<Payment>) async throws(StripeFailure) -> StripePayment? {
+        let (made, now) = (id.madeAt, time.now)
+        var windows = [(made.adding(seconds: -Self.slack), made.adding(seconds: Self.usual))]
+        if now > windows[0].1 { windows.append((windows[0].1, now.adding(seconds: Self.slack))) }
+        var isComplete = true
+        for window in windows {
+            let (found, wasComplete) = try await listed(id, from: window.0, until: window.1)
+            if let found { return found }
+            isComplete = isComplete && wasComplete
+        }
+        if isComplete { return nil }
+        guard mode == .paymentIntent else { throw .unanswered }
+        if let found = try await searched(id) { return found }
+        guard now > made.adding(seconds: Self.searchDelay) else { throw .unanswered }
+        return nil
+    }
+
+    /// One page after the other, newest first.
+    private func listed(
+        _ id: ID<Payment>, from: Timestamp, until: Timestamp
+    ) async throws(StripeFailure) -> (found: StripePayment?, isComplete: Bool) {
+        var last: String?
+        for _ in 0..<Self.pageLimit {
+            let page = try await page(from: from, until: until, after: last)
+            if let found = page.payments.first(where: { $0.isOf(id) }) { return (try found.payment(), true) }
+            guard page.hasMore, let next = page.payments.last?.id, next != last else { return (nil, !page.hasMore) }
+            last = next
+        }
+        return (nil, false)
+    }
+
+    /// What a page has, its amounts unread: a neighbour of another system hides nothing.
+    private enum Listed: Sendable {
+        case intent(StripeObject.PaymentIntent)
+        case session(StripeObject.CheckoutSession)
+
+        var id: String {
+            switch self {
+            case .intent(let intent): intent.id
+            case .session(let session): session.id
+            }
+        }
+
+        func isOf(_ payment: ID<Payment>) -> Bool {
+            switch self {
+            case .intent(let intent):
+                intent.metadata?[StripeMetadata.payment] == payment.rawValue
+                    && intent.metadata?[StripeMetadata.contract] == nil
+            case .session(let session): session.metadata?[StripeMetadata.payment] == payment.rawValue
+            }
+        }
+
+        func payment() throws(StripeFailure) -> StripePayment {
+            switch self {
+            case .intent(let intent): try StripePayment(intent)
+            case .session(let session): try StripePayment(session)
+            }
+        }
+    }
+
+    private func page(
+        from: Timestamp, until: Timestamp, after last: String?
+    ) async throws(StripeFailure) -> (payments: [Listed], hasMore: Bool) {
+        let created = StripeForm([("gte", .integer(max(0, from.rawValue))), ("lte", .integer(until.rawValue))])
+        var query = StripeForm([
+            ("created", .map(created)), ("limit", .integer(Self.pageSize)),
+            ("starting_after", last.map { .text($0) }),
+        ])
+        switch mode {
+        case .paymentIntent:
+            let list: StripeObject.List<StripeObject.PaymentIntent> = try await api.get(
+                "payment_intents", query, isList: true)
+            return (list.data.map { .intent($0) }, list.has_more ?? false)
+        case .checkoutSession:
+            query.set("expand", .list([.text("data.payment_intent")]))
+            let list: StripeObject.List<StripeObject.CheckoutSession> = try await api.get(
+                "checkout/sessions", query, isList: true)
+            return (list.data.map { .session($0) }, list.has_more ?? false)
+        }
+    }
+
+    private func searched(_ id: ID<Payment>) async throws(StripeFailure) -> StripePayment? {
+        let query = StripeForm([("query", .text("metadata['\(StripeMetadata.payment)']:'\(id.rawValue)'"))])
+        let list: StripeObject.List<StripeObject.PaymentIntent> = try await api.get(
+            "payment_intents/search", query, isList: true)
+        return try list.data.map(Listed.intent).first { $0.isOf(id) }?.payment()
+    }
+}

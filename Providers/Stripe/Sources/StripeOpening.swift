@@ -1,0 +1,180 @@
+import Domain
+import ProviderKit
+
+/// Opening a payment.
+extension StripeProvider {
+    func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        let amount = try StripeAmount(attempt.amount)
+        let form = settings.mode == .paymentIntent ? intentForm(attempt, amount) : sessionForm(attempt, amount)
+        do throws(StripeFailure) {
+            // A forgotten key would make a second payment.
+            if isBeyondKeys(attempt.payment), let known = try await locator.payment(attempt.payment) {
+                return try opened(known, attempt)
+            }
+            return try opened(try await api.make(settings.mode, form, key: attempt.idempotencyKey), attempt)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.isOtherUseOfKey else {
+                throw error.providerError(afterChange: true)
+            }
+            return try await reopening(attempt)
+        }
+    }
+
+    /// A payment whose key was used with other parameters: it was closed before it was opened, or the settings changed.
+    private func reopening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        do throws(StripeFailure) {
+            guard let known = try await locator.payment(attempt.payment) else { throw .unsayable("payment_id_reused") }
+            return try opened(known, attempt)
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+    }
+
+    private func opened(_ known: StripePayment, _ attempt: PaymentAttempt) throws(StripeFailure) -> OpenedPayment {
+        try known.check(attempt.payment, isLive: settings.isLive)
+        guard known.amount == attempt.amount else { throw .foreign }
+        guard !known.isClosed else {
+            throw .refused(StripeRefusal(status: 400, type: "invalid_request_error", code: "payment_closed"))
+        }
+        guard let token = known.token, !token.isEmpty, token.utf8.count <= WebAddress.lengthLimit else {
+            throw .unanswered
+        }
+        let instruction: PaymentInstruction
+        switch known.kind {
+        case .intent:
+            instruction = .stripe(publishableKey: settings.publishableKey, clientSecret: token)
+        case .session:
+            guard let address = WebAddress(token), address.isWeb,
+                address.scheme == "https" || settings.base.hasPrefix("http://")
+            else { throw .unanswered }
+            instruction = .url(checkoutURL: token)
+        }
+        return OpenedPayment(instruction: instruction, reference: known.id, outcome: known.outcome)
+    }
+
+    private func intentForm(_ attempt: PaymentAttempt, _ amount: StripeAmount) -> StripeForm {
+        var form = intentForm(attempt.payment, amount)
+        form.set("metadata", .map(metadata(attempt)))
+        return form
+    }
+
+    /// What every PaymentIntent of a payment has; it is captured by Stripe as soon as it is confirmed.
+    private func intentForm(_ payment: ID<Payment>, _ amount: StripeAmount) -> StripeForm {
+        let automatic = StripeForm([("enabled", .boolean(true))])
+        return StripeForm([
+            ("amount", .integer(amount.value)), ("currency", .text(amount.currency)),
+            settings.paymentMethodTypes.isEmpty
+                ? ("automatic_payment_methods", .map(automatic)) : ("payment_method_types", methodTypes),
+        ])
+    }
+
+    private func sessionForm(_ attempt: PaymentAttempt, _ amount: StripeAmount) -> StripeForm {
+        let title = attempt.title.isEmpty ? attempt.order.rawValue : String(attempt.title.prefix(250))
+        var form = sessionForm(attempt.payment, amount, title, returnURL: attempt.returnURL ?? context.publicURL)
+        form.set("expires_at", .integer(Self.sessionEnd(attempt, now: context.time.now).rawValue))
+        form.set("metadata", .map(metadata(attempt)))
+        var inner = metadata(attempt)
+        inner.set(StripeMetadata.contract, .text(ContractType.url.rawValue))
+        form.set("payment_intent_data", .map(StripeForm([("metadata", .map(inner))])))
+        return form
+    }
+
+    private func sessionForm(
+        _ payment: ID<Payment>, _ amount: StripeAmount, _ title: String, returnURL: String
+    ) -> StripeForm {
+        let price = StripeForm([
+            ("currency", .text(amount.currency)), ("unit_amount", .integer(amount.value)),
+            ("product_data", .map(StripeForm([("name", .text(title))]))),
+        ])
+        let item = StripeForm([("price_data", .map(price)), ("quantity", .integer(1))])
+        return StripeForm([
+            ("mode", .text("payment")), ("line_items", .list([.map(item)])), ("success_url", .text(returnURL)),
+            ("cancel_url", .text(returnURL)), ("client_reference_id", .text(payment.rawValue)),
+            ("payment_method_types", settings.paymentMethodTypes.isEmpty ? nil : methodTypes),
+        ])
+    }
+
+    private var methodTypes: StripeParameter { .list(settings.paymentMethodTypes.map { .text($0) }) }
+
+    private func metadata(_ attempt: PaymentAttempt) -> StripeForm {
+        StripeForm([
+            (StripeMetadata.payment, .text(attempt.payment.rawValue)),
+            (StripeMetadata.order, .text(attempt.order.rawValue)),
+        ])
+    }
+
+    /// When Stripe closes a session by itself: between half an hour and a day after its making, which Stripe demands.
+    ///
+    /// It is counted in steps of five minutes from the payment's id and not from now, so that a call that is repeated soon
+    /// has the same parameters; one that comes later finds by our id what the first has made.
+    static func sessionEnd(_ attempt: PaymentAttempt, now: Timestamp) -> Timestamp {
+        let made = attempt.payment.madeAt
+        let elapsed = max(0, now.rawValue - made.rawValue)
+        let step = made.adding(seconds: elapsed - elapsed % 300)
+        return min(max(attempt.expiresAt, step.adding(seconds: 40 * 60)), step.adding(seconds: 86_400 - 300))
+    }
+}
+
+/// Making a payment impossible.
+extension StripeProvider {
+    func cancelling(_ reference: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        guard let known = try await find(reference) else { return try await fence(reference) }
+        return try await close(known, reference)
+    }
+
+    private func close(
+        _ known: StripePayment, _ reference: ProviderReference
+    ) async throws(ProviderError) -> PaymentReport {
+        let payment = reference.payment
+        guard !known.isClosed, !known.isPaid else { return known.report(payment) }
+        do throws(StripeFailure) {
+            // What was refused in one state may be done in another, so the state is a part of the key.
+            let word = StripeText.word(known.status) ?? "unknown"
+            let closed = try await api.close(known, key: "\(payment.rawValue)-cancel-\(word)")
+            try closed.check(payment, isLive: settings.isLive)
+            return closed.report(payment)
+        } catch {
+            let meaning = error.providerError(afterChange: true)
+            guard case .rejected = meaning else { throw meaning }
+            // It was paid meanwhile, or cannot be closed at this moment: what it is now is the answer.
+            let now = ProviderReference(payment: payment, reference: known.id, amount: reference.amount)
+            guard let present = try await find(now) else { throw .outcomeUnknown }
+            return present.report(payment)
+        }
+    }
+
+    /// Closes a payment of which Stripe knows nothing: its key is used up by one that is closed at once.
+    ///
+    /// An opening that is still on its way, or comes later, then finds the key used with other parameters. An opening
+    /// whose answer never came has given nobody anything to pay with.
+    private func fence(_ reference: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        let payment = reference.payment
+        // What cannot be charged was never opened.
+        guard let amount = try? StripeAmount(reference.amount) else {
+            return PaymentReport(payment: payment, outcome: .cancelled)
+        }
+        let made: StripePayment
+        do throws(StripeFailure) {
+            made = try await api.make(settings.mode, fenceForm(payment, amount), key: "\(payment.rawValue)-open")
+            try made.check(payment, isLive: settings.isLive)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.isOtherUseOfKey else {
+                throw error.providerError(afterChange: true)
+            }
+            if let known = try await find(reference) { return try await close(known, reference) }
+            // The key's first call has ended without a payment, unless it is so young that it still runs.
+            let isOver = context.time.now > payment.madeAt.adding(seconds: 600)
+            return PaymentReport(payment: payment, outcome: isOver ? .cancelled : .pending(status: "not_found"))
+        }
+        return try await close(made, reference)
+    }
+
+    private func fenceForm(_ payment: ID<Payment>, _ amount: StripeAmount) -> StripeForm {
+        var form =
+            settings.mode == .paymentIntent
+            ? intentForm(payment, amount)
+            : sessionForm(payment, amount, payment.rawValue, returnURL: context.publicURL)
+        form.set("metadata", .map(StripeForm([(StripeMetadata.payment, .text(payment.rawValue))])))
+        return form
+    }
+}

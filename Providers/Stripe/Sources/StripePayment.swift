@@ -1,0 +1,127 @@
+import Domain
+import ProviderKit
+
+/// A payment of ours at Stripe: a PaymentIntent, or a Checkout Session that has one.
+struct StripePayment: Sendable {
+    enum Kind: Sendable { case intent, session }
+
+    let kind: Kind
+    let id: String
+    /// Stripe's own word.
+    let status: String
+    let outcome: PaymentOutcome
+    /// What it is for, in our units.
+    let amount: Money?
+    /// Whose refunds are the payment's.
+    let intent: String?
+    /// What the client needs: the client secret, or the page's address while it is open.
+    let token: String?
+    private let payment: ID<Payment>?
+    private let isLive: Bool?
+
+    init(_ intent: StripeObject.PaymentIntent) throws(StripeFailure) {
+        kind = .intent
+        id = intent.id
+        status = intent.status
+        outcome = try intent.outcome()
+        amount = StripeAmount.money(intent.amount, intent.currency)
+        self.intent = intent.id
+        token = intent.client_secret
+        payment = intent.metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
+        isLive = intent.livemode
+    }
+
+    init(_ session: StripeObject.CheckoutSession) throws(StripeFailure) {
+        kind = .session
+        id = session.id
+        status = session.status ?? ""
+        outcome = try session.outcome()
+        amount = StripeAmount.money(session.amount_total, session.currency)
+        intent = session.payment_intent?.id
+        token = session.url
+        payment = session.metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
+        isLive = session.livemode
+    }
+
+    /// - Throws: `foreign` unless it is this payment's, in this mode.
+    func check(_ expected: ID<Payment>, isLive expectedMode: Bool) throws(StripeFailure) {
+        guard payment == expected, isLive ?? expectedMode == expectedMode else { throw .foreign }
+    }
+
+    func report(_ payment: ID<Payment>) -> PaymentReport {
+        PaymentReport(payment: payment, outcome: outcome, reference: id)
+    }
+
+    /// It will never be paid.
+    var isClosed: Bool {
+        switch outcome {
+        case .cancelled, .failed: true
+        case .accepted, .pending, .succeeded, .tryFailed: false
+        }
+    }
+
+    var isPaid: Bool { if case .succeeded = outcome { true } else { false } }
+}
+
+extension StripeObject.PaymentIntent {
+    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    func outcome() throws(StripeFailure) -> PaymentOutcome {
+        switch status {
+        case "requires_payment_method": failure.map { .tryFailed(reason: $0) } ?? .accepted
+        case "requires_confirmation", "requires_action", "processing": .accepted
+        case "canceled": .cancelled
+        case "succeeded": .succeeded(try received())
+        // `requires_capture` too: nothing here asks for it, so nobody here ends it.
+        default: .pending(status: StripeText.word(status) ?? "unknown_status")
+        }
+    }
+
+    /// Why the last try failed.
+    var failure: String? {
+        last_payment_error.map {
+            StripeText.word($0.decline_code) ?? StripeText.word($0.code) ?? StripeText.word($0.type)
+                ?? "payment_failed"
+        }
+    }
+
+    private func received() throws(StripeFailure) -> Money {
+        guard let money = StripeAmount.money(amount_received ?? amount, currency) else {
+            throw .unsayable("bad_amount")
+        }
+        return money
+    }
+}
+
+extension StripeObject.CheckoutSession {
+    /// A session is fulfilled when it is paid, and not when it is complete: some methods pay later, or fail to.
+    ///
+    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    func outcome() throws(StripeFailure) -> PaymentOutcome {
+        switch (status, payment_status) {
+        case (_, "paid"): .succeeded(try total())
+        case ("open", "unpaid"): payment_intent?.object?.failure.map { .tryFailed(reason: $0) } ?? .accepted
+        case ("complete", "unpaid"): lastWord
+        case ("expired", "unpaid"): .cancelled
+        default: .pending(status: word)
+        }
+    }
+
+    private var word: String {
+        StripeText.word([status, payment_status].compactMap(\.self).joined(separator: "_")) ?? "unknown_status"
+    }
+
+    /// A complete session takes no further try: where its PaymentIntent's failed, that is the end.
+    private var lastWord: PaymentOutcome {
+        guard let intent = payment_intent?.object else { return .accepted }
+        switch intent.status {
+        case "canceled": return .cancelled
+        case "requires_payment_method": return .failed(reason: intent.failure ?? "payment_failed")
+        default: return .accepted
+        }
+    }
+
+    private func total() throws(StripeFailure) -> Money {
+        guard let money = StripeAmount.money(amount_total, currency) else { throw .unsayable("bad_amount") }
+        return money
+    }
+}

@@ -1,0 +1,90 @@
+public import Domain
+public import ProviderKit
+
+/// Stripe: `stripe` contracts by PaymentIntents, `url` contracts by Checkout Sessions on Stripe's own page.
+///
+/// It remembers nothing. Our payment and order ids travel in the metadata, so that whatever Stripe says can be traced to
+/// a payment of ours, and every change has an idempotency key that is derived from the payment's or refund's id.
+public struct StripeProvider: PaymentProvider {
+    public static let manifest = ProviderManifest(
+        kind: "stripe", displayName: "Stripe", contractTypes: [.stripe, .url], currencies: StripeAmount.currencies,
+        cancel: .definite, refunds: .partial, notifications: [.post], settings: StripeSettings.schema)
+
+    let settings: StripeSettings
+    let context: ProviderContext
+    let api: StripeAPI
+    let locator: StripeLocator
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
+    }
+
+    /// - Parameter pause: waits before a call that Stripe wants repeated; tests do not wait.
+    package init(
+        account: ProviderAccount, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
+    ) throws(ProviderSetupError) {
+        settings = try StripeSettings(account)
+        self.context = context
+        api = StripeAPI(settings: settings, context: context, pause: pause)
+        locator = StripeLocator(api: api, mode: settings.mode, time: context.time)
+        if !account.isDevelopment, !settings.isLive {
+            context.log.write(
+                .warning, "stripe: a test key in production mode: whoever knows Stripe's test cards pays with them")
+        }
+    }
+
+    public var contractTypes: Set<ContractType> { [settings.mode.contract] }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await opening(attempt)
+    }
+
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        guard let known = try await find(payment) else {
+            // It may be on its way, so that is no end.
+            return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
+        }
+        return known.report(payment.payment)
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await cancelling(payment)
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await refunding(refund)
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(refund)
+    }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        try StripeSignature(secrets: settings.webhookSecrets).verify(
+            notification, now: notification.receivedAt ?? context.time.now)
+        return try await reading(notification.body)
+    }
+}
+
+extension StripeProvider {
+    /// A payment as Stripe has it now; nil where Stripe knows of none.
+    ///
+    /// - Throws: `invalidSignature` for what is not this payment's.
+    func find(_ payment: ProviderReference) async throws(ProviderError) -> StripePayment? {
+        do throws(StripeFailure) {
+            guard let reference = payment.reference else { return try await locator.payment(payment.payment) }
+            let known = try await api.payment(reference)
+            try known.check(payment.payment, isLive: settings.isLive)
+            return known
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+    }
+
+    /// Whether Stripe may have forgotten the idempotency key of a call that was first made with this id.
+    ///
+    /// Stripe keeps keys for at least 24 hours; an hour is left for the call's own time and for clocks that differ.
+    func isBeyondKeys<Subject>(_ id: ID<Subject>) -> Bool {
+        context.time.now > id.madeAt.adding(seconds: 23 * 3_600)
+    }
+}

@@ -1,0 +1,152 @@
+import Domain
+import ProviderKit
+
+/// What an account's file may say.
+struct StripeSettings: Sendable {
+    /// How payments are made at Stripe.
+    enum Mode: String, CaseIterable, Sendable {
+        case paymentIntent = "payment_intent"
+        case checkoutSession = "checkout_session"
+
+        var contract: ContractType { self == .paymentIntent ? .stripe : .url }
+    }
+
+    static let officialBase = "https://api.stripe.com"
+    static let secretLimit = 8
+    static let methodLimit = 32
+
+    let secretKey: StripeSecret
+    let publishableKey: String
+    let webhookSecrets: [StripeSecret]
+    let mode: Mode
+    let paymentMethodTypes: [String]
+    /// Without a slash at its end.
+    let base: String
+    /// The key's mode; whatever Stripe says in the other is not about this account.
+    let isLive: Bool
+
+    static let schema = SettingsSchema([
+        SettingsSchema.Field(
+            "secret_key", .secret, required: true,
+            summary: "The secret key, sk_live_… or sk_test_…, or a restricted one, rk_live_… or rk_test_…."),
+        SettingsSchema.Field(
+            "publishable_key", .text,
+            summary: "The publishable key, pk_live_… or pk_test_…, which clients get with a stripe contract."),
+        SettingsSchema.Field(
+            "webhook_secrets", .list(.secret), required: true,
+            summary: "The signing secrets of the webhook endpoint, whsec_…; two while one replaces the other."),
+        SettingsSchema.Field(
+            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.paymentIntent.rawValue),
+            summary: "payment_intent makes stripe contracts, checkout_session makes url contracts."),
+        SettingsSchema.Field(
+            "payment_method_types", .list(.text), default: .list([]),
+            summary: "The payment methods to offer, such as card; empty means those of Stripe's Dashboard."),
+        SettingsSchema.Field(
+            "api_base", .url, default: .text(officialBase),
+            summary: "Where Stripe's API is; https, except in development."
+        ),
+    ])
+
+    /// - Throws: every fault, none of them with a value.
+    init(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        var faults: [ProviderSetupError.Fault] = []
+        func fault(_ setting: String, _ problem: String, _ remedy: String) {
+            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
+        }
+        let word = settings.text("mode")
+        if !word.isEmpty, Mode(rawValue: word) == nil {
+            fault("mode", "is not one of its words", "use payment_intent or checkout_session")
+        }
+        mode = Mode(rawValue: word) ?? .paymentIntent
+
+        let key = settings.text("secret_key")
+        let live = Self.isLive(key, ["sk", "rk"])
+        if live == nil {
+            fault(
+                "secret_key", Self.problem(key), "use a key that begins with sk_live_, sk_test_, rk_live_ or rk_test_")
+        }
+        secretKey = StripeSecret(key)
+        isLive = live ?? false
+
+        publishableKey = settings.text("publishable_key")
+        if let problem = Self.publishableProblem(publishableKey, isLive: live, mode) {
+            fault(
+                "publishable_key", problem,
+                "copy the publishable key that belongs to the secret key, pk_live_… or pk_test_…")
+        }
+
+        let secrets = settings.texts("webhook_secrets")
+        if let problem = Self.secretsProblem(secrets) {
+            fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
+        }
+        webhookSecrets = secrets.map(StripeSecret.init)
+
+        paymentMethodTypes = settings.texts("payment_method_types")
+        if !Self.areMethods(paymentMethodTypes) {
+            fault(
+                "payment_method_types", "has something that is no payment method type, or one twice",
+                "use Stripe's words, such as card, or leave it empty")
+        }
+
+        let text = settings.text("api_base")
+        let base = Self.base(text.isEmpty ? Self.officialBase : text)
+        if base == nil {
+            fault(
+                "api_base", "is no plain web address",
+                "give scheme, host and path alone, or leave it out for Stripe's own")
+        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
+            fault("api_base", "is without https, which is for development only", "use https")
+        }
+        self.base = base ?? Self.officialBase
+        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+    }
+
+    /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
+    private static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
+        guard key.utf8.count <= 255, key.utf8.allSatisfy(StripeText.isWord) else { return nil }
+        for prefix in prefixes {
+            for (word, live) in [("live", true), ("test", false)] {
+                let head = "\(prefix)_\(word)_"
+                if key.hasPrefix(head), key.utf8.count > head.utf8.count { return live }
+            }
+        }
+        return nil
+    }
+
+    private static func problem(_ key: String) -> String { key.isEmpty ? "is missing" : "is of a wrong form" }
+
+    private static func publishableProblem(_ key: String, isLive: Bool?, _ mode: Mode) -> String? {
+        if key.isEmpty { return mode == .paymentIntent ? "is missing, and mode payment_intent needs it" : nil }
+        guard let live = Self.isLive(key, ["pk"]) else { return "is of a wrong form" }
+        return isLive == nil || live == isLive ? nil : "is not of the secret key's mode"
+    }
+
+    private static func secretsProblem(_ secrets: [String]) -> String? {
+        if secrets.isEmpty { return "is missing" }
+        if secrets.count > secretLimit { return "has more than \(secretLimit)" }
+        let areGood = secrets.allSatisfy { secret in
+            let tail = secret.utf8.dropFirst("whsec_".utf8.count)
+            return secret.hasPrefix("whsec_") && !tail.isEmpty && secret.utf8.count <= 255
+                && tail.allSatisfy { (0x21...0x7E).contains($0) }
+        }
+        return areGood ? nil : "has one of a wrong form"
+    }
+
+    private static func areMethods(_ words: [String]) -> Bool {
+        words.count <= methodLimit && Set(words).count == words.count
+            && words.allSatisfy { word in
+                (1...64).contains(word.utf8.count)
+                    && word.utf8.allSatisfy { StripeText.isWord($0) && !(0x41...0x5A).contains($0) }
+            }
+    }
+
+    private static func base(_ text: String) -> String? {
+        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
+            return nil
+        }
+        var path = address.rest[...]
+        while path.hasSuffix("/") { path.removeLast() }
+        return address.origin + path
+    }
+}

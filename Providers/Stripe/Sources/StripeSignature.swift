@@ -1,0 +1,74 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// `Stripe-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>[,v1=…]` (docs.stripe.com/webhooks/signature).
+///
+/// Any `v1` by any of the secrets proves the body, because a secret that is replaced signs beside its successor; other
+/// schemes prove nothing. Unlike Stripe's libraries this refuses a time that lies ahead, too.
+struct StripeSignature: Sendable {
+    static let header = "stripe-signature"
+    /// A signature's time may differ so many seconds from ours, in both directions.
+    static let window: Int64 = 300
+    private static let headerLimit = 8_192
+    private static let codeLimit = 32
+
+    private let keys: [SymmetricKey]
+
+    init(secrets: [StripeSecret]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
+
+    /// - Throws: `invalidSignature` unless exactly one header proves these bytes, now.
+    func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
+        let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
+        guard values.count == 1, let (time, codes) = values.first.flatMap(Self.parse),
+            (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(time)
+        else { throw .invalidSignature }
+        let signed = Data("\(time.rawValue).".utf8) + notification.body
+        let isProven = keys.contains { key in
+            codes.contains { HMAC<SHA256>.isValidAuthenticationCode($0, authenticating: signed, using: key) }
+        }
+        guard isProven else { throw .invalidSignature }
+    }
+
+    /// The first `t` and every readable `v1`, as Stripe's own libraries take a header apart.
+    ///
+    /// - Returns: nil where there is no time or a `t` or `v1` without a value.
+    private static func parse(_ value: String) -> (time: Timestamp, codes: [[UInt8]])? {
+        guard value.utf8.count <= headerLimit else { return nil }
+        var times: [Substring] = []
+        var codes: [[UInt8]] = []
+        for item in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = item.split(separator: "=", maxSplits: 2, omittingEmptySubsequences: false)
+            guard ["t", "v1"].contains(parts[0]) else { continue }
+            guard parts.count > 1 else { return nil }
+            if parts[0] == "t" {
+                times.append(parts[1])
+            } else if let code = code(parts[1]) {
+                codes.append(code)
+            }
+        }
+        guard codes.count <= codeLimit, let first = times.first, (1...15).contains(first.utf8.count),
+            first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let time = Int64(first)
+        else { return nil }
+        return (Timestamp(time), codes)
+    }
+
+    /// 32 bytes of lower-case hexadecimal digits.
+    private static func code(_ text: Substring) -> [UInt8]? {
+        let digits = text.utf8.map { digit -> UInt8? in
+            switch digit {
+            case 0x30...0x39: digit - 0x30
+            case 0x61...0x66: digit - 0x61 + 10
+            default: nil
+            }
+        }
+        guard digits.count == SHA256.byteCount * 2 else { return nil }
+        var code: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            code.append(high << 4 | low)
+        }
+        return code
+    }
+}

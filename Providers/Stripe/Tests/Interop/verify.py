@@ -1,0 +1,27 @@
+"""Verifies webhook signatures with Stripe's own library.
+
+Reads one JSON object a line, {"header", "body", "secret"}, and writes "accept" or the name of the refusal for each.
+Exits with 3 where the library is missing.
+"""
+
+import json
+import sys
+
+try:
+    import stripe
+except ImportError:
+    sys.exit(3)
+
+
+def verdict(question: dict) -> str:
+    try:
+        event = stripe.Webhook.construct_event(
+            question["body"].encode(), question["header"], question["secret"]
+        )
+        return "accept" if event.object == "event" else "no event"
+    except Exception as refusal:
+        return type(refusal).__name__
+
+
+for line in sys.stdin:
+    print(verdict(json.loads(line)))

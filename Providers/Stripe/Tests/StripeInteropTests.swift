@@ -1,0 +1,223 @@
+import Domain
+import Foundation
+import Gateway
+import ProviderKit
+import ProviderTesting
+import StripeProvider
+import Synchronization
+import TestSupport
+import Testing
+
+/// Stripe's own library for Python, and a server for Stripe's API that was written elsewhere.
+///
+/// Set `STRIPE_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+@Suite("Stripe's own library agrees", .serialized, .timeLimit(.minutes(3)))
+struct StripeInteropTests {
+    @Test func `about every header`() async throws {
+        let now = Int64(Date().timeIntervalSince1970)
+        let rows = StripeHeaderTable.rows(now: now)
+        let body = String(decoding: StripeHeaderTable.body, as: UTF8.self)
+        let questions = try rows.map { row in
+            try JSONSerialization.data(withJSONObject: [
+                "header": row.header, "body": body, "secret": StripeBench.secret,
+            ])
+        }
+        guard
+            let output = try await StripePython.run("verify.py", [], input: questions.joined(separator: [0x0A]).asData)
+        else { return }
+        let verdicts = output.split(separator: "\n").map(String.init)
+        try #require(verdicts.count == rows.count)
+        let bench = StripeBench()
+        bench.clock.advance(seconds: now - bench.clock.now.rawValue)
+        let provider = try bench.provider()
+        for (row, verdict) in zip(rows, verdicts) {
+            let raw = StripeStandIn.notification(StripeHeaderTable.body, [row.header])
+            let ours = (try? await provider.receive(raw)) != nil
+            #expect(ours == row.isGood, "\(row.name)")
+            #expect((verdict == "accept") == (row.isGood || row.isStricter), "\(row.name): the library says \(verdict)")
+        }
+        let stricter = rows.filter(\.isStricter).map(\.name)
+        print("interop: \(rows.count) Stripe-Signature headers, the library agrees; we are stricter about", stricter)
+    }
+
+    @Test func `that the stand-in is a Stripe`() async throws {
+        let standIn = StripeStandIn()
+        standIn.state.withLock { $0.isSearchable = true }
+        let server = try LoopbackServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        defer { server.stop() }
+        let base = "http://127.0.0.1:\(server.port)"
+        guard let output = try await StripePython.run("client.py", [base, StripeStandIn.key]) else { return }
+        #expect(output.hasPrefix("accepted "))
+        print("interop: the stand-in and Stripe's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// A payer's card, what the payer's process sees, the order's status and what the webhook says.
+    @Test func `localstripe takes payments, and its webhooks pay orders`() async throws {
+        guard let local = try await LocalStripe.start() else { return }
+        defer { local.stop() }
+        try await withDesk(on: .sqlite) { desk in
+            let settings: [String: SettingValue] = [
+                "api_base": .text(local.base), "payment_method_types": .list([.text("card")]),
+            ]
+            let stripe = try StripeDesk(desk, http: LoopbackTransport(), settings: settings)
+            // The signatures of what it delivers have the real time.
+            desk.clock.set(Int64(Date().timeIntervalSince1970))
+            let hook = try Hook(stripe)
+            defer { hook.server.stop() }
+            try await local.register(hook.server.port)
+            var arrivals = hook.arrivals.makeAsyncIterator()
+            for (card, seen, status) in [
+                ("good", "succeeded", Order.Status.paid), ("3ds", "succeeded", .paid),
+                ("declined", "card_declined", .open),
+            ] {
+                let contract = try await stripe.checkout(user: card)
+                guard case .stripe(_, let secret) = contract.instruction else { throw LocalStripe.Failure() }
+                let output = try await StripePython.run("pay.py", [local.base, StripeStandIn.key, secret, card])
+                #expect(output == "\(seen)\n")
+                #expect(await arrivals.next() == 200)
+                #expect(try await stripe.state(contract) == status, "\(card)")
+                if status == .paid {
+                    let refund = try await stripe.gateway.refundOrder(
+                        contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+                    #expect(refund.refund.state == .succeeded)
+                    #expect(try await stripe.state(contract) == .partiallyRefunded)
+                }
+            }
+            let contract = try await stripe.checkout(user: "nobody")
+            try await desk.pass(seconds: 31 * 60)
+            let closed = try await stripe.gateway.refreshOrder(
+                contract.order.rawValue, user: Desk.user("nobody"), context: .test)
+            #expect(closed.status == .closed)
+            print("interop: localstripe, paid by Stripe's library: good, 3-D Secure, declined, refunds, cancel")
+        }
+    }
+
+    /// Where localstripe delivers.
+    private struct Hook {
+        let server: LoopbackServer
+        /// The status of each answer.
+        let arrivals: AsyncStream<Int>
+
+        init(_ stripe: StripeDesk) throws {
+            let (arrivals, feed) = AsyncStream.makeStream(of: Int.self)
+            self.arrivals = arrivals
+            server = try LoopbackServer { request in
+                let done = DispatchSemaphore(value: 0)
+                let status = Mutex(500)
+                let raw = RawNotification(method: .post, headers: request.headers, body: request.body)
+                Task {
+                    let token = Desk.notifyToken(StripeDesk.account)
+                    let answer = try? await stripe.gateway.receiveNotification(token: token, raw)
+                    status.withLock { $0 = answer?.status ?? 400 }
+                    done.signal()
+                }
+                done.wait()
+                let code = status.withLock { $0 }
+                feed.yield(code)
+                return IncomingReply(status: code)
+            }
+        }
+    }
+}
+
+/// A run of localstripe with its state in a folder of its own.
+private struct LocalStripe {
+    struct Failure: Error {}
+
+    let base: String
+    private let port: UInt16
+    private let program: SpawnedProgram
+    private let folder: URL
+
+    /// - Returns: nil where no interpreter has it.
+    static func start() async throws -> LocalStripe? {
+        guard try await StripePython.has("localstripe"), try await StripePython.has("stripe") else {
+            print("SKIPPED: interop with localstripe: no python3 that has it")
+            return nil
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "localstripe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let port = try FreePort.next()
+        let program = try SpawnedProgram(
+            ["/usr/bin/env", StripePython.interpreter, "-m", "localstripe", "--port", "\(port)", "--from-scratch"],
+            in: folder.path, name: "localstripe",
+            environment: [
+                "TMPDIR": folder.path, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+            ])
+        for _ in 0..<1_000 {
+            if await LoopbackHTTP.send("GET", "/v1/balance", port: port) != nil {
+                return LocalStripe(base: "http://127.0.0.1:\(port)", port: port, program: program, folder: folder)
+            }
+            if program.ended() != nil { break }
+            await SpawnedProgram.pause()
+        }
+        program.send(SIGKILL)
+        throw Failure()
+    }
+
+    func register(_ hook: UInt16) async throws {
+        let form = "url=http://127.0.0.1:\(hook)/&secret=\(StripeBench.secret)"
+        let reply = await LoopbackHTTP.send(
+            "POST", "/_config/webhooks/paydesk", port: port,
+            headers: ["Content-Type": "application/x-www-form-urlencoded"], body: form)
+        guard reply?.status == 200 else { throw Failure() }
+    }
+
+    func stop() {
+        program.send(SIGKILL)
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// Python with Stripe's library, where there is one.
+private enum StripePython {
+    static let interpreter = ProcessInfo.processInfo.environment["STRIPE_INTEROP_PYTHON"] ?? "python3"
+
+    /// A script's output.
+    ///
+    /// - Returns: nil where no interpreter has the library; a line says so.
+    static func run(_ script: String, _ arguments: [String], input: Data = Data()) async throws -> String? {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/\(script)").path
+        let (status, output, errors) = try await call([path] + arguments, input)
+        if status == 3 || status == 127 {
+            print("SKIPPED: interop with Stripe's library (\(script)): no python3 that has it")
+            return nil
+        }
+        #expect(status == 0, "\(script): \(errors)")
+        return output
+    }
+
+    static func has(_ module: String) async throws -> Bool {
+        try await call(["-c", "import \(module)"], Data()).status == 0
+    }
+
+    private static func call(
+        _ arguments: [String], _ input: Data
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "stripe-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["in", "out", "err"].map { folder.appending(path: $0) }
+        try input.write(to: files[0])
+        for file in files.dropFirst() { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [interpreter] + arguments
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try process.run()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                process.waitUntilExit()
+                continuation.resume()
+            }
+        }
+        let texts = try files.dropFirst().map { try String(contentsOf: $0, encoding: .utf8) }
+        return (process.terminationStatus, texts[0], texts[1])
+    }
+}
+
+extension Sequence<UInt8> {
+    fileprivate var asData: Data { Data(self) }
+}
