@@ -77,7 +77,6 @@ struct ReceiptConfirmationTests {
             try await apple.desk.pass(seconds: 3_600)
             try await apple.work()
             #expect(try await apple.desk.count("jobs WHERE kind = 'check_receipt'") == 0)
-            #expect(try await apple.desk.count("receipts") == 0)
             let verified = try await apple.verify(receipt, sale.id)
             #expect(!verified.isStale && verified.source == .appStore)
             #expect(try await apple.order(verified.attached).order.charged?.value == 2_990)

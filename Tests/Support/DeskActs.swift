@@ -147,6 +147,7 @@ extension Desk {
             try tx.run("UPDATE jobs SET run_at = run_at - ?, lease_until = lease_until - ?", seconds, seconds)
             try tx.run("UPDATE payments SET created_at = created_at - ?", seconds)
             try tx.run("UPDATE refunds SET created_at = created_at - ?", seconds)
+            try tx.run("UPDATE receipts SET received_at = received_at - ?", seconds)
             try tx.run("UPDATE deliveries SET next_at = next_at - ?", seconds)
             try tx.run(
                 "UPDATE webhooks SET failing_since = failing_since - ?, previous_until = previous_until - ?", seconds,

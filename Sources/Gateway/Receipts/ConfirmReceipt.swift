@@ -81,10 +81,8 @@ extension Gateway {
             // What the answer's purchases are known by stands beside them.
             try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
         } after: { settlement in
-            if isAnswered {
-                try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
-            }
-            try settlement.drop(digest)
+            guard isAnswered else { return }
+            try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
         }
     }
 }

@@ -49,7 +49,6 @@ extension Gateway {
                 try settlement.lockUsers(
                     of: ordered.map { .store(StoreStatement(purchase: $0, renewal: nil)) })
             }
-            let before = try settlement.receipts(of: ordered)
             try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: now)
             var outcomes: [ClaimOutcome] = []
             for claim in claims {
@@ -60,7 +59,6 @@ extension Gateway {
                 }
             }
             if asks { try settlement.askLater(about: digest) }
-            for old in before.subtracting([digest]).union(asks ? [] : [digest]) { try settlement.drop(old) }
             return outcomes
         }
     }
@@ -97,18 +95,5 @@ extension Settlement {
     func askLater(about digest: ReceiptDigest) throws {
         try tx.enqueueJob(
             ids.make(), kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue, delay: Self.patience, at: now)
-    }
-
-    /// Forgets a receipt that nothing needs any more.
-    func drop(_ digest: ReceiptDigest) throws {
-        try tx.dropReceipt(digest, unlessJob: JobKind.checkReceipt.rawValue)
-    }
-
-    /// The receipts by which these purchases are known so far.
-    fileprivate func receipts(of purchases: [StorePurchase]) throws -> Set<ReceiptDigest> {
-        Set(
-            try purchases.compactMap {
-                try tx.storePurchase($0.environment, $0.key(claimant: nil))?.purchase.receipt
-            })
     }
 }

@@ -18,6 +18,8 @@ extension Gateway {
     private static let retentionInterval: Int64 = 3_600
     /// What never verified is kept so long (`api.md` section 9).
     private static let refusedDays: Int64 = 7
+    /// A receipt that was sent just now may be about to be used.
+    private static let receiptSeconds: Int64 = 86_400
     /// Rows in one transaction, so that nobody waits long for it, and transactions in one run.
     private static let retentionRows: Int64 = 500
     private static let retentionRounds = 20
@@ -38,8 +40,28 @@ extension Gateway {
             logger.info(
                 "kept for its time and dropped", metadata: ["what": "\(perishable)", "rows": "\(dropped)"])
         }
+        try await dropReceipts()
         let digested = try await digestKeys()
         return .again(after: isMore || digested == Self.retentionRows ? 0 : Self.retentionInterval)
+    }
+
+    /// Drops receipts whose purchases all have better evidence by now.
+    private func dropReceipts() async throws(GatewayError) {
+        let (kind, now) = (JobKind.checkReceipt.rawValue, time.now)
+        var last: ReceiptDigest?
+        while true {
+            let after = last
+            let page = try await read { db in
+                try db.unusedReceipts(withoutJob: kind, after: after, limit: Self.retentionRows)
+            }
+            guard let end = page.last else { return }
+            last = end
+            _ = try await write { tx in
+                try page.count {
+                    try tx.dropReceipt($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
+                }
+            }
+        }
     }
 
     /// Digests the idempotency keys that an earlier release stored as they came.

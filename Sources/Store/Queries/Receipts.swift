@@ -14,10 +14,27 @@ extension Database {
             ReceiptRecord(account: try row.account("account"), evidence: try row.blob("evidence"))
         }
     }
+
+    /// A page of receipts that nothing needs any more, in the order of their digests.
+    ///
+    /// - Parameter kind: of the jobs that still ask about a receipt.
+    package func unusedReceipts(
+        withoutJob kind: String, after last: ReceiptDigest?, limit: Int64
+    ) throws(StoreError) -> [ReceiptDigest] {
+        try rows(
+            """
+            SELECT digest FROM receipts r WHERE digest > ?
+              AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.receipt = r.digest)
+              AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = r.digest)
+            ORDER BY digest LIMIT ?
+            """, [last?.rawValue ?? "", kind, limit]
+        ).map { row throws(StoreError) in try row.text("digest") }
+            .compactMap(ReceiptDigest.init)
+    }
 }
 
 extension Transaction {
-    /// Keeps a receipt once.
+    /// Keeps a receipt once, and as something of this moment.
     ///
     /// - Parameter evidence: sealed.
     package func keepReceipt(
@@ -25,17 +42,22 @@ extension Transaction {
     ) throws(StoreError) {
         try run(
             """
-            INSERT INTO receipts (digest, account, evidence, received_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+            INSERT INTO receipts (digest, account, evidence, received_at) VALUES (?, ?, ?, \(dialect.clock))
+            ON CONFLICT (digest) DO UPDATE SET received_at = excluded.received_at
             """, digest.rawValue, account, evidence, now)
     }
 
-    /// Forgets a receipt whose purchases all have other evidence by now, unless a job of this kind needs it still.
-    package func dropReceipt(_ digest: ReceiptDigest, unlessJob kind: String) throws(StoreError) {
+    /// Drops a receipt that nothing needs, unless somebody has just sent it again.
+    ///
+    /// - Returns: whether it was dropped.
+    package func dropReceipt(
+        _ digest: ReceiptDigest, withoutJob kind: String, olderThan seconds: Int64, at now: Timestamp
+    ) throws(StoreError) -> Bool {
         try run(
             """
-            DELETE FROM receipts WHERE digest = ?
+            DELETE FROM receipts WHERE digest = ? AND received_at < \(dialect.clock) - ?
               AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.receipt = receipts.digest)
               AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = receipts.digest)
-            """, digest.rawValue, kind)
+            """, digest.rawValue, now, seconds, kind) == 1
     }
 }

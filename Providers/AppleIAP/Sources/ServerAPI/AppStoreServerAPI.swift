@@ -14,7 +14,8 @@ package struct AppStoreServerAPI: Sendable {
     static let pauses: [Int64] = [500, 1_000, 2_000]
     /// The longest wait inside a call, for Apple or for our own limit, in milliseconds.
     static let longestWait: Int64 = 30_000
-    /// A call's time limit while a client waits.
+    /// The longest wait for our own limit while a client waits, and a call's time limit then; in milliseconds.
+    static let hurriedWait: Int64 = 1_000
     static let hurriedTimeout: Int64 = 4_000
 
     package let bundleID: String
@@ -46,7 +47,7 @@ package struct AppStoreServerAPI: Sendable {
         self.pause = pause
     }
 
-    /// The same for a client that waits: nothing is asked twice, and nothing is waited for.
+    /// The same for a client that waits: nothing is asked twice, and no turn is waited for long.
     var hurried: AppStoreServerAPI {
         var copy = self
         copy.isHurried = true
@@ -122,7 +123,7 @@ extension AppStoreServerAPI {
         _ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment
     ) async throws(AppStoreServerError) {
         let now = time.milliseconds()
-        let turn = limits.turn(endpoint, environment, now: now, longestWait: isHurried ? 0 : Self.longestWait)
+        let turn = limits.turn(endpoint, environment, now: now, longestWait: isHurried ? Self.hurriedWait : Self.longestWait)
         guard turn.isTaken else { throw .retryable(.ownLimit, after: turn.at) }
         guard turn.at > now else { return }
         await pause(.milliseconds(turn.at - now))
