@@ -84,6 +84,21 @@ struct ReceiptConfirmationTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what Apple never knows is not asked about for ever`(_ engine: TestEngine) async throws {
+        try await Self.withStore(on: engine) { (apple, store) async throws in
+            store.knowsNothing = true
+            let sale = apple.period("first", from: 0) { $0.id = "first" }
+            try await apple.verify(apple.receipt(sale), sale.id)
+            for _ in 0..<10 {
+                try await apple.desk.pass(seconds: 86_400)
+                try await apple.work()
+            }
+            #expect(try await apple.desk.count("jobs WHERE kind = 'check_receipt'") == 0)
+            #expect(try await apple.order(apple.verify(apple.receipt(sale), sale.id).attached).status == .paid)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a renewal of what the receipt holds is taken when the API confirms it`(_ engine: TestEngine) async throws {
         try await Self.withStore(on: engine) { (apple, store) async throws in
             let old = apple.period("first", from: -40) { $0.id = "first" }

@@ -95,6 +95,27 @@ struct ReceiptTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what an upgrade ended was not refunded`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { (apple) async throws in
+            let old = apple.period("first", from: -5) {
+                $0.id = "first"
+                $0.revoked = apple.now.rawValue * 1_000
+            }
+            let new = apple.period("first", from: 0, "com.example.pro.auto")
+            _ = try await apple.report(apple.receipt(old, new))
+            let status = try await apple.status()
+            #expect(status.active && status.tier == "Pro")
+            let orders = try await apple.gateway.listOrders(OrderQuery(user: Desk.user("alice")), cursor: nil, limit: 9)
+            #expect(orders.items.map(\.status) == [.paid, .paid])
+            // Without the other product it was a refund.
+            let other = old.with { ($0.id, $0.original) = ("second", "second") }
+            _ = try await apple.report(apple.receipt(other), user: "bob")
+            let refunded = try await apple.gateway.listOrders(OrderQuery(user: Desk.user("bob")), cursor: nil, limit: 9)
+            #expect(refunded.items.map(\.status) == [.refunded])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a receipt belongs to whoever came first`(_ engine: TestEngine) async throws {
         try await withReceiptDesk(on: engine) { (apple) async throws in
             let sale = apple.sale()

@@ -127,18 +127,37 @@ extension StoreReceipt {
 
 extension StorePurchase {
     fileprivate init(_ purchase: VerifiedReceiptPurchase, in receipt: VerifiedReceipt, _ digest: ReceiptDigest) {
+        let isUpgraded = receipt.replaces(purchase)
         self.init(
             environment: .init(receipt.environment), bundleID: receipt.bundleID, productID: purchase.productID,
             transactionID: purchase.transactionID, originalTransactionID: purchase.originalTransactionID,
             kind: .init(purchase), purchasedAt: purchase.purchaseDate, expiresAt: purchase.expiresDate,
             signedAt: receipt.creationDate, quantity: purchase.quantity, priceMilliunits: nil, currency: nil,
             appAccountToken: nil, isRenewal: purchase.transactionID != purchase.originalTransactionID,
-            isUpgraded: false, isFamilyShared: false,
-            revocation: purchase.cancellationDate.map { Revocation(at: $0, reason: nil, percentage: nil) })
+            isUpgraded: isUpgraded, isFamilyShared: false,
+            revocation: isUpgraded
+                ? nil : purchase.cancellationDate.map { Revocation(at: $0, reason: nil, percentage: nil) })
         offer = StoreOffer(
             isTrial: purchase.isTrial, isIntroductory: purchase.isIntroductory,
             promotionalOfferID: purchase.promotionalOfferID)
         self.receipt = digest
+    }
+}
+
+extension VerifiedReceipt {
+    /// The store's clocks are not one.
+    private static let upgradeTolerance: Int64 = 60_000
+
+    /// Whether an upgrade ended a subscription's period: a receipt cancels that as it cancels a refunded one, and only the
+    /// purchase of another product at that moment tells them apart.
+    fileprivate func replaces(_ purchase: VerifiedReceiptPurchase) -> Bool {
+        guard let cancelled = purchase.cancellationDate, let end = purchase.expiresDate, cancelled < end else {
+            return false
+        }
+        return purchases.contains {
+            $0.originalTransactionID == purchase.originalTransactionID && $0.productID != purchase.productID
+                && abs($0.purchaseDate - cancelled) <= Self.upgradeTolerance
+        }
     }
 }
 

@@ -52,6 +52,9 @@ extension Gateway {
         } catch {
             switch error {
             case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.now.rawValue))
+            // What the store has not known for days it will not know.
+            case .store(.unknownYet) where job.attempt > job.kind.backOff.count:
+                logger.notice("a store does not know what a receipt holds")
             case .store(.retryable(nil)), .store(.unknownYet), .store(.startAgain): return .pending
             case .store(.refused(let why)):
                 logger.notice("a store was asked about a receipt in vain", metadata: ["reason": "\(why)"])
