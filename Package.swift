@@ -151,8 +151,9 @@ let package = Package(
         .testTarget(
             name: "AppleTrustTests",
             dependencies: [
-                "AppleTrust",
+                "AppleTrust", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],

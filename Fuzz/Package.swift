@@ -19,6 +19,7 @@ let package = Package(
                 "CLibFuzzer",
                 .product(name: "AppleTrust", package: "paydesk"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],

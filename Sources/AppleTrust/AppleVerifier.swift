@@ -79,13 +79,18 @@ public struct AppleVerifier: Sendable {
 }
 
 extension AppleVerifier {
-    /// What this JWS is and how each check ends, for a person: `refusal` is the verifier's own answer.
+    /// What this JWS or receipt is and how each check ends, for a person: `refusal` is the verifier's own answer.
     ///
-    /// A transaction and renewal information are judged like `transaction(_:)` and `renewalInfo(_:)`; anything else
-    /// like `payload(_:)`, and the app and the environment that it names are checked as well. It takes any text,
-    /// remembers nothing but a sound chain, and its answer is bounded.
-    public func explain(_ jws: String) -> AppleExplanation {
+    /// A text that starts like base64 of a SEQUENCE is judged like `receipt(_:)`. Of JWS, a transaction and renewal
+    /// information are judged like `transaction(_:)` and `renewalInfo(_:)`; anything else like `payload(_:)`, and the
+    /// app and the environment that it names are checked as well. It takes any text, remembers nothing but a sound
+    /// chain, and its answer is bounded.
+    public func explain(_ text: String) -> AppleExplanation {
+        if ReceiptText.isReceipt(text) {
+            var explainer = ReceiptExplainer(self)
+            return explainer.explain(text)
+        }
         var explainer = Explainer(self)
-        return explainer.explain(jws)
+        return explainer.explain(text)
     }
 }

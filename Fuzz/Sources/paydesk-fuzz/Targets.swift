@@ -5,5 +5,7 @@ enum Targets {
         JWSHeaderTarget(),
         JWSPayloadTarget(),
         JWSCertificateTarget(),
+        ReceiptMessageTarget(),
+        ReceiptContentTarget(),
     ]
 }

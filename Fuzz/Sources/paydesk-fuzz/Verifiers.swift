@@ -15,6 +15,9 @@ enum Verifiers {
     /// Xcode is believed unchecked: payloads are read without any signature.
     static let unchecked = make { $0.environments = Set(AppleEnvironment.allCases) }
 
+    /// As in production, with the root of our receipts.
+    static let receipts = make { $0.extraRoots = [ReceiptCertificates.root] }
+
     static func make(_ edit: (inout AppleVerifierConfiguration) -> Void) -> AppleVerifier {
         var configuration = AppleVerifierConfiguration(apps: [AppleApp(bundleID: bundleID, appAppleID: 1)])
         edit(&configuration)

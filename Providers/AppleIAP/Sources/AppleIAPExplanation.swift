@@ -3,7 +3,7 @@ import Foundation
 public import ProviderKit
 
 extension AppleIAPProvider {
-    /// Each check of a JWS by the account's own settings, then what its header, certificates and payload say.
+    /// Each check of a JWS or a receipt by the account's own settings, then what it, its certificates and its signer say.
     public func explain(_ text: String) -> EvidenceExplanation {
         let explanation = trust.verifier.explain(text)
         let checks = explanation.checks.map { check in
@@ -15,8 +15,9 @@ extension AppleIAPProvider {
                 EvidenceExplanation.Check(name: check.name.rawValue, outcome: .notReached, why: why)
             }
         }
+        let header = explanation.kind == .receipt ? "message" : "header"
         let facts =
-            explanation.header.map { EvidenceExplanation.Fact(name: "header \($0.name)", value: $0.value) }
+            explanation.header.map { EvidenceExplanation.Fact(name: "\(header) \($0.name)", value: $0.value) }
             + explanation.certificates.map {
                 EvidenceExplanation.Fact(
                     name: "certificate",

@@ -58,7 +58,11 @@ extension ASN1Node {
         return octets.reduce(sign) { $0 << 8 | Int64($1) }
     }
 
-    var objectIdentifier: ASN1ObjectIdentifier? { try? ASN1ObjectIdentifier(berEncoded: self) }
+    /// An object identifier of at most 64 octets: those that mean anything here have some ten.
+    var objectIdentifier: ASN1ObjectIdentifier? {
+        guard encodedBytes.count <= 66 else { return nil }
+        return try? ASN1ObjectIdentifier(berEncoded: self)
+    }
 
     /// An OCTET STRING, which BER may cut into pieces (X.690 section 8.7).
     var octets: ArraySlice<UInt8>? { try? ASN1OctetString(berEncoded: self).bytes }

@@ -13,15 +13,15 @@ enum RSASignature {
     /// Refuses a signer whose algorithms are others, or do not fit each other.
     static func checkAlgorithms(_ signer: SignerInfo) throws(AppleRefusal) {
         let fitting: Set<ASN1ObjectIdentifier> =
-            switch signer.digest {
+            switch signer.digest.name {
             case CMSOID.sha1: [CMSOID.rsa, CMSOID.rsaWithSHA1]
             case CMSOID.sha256: [CMSOID.rsa, CMSOID.rsaWithSHA256]
             default: []
             }
-        guard fitting.contains(signer.algorithm) else {
+        guard fitting.contains(signer.algorithm.name), signer.digest.isPlain, signer.algorithm.isPlain else {
             throw AppleRefusal(
                 .unsupportedAlgorithm,
-                "signed with \(signer.algorithm) over \(signer.digest), not with RSA over SHA-1 or SHA-256")
+                "signed with \(signer.algorithm.name) over \(signer.digest.name), not with RSA over SHA-1 or SHA-256")
         }
     }
 
@@ -29,7 +29,7 @@ enum RSASignature {
     static func check(
         _ signer: SignerInfo, over content: ArraySlice<UInt8>, by key: _RSA.Signing.PublicKey
     ) throws(AppleRefusal) {
-        if signer.digest == CMSOID.sha1 {
+        if signer.digest.name == CMSOID.sha1 {
             try check(signer, content, Insecure.SHA1.self, key)
         } else {
             try check(signer, content, SHA256.self, key)

@@ -27,7 +27,7 @@ struct SignedAttributes: Sendable {
             if type == CMSOID.contentType || type == CMSOID.messageDigest { try set.end() }
         }
         guard let contentType = values[CMSOID.contentType]?.objectIdentifier,
-            let messageDigest = values[CMSOID.messageDigest]?.octets
+            let messageDigest = values[CMSOID.messageDigest]?.contents(.octetString)
         else { throw .malformed("the signed attributes lack contentType or messageDigest") }
         self.contentType = contentType
         self.messageDigest = messageDigest

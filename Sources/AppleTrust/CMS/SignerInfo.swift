@@ -6,9 +6,9 @@ struct SignerInfo: Sendable {
     /// The certificate that is named by issuer and serial number, the one form that Apple uses.
     let issuer: DistinguishedName
     let serial: Certificate.SerialNumber
-    let digest: ASN1ObjectIdentifier
+    let digest: AlgorithmIdentifier
     let signedAttributes: SignedAttributes?
-    let algorithm: ASN1ObjectIdentifier
+    let algorithm: AlgorithmIdentifier
     let signature: ArraySlice<UInt8>
 
     init(_ node: ASN1Node) throws(AppleRefusal) {
@@ -24,9 +24,9 @@ struct SignerInfo: Sendable {
         try name.end()
         self.issuer = issuer
         serial = Certificate.SerialNumber(bytes: number)
-        digest = try Self.algorithm(try parts.next("digestAlgorithm"), "digestAlgorithm")
+        digest = try AlgorithmIdentifier(try parts.next("digestAlgorithm"), "digestAlgorithm")
         signedAttributes = try parts.next(if: .context(0)).map(SignedAttributes.init)
-        algorithm = try Self.algorithm(try parts.next("signatureAlgorithm"), "signatureAlgorithm")
+        algorithm = try AlgorithmIdentifier(try parts.next("signatureAlgorithm"), "signatureAlgorithm")
         guard let signature = try parts.next("signature").octets else {
             throw .malformed("the signature is no OCTET STRING")
         }
@@ -48,18 +48,22 @@ struct SignerInfo: Sendable {
         }
         return first
     }
+}
 
-    /// An algorithm without parameters.
-    private static func algorithm(_ node: ASN1Node, _ name: String) throws(AppleRefusal) -> ASN1ObjectIdentifier {
-        var parts = try NodeReader(node, name)
-        guard let algorithm = try parts.next("algorithm").objectIdentifier else {
-            throw .malformed("\(name) names no algorithm")
+/// An algorithm's name, and whether it comes without parameters (RFC 5280 section 4.1.1.2).
+struct AlgorithmIdentifier: Sendable {
+    let name: ASN1ObjectIdentifier
+    /// No parameters, or NULL: what both SHA and RSA by PKCS #1 v1.5 have.
+    let isPlain: Bool
+
+    init(_ node: ASN1Node, _ part: String) throws(AppleRefusal) {
+        var parts = try NodeReader(node, part)
+        guard let name = try parts.next("algorithm").objectIdentifier else {
+            throw .malformed("\(part) names no algorithm")
         }
-        if let parameters = parts.next(), parameters.contents(.null)?.isEmpty != true {
-            throw .malformed("\(name) has parameters")
-        }
+        self.name = name
+        isPlain = parts.next().map { $0.contents(.null)?.isEmpty == true } ?? true
         try parts.end()
-        return algorithm
     }
 }
 
@@ -68,8 +72,9 @@ struct EmbeddedCertificate: Sendable {
     let der: [UInt8]
     let certificate: Certificate
 
-    /// - Returns: nil for bytes that are no certificate.
+    /// - Returns: nil for bytes that are no certificate, or too many of them.
     init?(_ der: ArraySlice<UInt8>) {
+        guard der.count <= ReceiptLimits.certificate else { return nil }
         let der = Array(der)
         guard let certificate = CertificateDER.parse(der) else { return nil }
         self.der = der

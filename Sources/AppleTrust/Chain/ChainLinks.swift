@@ -65,6 +65,13 @@ struct ChainLinks<Profile: ChainProfile>: Sendable {
         }
     }
 
+    /// Refuses a time at which no chain of these roots is valid; without roots, the two certificates alone.
+    func checkValidity(under anchors: [TrustAnchor]?, at time: Int64) throws(AppleRefusal) {
+        let intervals = anchors?.map { interval.intersection($0.validity) } ?? [interval]
+        guard !intervals.contains(where: { $0.contains(time) }) else { return }
+        throw AppleRefusal.expired(intervals.last ?? interval, at: time)
+    }
+
     /// When both certificates are valid.
     var interval: ValidityInterval { ValidityInterval(of: leaf).intersection(ValidityInterval(of: intermediate)) }
 

@@ -1,20 +1,20 @@
-/// What a JWS is and which checks it passes: for people, not for decisions.
+/// What a JWS or a receipt is and which checks it passes: for people, not for decisions.
 ///
-/// All text is bounded and printable; what the JWS claims is shown whether it is verified or not.
+/// All text is bounded and printable; what it claims is shown whether it is verified or not.
 public struct AppleExplanation: Sendable {
-    /// What the payload is, judged by its fields.
+    /// What it is: a JWS judged by its payload's fields, or an app receipt.
     public enum Kind: String, CaseIterable, Sendable {
-        case transaction, renewalInfo, notification, appTransaction, unknown
+        case transaction, renewalInfo, notification, appTransaction, receipt, unknown
     }
 
     public let kind: Kind
-    /// Every check in the verifier's order.
+    /// Every check in the verifier's order; those that only a JWS has are not among a receipt's.
     public let checks: [AppleCheck]
-    /// The header's members, the certificates counted.
+    /// The header's members, the certificates counted; of a receipt, how it is signed.
     public let header: [AppleFact]
-    /// The leaf and the intermediate as far as they can be parsed.
+    /// The leaf and the intermediate as far as they can be parsed; of a receipt, every certificate.
     public let certificates: [AppleCertificateFacts]
-    /// The payload's members; objects and arrays are counted.
+    /// The payload's members, objects and arrays counted; of a receipt its fields and the first purchases.
     public let payload: [AppleFact]
 
     /// The first failed check's refusal, which is what the verifier answers; nil where everything passed.
@@ -29,19 +29,22 @@ public struct AppleExplanation: Sendable {
 /// One named check and how it ended.
 public struct AppleCheck: Sendable {
     public enum Name: String, CaseIterable, Sendable {
-        /// Three segments of strict base64url.
+        /// Three segments of strict base64url; or base64 of a PKCS #7 message with one signer.
         case form
         /// The header is a strict JSON object.
         case header
+        /// ES256; or RSA over SHA-1 or SHA-256.
         case algorithm
         /// No extension is declared critical.
         case critical
         /// `x5c` is an array of texts.
         case certificateList
-        /// The payload is a strict JSON object.
+        /// The payload is a strict JSON object; or a set of attributes.
         case payload
+        /// The time at which the chain has to be valid.
         case signedDate
-        /// A leaf and an intermediate that can be parsed, or Xcode's one certificate where it may be.
+        /// A leaf and an intermediate that can be parsed, or Xcode's one certificate where it may be; or certificates
+        /// that can all be parsed, of which one is the signer's.
         case certificates
         /// The chain leads to a trusted root.
         case chain

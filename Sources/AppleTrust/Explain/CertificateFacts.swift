@@ -11,7 +11,7 @@ extension AppleCertificateFacts {
         self.init(certificate, der: der)
     }
 
-    private init(_ certificate: Certificate, der: [UInt8]) {
+    init(_ certificate: Certificate, der: [UInt8]) {
         let validity = ValidityInterval(of: certificate)
         subject = SafeText.line("\(certificate.subject)")
         issuer = SafeText.line("\(certificate.issuer)")

@@ -1,10 +1,10 @@
 import Crypto
 import X509
 
-/// Runs every check of the verifier that can be run, also after one has failed.
+/// Runs every check of a JWS that can be run, also after one has failed.
 struct Explainer {
     private let verifier: AppleVerifier
-    private var outcomes: [AppleCheck.Name: AppleCheck.Outcome] = [:]
+    private var list = CheckList()
     private var header: JWSHeader?
     private var payload: JSONText?
     private var certificates: [AppleCertificateFacts] = []
@@ -12,29 +12,27 @@ struct Explainer {
     init(_ verifier: AppleVerifier) { self.verifier = verifier }
 
     mutating func explain(_ text: String) -> AppleExplanation {
-        if let compact = check(.form, { () throws(AppleRefusal) in try CompactJWS(text) }) { explain(compact, text) }
+        if let compact = list.run(.form, { () throws(AppleRefusal) in try CompactJWS(text) }) { explain(compact, text) }
         let kind = payload.map(PayloadFacts.kind) ?? .unknown
         return AppleExplanation(
             kind: kind,
-            checks: AppleCheck.Name.allCases.map { name in
-                AppleCheck(name: name, outcome: outcomes[name] ?? .notReached("an earlier check failed"))
-            },
+            checks: list.checks(AppleCheck.Name.allCases),
             header: header.map { PayloadFacts.facts($0.json) } ?? [], certificates: certificates,
             payload: payload.map(PayloadFacts.facts) ?? [])
     }
 
     private mutating func explain(_ compact: CompactJWS, _ text: String) {
         var texts: [ArraySlice<UInt8>]?
-        header = check(.header) { () throws(AppleRefusal) in try JWSHeader(compact.header) }
+        header = list.run(.header) { () throws(AppleRefusal) in try JWSHeader(compact.header) }
         if let header {
-            check(.algorithm) { () throws(AppleRefusal) in try header.checkAlgorithm() }
-            check(.critical) { () throws(AppleRefusal) in try header.checkCritical() }
-            texts = check(.certificateList) { () throws(AppleRefusal) in try header.certificateTexts() }
+            list.run(.algorithm) { () throws(AppleRefusal) in try header.checkAlgorithm() }
+            list.run(.critical) { () throws(AppleRefusal) in try header.checkCritical() }
+            texts = list.run(.certificateList) { () throws(AppleRefusal) in try header.certificateTexts() }
         }
-        payload = check(.payload) { () throws(AppleRefusal) in try UnverifiedJWS.json(compact.payload) }
+        payload = list.run(.payload) { () throws(AppleRefusal) in try UnverifiedJWS.json(compact.payload) }
         var signedDate: Int64?
         if let payload {
-            signedDate = check(.signedDate) { () throws(AppleRefusal) in try UnverifiedJWS.signedDate(payload) }
+            signedDate = list.run(.signedDate) { () throws(AppleRefusal) in try UnverifiedJWS.signedDate(payload) }
         }
         if let texts, texts.count == 1 {
             explainXcode(compact, texts[0])
@@ -46,22 +44,20 @@ struct Explainer {
 
     private mutating func explainChain(_ compact: CompactJWS, _ texts: [ArraySlice<UInt8>], _ signedDate: Int64?) {
         certificates = texts.prefix(2).compactMap(AppleCertificateFacts.init)
-        let links = check(.certificates) { () throws(AppleRefusal) in
+        let links = list.run(.certificates) { () throws(AppleRefusal) in
             try ChainLinks<StoreJWSProfile>(try JWSHeader.certificates(texts))
         }
         guard let links else { return }
         let anchors = verifier.authenticator.chains.anchors
-        let trusted = check(.chain) { () throws(AppleRefusal) in try links.trustedAnchors(among: anchors) }
-        check(.purpose) { () throws(AppleRefusal) in try links.checkPurpose() }
+        let trusted = list.run(.chain) { () throws(AppleRefusal) in try links.trustedAnchors(among: anchors) }
+        list.run(.purpose) { () throws(AppleRefusal) in try links.checkPurpose() }
         if let signedDate {
-            check(.validity) { () throws(AppleRefusal) in
-                let intervals = trusted?.map { links.interval.intersection($0.validity) } ?? [links.interval]
-                guard !intervals.contains(where: { $0.contains(signedDate) }) else { return }
-                throw AppleRefusal.expired(intervals.last ?? links.interval, at: signedDate)
+            list.run(.validity) { () throws(AppleRefusal) in
+                try links.checkValidity(under: trusted, at: signedDate)
             }
         }
         guard let key = P256.Signing.PublicKey(links.leaf.publicKey) else { return }
-        check(.signature) { () throws(AppleRefusal) in
+        list.run(.signature) { () throws(AppleRefusal) in
             try RawSignature.check(compact.signature, over: compact.signingInput, by: key)
         }
     }
@@ -71,19 +67,21 @@ struct Explainer {
         let authenticator = verifier.authenticator
         guard let payload else { return }
         let kind = PayloadFacts.kind(payload)
-        let may: Void? = check(.certificates) { () throws(AppleRefusal) in
+        let may: Void? = list.run(.certificates) { () throws(AppleRefusal) in
             try authenticator.checkXcode(payload, xcode: kind == .transaction || kind == .renewalInfo)
         }
         guard may != nil else { return }
-        outcomes[.purpose] = .notReached("Xcode's certificates carry no marker")
-        outcomes[.validity] = .notReached("the dates of Xcode's certificates do not count")
+        list.note(.purpose, .notReached("Xcode's certificates carry no marker"))
+        list.note(.validity, .notReached("the dates of Xcode's certificates do not count"))
         guard !authenticator.xcodeCertificates.isEmpty else {
-            outcomes[.chain] = .notReached("no Xcode certificates are configured")
-            outcomes[.signature] = .notReached("Xcode's signature is not checked without its certificate")
+            list.note(.chain, .notReached("no Xcode certificates are configured"))
+            list.note(.signature, .notReached("Xcode's signature is not checked without its certificate"))
             return
         }
-        guard let key = check(.chain, { () throws(AppleRefusal) in try authenticator.xcodeKey(text) }) else { return }
-        check(.signature) { () throws(AppleRefusal) in
+        guard let key = list.run(.chain, { () throws(AppleRefusal) in try authenticator.xcodeKey(text) }) else {
+            return
+        }
+        list.run(.signature) { () throws(AppleRefusal) in
             try RawSignature.check(compact.signature, over: compact.signingInput, by: key)
         }
     }
@@ -94,14 +92,14 @@ struct Explainer {
         let audience = verifier.audience
         let claimed = PayloadFacts.audience(payload)
         if let bundleID = claimed.bundleID {
-            check(.app) { () throws(AppleRefusal) in try audience.checkApp(bundleID) }
+            list.run(.app) { () throws(AppleRefusal) in try audience.checkApp(bundleID) }
         } else {
-            outcomes[.app] = .notReached("the payload names no app")
+            list.note(.app, .notReached("the payload names no app"))
         }
         if let environment = claimed.environment {
-            _ = check(.environment) { () throws(AppleRefusal) in try audience.environment(environment) }
+            _ = list.run(.environment) { () throws(AppleRefusal) in try audience.environment(environment) }
         } else {
-            outcomes[.environment] = .notReached("the payload names no environment")
+            list.note(.environment, .notReached("the payload names no environment"))
         }
     }
 
@@ -114,30 +112,15 @@ struct Explainer {
             case .transaction: _ = try VerifiedTransaction(payload, for: verifier.audience)
             case .renewalInfo: _ = try VerifiedRenewalInfo(payload, for: verifier.audience)
             case .notification: _ = try VerifiedNotification(payload, verifier)
-            case .appTransaction, .unknown: break
+            case .appTransaction, .receipt, .unknown: break
             }
-            outcomes[.fields] = .passed
+            list.note(.fields, .passed)
         } catch {
-            let isRead = outcomes.values.allSatisfy { if case .failed = $0 { false } else { true } }
-            guard isRead else {
-                outcomes[.fields] = .notReached("nothing vouches for the payload")
+            guard !list.hasFailure else {
+                list.note(.fields, .notReached("nothing vouches for the payload"))
                 return
             }
-            outcomes[.fields] = error.reason == .malformed ? .failed(error) : .passed
-        }
-    }
-
-    @discardableResult
-    private mutating func check<Value>(
-        _ name: AppleCheck.Name, _ body: () throws(AppleRefusal) -> Value
-    ) -> Value? {
-        do throws(AppleRefusal) {
-            let value = try body()
-            outcomes[name] = .passed
-            return value
-        } catch {
-            outcomes[name] = .failed(error)
-            return nil
+            list.note(.fields, error.reason == .malformed ? .failed(error) : .passed)
         }
     }
 }

@@ -20,21 +20,38 @@ struct UnverifiedReceipt: Sendable {
     /// The time at which its chain has to be valid (attribute 12).
     let creationDate: Int64
     let certificates: [EmbeddedCertificate]
-
-    private static let purchase: Int64 = 17
+    /// The signer's certificate.
+    let leaf: EmbeddedCertificate
 
     init(_ der: [UInt8]) throws(AppleRefusal) {
         message = try SignedData(der[...])
+        content = try Self.content(of: message)
+        attributes = try Self.attributes(in: content)
+        creationDate = try Self.creationDate(attributes)
+        certificates = try Self.certificates(of: message)
+        leaf = try message.signer.certificate(among: certificates)
+    }
+
+    static func content(of message: SignedData) throws(AppleRefusal) -> ArraySlice<UInt8> {
         guard let content = message.content else { throw .malformed("the receipt's content is detached") }
-        self.content = content
-        attributes = try ReceiptAttributes(content, repeated: Self.purchase, within: .attributes)
-        creationDate = try attributes.requiredDate(12)
+        return content
+    }
+
+    static func attributes(in content: ArraySlice<UInt8>) throws(AppleRefusal) -> ReceiptAttributes {
+        try ReceiptAttributes(content, repeated: 17, within: .attributes)
+    }
+
+    static func creationDate(_ attributes: ReceiptAttributes) throws(AppleRefusal) -> Int64 {
+        try attributes.requiredDate(12)
+    }
+
+    static func certificates(of message: SignedData) throws(AppleRefusal) -> [EmbeddedCertificate] {
         var certificates: [EmbeddedCertificate] = []
         for der in message.certificates {
             guard let certificate = EmbeddedCertificate(der) else { throw .malformed("a certificate cannot be read") }
             certificates.append(certificate)
         }
-        self.certificates = certificates
+        return certificates
     }
 }
 
@@ -47,17 +64,15 @@ struct ReceiptAuthenticator: Sendable {
     func authenticate(_ receipt: UnverifiedReceipt) throws(AppleRefusal) -> AuthenticReceipt {
         let signer = receipt.message.signer
         try RSASignature.checkAlgorithms(signer)
-        let leaf = try signer.certificate(among: receipt.certificates)
-        let chain = try chain(from: leaf, in: receipt)
+        let chain = try chain(of: receipt)
         try RSASignature.check(signer, over: receipt.content, by: chain.leafKey)
         return AuthenticReceipt(receipt)
     }
 
-    private func chain(
-        from leaf: EmbeddedCertificate, in receipt: UnverifiedReceipt
-    ) throws(AppleRefusal) -> ValidChain<AppReceiptProfile> {
+    private func chain(of receipt: UnverifiedReceipt) throws(AppleRefusal) -> ValidChain<AppReceiptProfile> {
+        let leaf = receipt.leaf
         let pinned = pinnedAnchor(among: receipt.certificates)
-        var refusal = AppleRefusal(.untrustedChain, "the leaf's issuer is not among the certificates")
+        var refusal = Self.noIssuer
         for issuer in Self.issuers(of: leaf, in: receipt.certificates) {
             do throws(AppleRefusal) {
                 return try chains.chain(
@@ -69,6 +84,8 @@ struct ReceiptAuthenticator: Sendable {
         }
         throw refusal
     }
+
+    static let noIssuer = AppleRefusal(.untrustedChain, "the leaf's issuer is not among the certificates")
 
     /// The certificates that the leaf may be issued by.
     static func issuers(

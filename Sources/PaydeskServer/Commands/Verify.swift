@@ -5,7 +5,8 @@ import ProviderKit
 /// `paydesk verify`.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what a signed transaction is, and how each check of it ends. It opens no database.")
+        abstract: "Says what signed evidence of a purchase is, and how each check of it ends. It opens no database.",
+        discussion: "A JWS or an app receipt: as text, or the receipt's own file in DER or BER.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "A file, or - for standard input.") var file: String
@@ -32,15 +33,18 @@ struct Verify: AsyncParsableCommand {
     }
 
     private func read() throws(CommandError) -> String {
-        let data: Data?
-        if file == "-" {
-            data = try? FileHandle.standardInput.read(upToCount: Self.limit + 1)
-        } else {
-            let handle = FileHandle(forReadingAtPath: file)
-            data = try? handle?.read(upToCount: Self.limit + 1)
+        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
+        let data: Data
+        do {
+            // Nothing at all is read as nil.
+            guard let handle else { throw CocoaError(.fileReadNoSuchFile) }
+            data = try handle.read(upToCount: Self.limit + 1) ?? Data()
+        } catch {
+            throw .usage("paydesk: \(file) cannot be read")
         }
-        guard let data else { throw .usage("paydesk: \(file) cannot be read") }
         guard data.count <= Self.limit else { throw .checkFailed("paydesk: \(file) is larger than 2 MiB") }
+        // A receipt's own bytes are an ASN.1 SEQUENCE; text that starts with this digit is nothing that is known here.
+        guard data.first != 0x30 else { return data.base64EncodedString() }
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// A certificate that the tests made, and its key.
 struct MintIdentity: Sendable {
@@ -12,27 +13,45 @@ struct MintIdentity: Sendable {
     var base64: String { der.base64 }
 }
 
-/// A key pair on one of the curves.
+/// A key pair on one of the curves, or for RSA.
 enum MintKey: Sendable {
     case p256(P256.Signing.PrivateKey)
     case p384(P384.Signing.PrivateKey)
+    case rsa(_RSA.Signing.PrivateKey)
 
     var x509: Certificate.PrivateKey {
         switch self {
         case .p256(let key): Certificate.PrivateKey(key)
         case .p384(let key): Certificate.PrivateKey(key)
+        case .rsa(let key): Certificate.PrivateKey(key)
         }
     }
 
-    /// r || s over SHA-256, as long as the curve makes it.
+    /// r || s over SHA-256, as long as the curve makes it; by RSA what PKCS #1 v1.5 makes.
     func sign(_ data: [UInt8]) -> [UInt8] {
         switch self {
         case .p256(let key): Array(minted { try key.signature(for: data).rawRepresentation })
         case .p384(let key): Array(minted { try key.signature(for: SHA256.hash(data: data)).rawRepresentation })
+        case .rsa: sign(SHA256.hash(data: data))
+        }
+    }
+
+    /// As CMS holds it: an ECDSA-Sig-Value, or what PKCS #1 v1.5 makes.
+    func sign(_ digest: some Digest) -> [UInt8] {
+        switch self {
+        case .p256(let key): Array(minted { try key.signature(for: digest).derRepresentation })
+        case .p384(let key): Array(minted { try key.signature(for: digest).derRepresentation })
+        case .rsa(let key):
+            Array(minted { try key.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation })
         }
     }
 
     static func new(_ curve: Curve) -> MintKey { curve == .p256 ? .p256(.init()) : .p384(.init()) }
+
+    /// A new pair; it costs a tenth of a second, so share it.
+    static func rsa(bits: Int = 2_048) -> MintKey {
+        .rsa(minted { try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bits)) })
+    }
 
     enum Curve: Sendable { case p256, p384 }
 }
@@ -99,7 +118,8 @@ struct MintCertificate: Sendable {
 
 extension Certificate.PrivateKey {
     fileprivate var defaultAlgorithm: Certificate.SignatureAlgorithm {
-        P256.Signing.PublicKey(publicKey) != nil ? .ecdsaWithSHA256 : .ecdsaWithSHA384
+        if P256.Signing.PublicKey(publicKey) != nil { return .ecdsaWithSHA256 }
+        return P384.Signing.PublicKey(publicKey) != nil ? .ecdsaWithSHA384 : .sha256WithRSAEncryption
     }
 }
 

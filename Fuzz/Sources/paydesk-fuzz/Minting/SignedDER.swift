@@ -18,7 +18,7 @@ enum SignedDER {
         0x30, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02,
     ]
 
-    private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         var digits: [UInt8] = []
         var rest = content.count
         while rest > 0 {

@@ -1,0 +1,59 @@
+import AppleTrust
+import Testing
+
+/// One minted receipt and what must become of it.
+struct ReceiptCase: Sendable, CustomTestStringConvertible {
+    /// What `openssl cms -verify` says of it.
+    enum OpenSSL: Sendable, Equatable {
+        /// The same as we.
+        case agrees
+        /// It accepts what we refuse: that check is ours alone.
+        case isLaxer
+        /// It refuses what we accept.
+        case isStricter
+    }
+
+    let name: String
+    let bytes: [UInt8]
+    /// Nil where it must be accepted.
+    let reason: AppleRefusal.Reason?
+    let openSSL: OpenSSL
+    /// The creation date, in milliseconds.
+    let time: Int64
+
+    var text: String { bytes.base64 }
+    var testDescription: String { name }
+
+    init(
+        _ name: String, _ bytes: [UInt8], _ reason: AppleRefusal.Reason?, _ openSSL: OpenSSL = .agrees,
+        at time: Int64 = MintTime.now
+    ) {
+        self.name = name
+        self.bytes = bytes
+        self.reason = reason
+        self.openSSL = openSSL
+        self.time = time
+    }
+
+    init(
+        _ name: String, _ reason: AppleRefusal.Reason? = nil, _ openSSL: OpenSSL = .agrees,
+        at time: Int64 = MintTime.now, edit: (inout MintReceipt) -> Void
+    ) {
+        var receipt = MintReceipt()
+        receipt.fields[12] = MintReceipt.date(time)
+        edit(&receipt)
+        self.init(name, receipt.bytes, reason, openSSL, at: time)
+    }
+
+    static let verifier = MintVerifier.new(roots: MintReceiptChain.trusted)
+
+    /// The reason of a refusal; nil where the receipt was accepted.
+    static func reason(_ text: String, _ verifier: AppleVerifier = verifier) -> AppleRefusal.Reason? {
+        do throws(AppleRefusal) {
+            _ = try verifier.receipt(text)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}

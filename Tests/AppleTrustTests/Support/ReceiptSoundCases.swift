@@ -1,0 +1,144 @@
+import SwiftASN1
+import X509
+
+/// Receipts that have to be accepted.
+enum ReceiptSoundCases {
+    static let all: [ReceiptCase] = encodings + types + contents + chains + messages + varied
+
+    /// Both digests, every encoding, with and without signed attributes.
+    static let encodings: [ReceiptCase] = [MintDigest.sha1, .sha256].flatMap { digest in
+        MintCMS.Encoding.allCases.flatMap { encoding in
+            [false, true].map { isSigned in
+                ReceiptCase("\(digest) \(encoding)\(isSigned ? " with signed attributes" : "")") {
+                    $0.digest = digest
+                    $0.signer = { if isSigned { $0.attributes = MintSigner.sound } }
+                    $0.message = { $0.encoding = encoding }
+                }
+            }
+        }
+    }
+
+    static let types: [ReceiptCase] =
+        [
+            "Production", "ProductionVPP", "ProductionSandbox", "ProductionVPPSandbox", "Sandbox", "Later", "",
+        ].map { type in ReceiptCase("of type \(type)") { $0.fields[0] = MintDER.utf8(type) } }
+        + [ReceiptCase("without a type") { $0.fields[0] = nil }]
+
+    static let contents: [ReceiptCase] = [
+        ReceiptCase("without purchases") { $0.purchases = [] },
+        ReceiptCase("1,000 purchases") {
+            $0.purchases = (0..<1_000).map { MintPurchase([1703: MintDER.utf8("\($0)")]) }
+        },
+        ReceiptCase("1,000 purchases in pieces") {
+            $0.purchases = (0..<1_000).map { MintPurchase([1703: MintDER.utf8("\($0)")]) }
+            $0.message = { $0.encoding = .segmented }
+        },
+        ReceiptCase("a content within a content") { $0.arrange = { MintDER.octets(MintDER.set($0)) } },
+        ReceiptCase("attributes in no order") { $0.arrange = { MintDER.element(0x31, $0.reversed()) } },
+        ReceiptCase("attributes that nobody knows") {
+            $0.more = [
+                MintReceipt.attribute(99, [0xFF, 0x00]), MintReceipt.attribute(70_000, MintDER.utf8("later")),
+                MintReceipt.attribute(99, []), MintReceipt.attribute(-1, [5]),
+            ]
+        },
+        ReceiptCase("a purchase without what Xcode omits") {
+            $0.purchases = [MintPurchase(without: [1705, 1706, 1707, 1711])]
+        },
+        ReceiptCase("a purchase with the least") {
+            $0.purchases = [MintPurchase(without: [1701, 1705, 1706, 1707, 1708, 1709, 1711, 1712, 1719])]
+        },
+        ReceiptCase("empty dates") { for type: Int64 in [8, 18, 21] { $0.fields[type] = MintReceipt.date(nil) } },
+        ReceiptCase("a volume purchase that ends in the year 4001") {
+            $0.fields[21] = MintDER.ia5("4001-01-01T00:00:00Z")
+        },
+        ReceiptCase("a creation date east of Greenwich") { $0.fields[12] = MintDER.ia5("2026-09-21T22:13:20+08:00") },
+        ReceiptCase("the attributes as BER") { receipt in
+            receipt.arrange = { MintDER.indefinite(0x31, $0) }
+        },
+    ]
+
+    static let chains: [ReceiptCase] = [
+        ReceiptCase("a chain over SHA-1") {
+            $0.chain = MintReceiptChain.legacy
+            $0.digest = .sha1
+        },
+        ReceiptCase("a chain over SHA-1 under a signature over SHA-256") { $0.chain = MintReceiptChain.legacy },
+        ReceiptCase("the leaf alone signed over SHA-1") {
+            $0.chain = MintReceiptChain.new(leaf: { $0.algorithm = .sha1WithRSAEncryption })
+        },
+        ReceiptCase("the leaf signed over SHA-512") {
+            $0.chain = MintReceiptChain.new(leaf: { $0.algorithm = .sha512WithRSAEncryption })
+        },
+        ReceiptCase("created inside the dates of a leaf that has ended", at: MintTime.now - 2 * MintTime.day) {
+            $0.chain = ended
+        },
+        // OpenSSL takes the last second for the first one after it.
+        ReceiptCase("created in the leaf's last second", nil, .isStricter, at: MintTime.now - MintTime.day) {
+            $0.chain = ended
+        },
+        ReceiptCase("created in the leaf's first second", at: MintTime.now - 700 * MintTime.day) { $0.chain = ended },
+        ReceiptCase("created before the root ended", at: MintTime.now - 2 * MintTime.day) {
+            $0.chain = MintReceiptChain.new(root: MintReceiptChain.expiredRoot)
+        },
+        ReceiptCase("ten years ago", at: MintTime.now - 3_600 * MintTime.day) {
+            $0.chain = MintReceiptChain.new(
+                intermediate: { $0.days = -3_650...(-1_000) }, leaf: { $0.days = -3_640...(-3_000) })
+        },
+        ReceiptCase("a leaf without keyUsage") { $0.chain = MintReceiptChain.new(leaf: { $0.usage = nil }) },
+    ]
+
+    static let ended = MintReceiptChain.new(leaf: { $0.days = -700...(-1) })
+
+    static let messages: [ReceiptCase] = [
+        ReceiptCase("the certificates in another order") {
+            $0.message = { $0.certificates.reverse() }
+        },
+        ReceiptCase("without the root") { $0.message = { $0.certificates.removeLast() } },
+        ReceiptCase("the root twice") { $0.message = { $0.certificates.append($0.certificates[2]) } },
+        ReceiptCase("the intermediate twice") { $0.message = { $0.certificates.append($0.certificates[1]) } },
+        ReceiptCase("a stranger's certificate besides") {
+            $0.message = { $0.certificates.insert(MintChain.sound.leaf.der, at: 0) }
+        },
+        ReceiptCase("an intermediate of the same name and another key besides") {
+            $0.message = { $0.certificates.insert(other.intermediate.der, at: 0) }
+        },
+        ReceiptCase("unsigned attributes") {
+            $0.signer = {
+                $0.unsigned = MintDER.element(0xA1, MintSigner.attribute([1, 2, 3], MintDER.null))
+            }
+        },
+        ReceiptCase("a further signed attribute") {
+            $0.signer = {
+                $0.attributes = {
+                    MintSigner.sound($0) + [MintSigner.attribute([1, 2, 3], MintDER.null, MintDER.octets([1]))]
+                }
+            }
+        },
+        ReceiptCase("the algorithm named with its digest") {
+            $0.signer = { $0.algorithm = MintDER.sequence(MintDER.oid([1, 2, 840, 113_549, 1, 1, 11]), MintDER.null) }
+        },
+        ReceiptCase("the algorithm named with SHA-1") {
+            $0.digest = .sha1
+            $0.signer = { $0.algorithm = MintDER.sequence(MintDER.oid([1, 2, 840, 113_549, 1, 1, 5]), MintDER.null) }
+        },
+        ReceiptCase("a digest without parameters") {
+            $0.signer = { $0.digestIdentifier = MintDER.sequence(MintDER.oid(MintDigest.sha256.oid)) }
+        },
+        ReceiptCase("another digest announced besides") {
+            $0.message = { $0.digests.append(MintDigest.sha384.identifier) }
+        },
+        ReceiptCase("no digest announced", nil, .isStricter) { $0.message = { $0.digests = [] } },
+    ]
+
+    private static let other = MintReceiptChain.new(intermediateKey: MintReceiptChain.strangeKey)
+
+    /// Sound ones of every sort.
+    static let varied: [ReceiptCase] = (0..<40).map { number in
+        ReceiptCase("sound \(number)", at: MintTime.now - Int64(number) * 15 * MintTime.day) { receipt in
+            receipt.digest = number % 2 == 0 ? .sha1 : .sha256
+            receipt.purchases = (0..<(number % 5)).map { MintPurchase([1703: MintDER.utf8("\(number)-\($0)")]) }
+            receipt.message = { $0.encoding = MintCMS.Encoding.allCases[number % 5] }
+            if number % 3 == 0 { receipt.signer = { $0.attributes = MintSigner.sound } }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("paydesk verify")
+struct VerifyCommandTests {
+    private static let account = """
+        account: apple_main
+        kind: apple_iap
+        enabled: true
+        notify_token: notify-token-of-the-verify-tests
+        routing: {platforms: [ios], priority: 1}
+        settings: {apps: [{bundle_id: com.example.app}], environments: [Production, Sandbox]}
+        """
+
+    /// Base64 of a receipt's outermost layers, signed by nobody.
+    private static let unsigned: [UInt8] =
+        [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2, 0xA0, 0x80, 0x30, 0x80, 2, 1, 1, 0x31, 0]
+        + [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1, 0, 0, 0x31, 0, 0, 0, 0, 0, 0, 0]
+
+    private func verify(_ data: Data) async throws -> Installation.Ended {
+        let installation = try Installation()
+        try installation.folder.write("Config/providers/apple_main.yaml", Self.account)
+        let file = installation.folder.path + "/evidence"
+        try data.write(to: URL(filePath: file))
+        return try await installation.run("verify", file)
+    }
+
+    @Test func `a receipt is explained from text and from its file`() async throws {
+        for data in [Data(Self.unsigned), Data((Data(Self.unsigned).base64EncodedString() + "\n").utf8)] {
+            let ended = try await verify(data)
+            #expect(ended.output.hasPrefix("This is: receipt\nFAIL form: malformed: signerInfos has no signer\n"))
+            #expect(ended.status == 1 && ended.errors == "paydesk: it does not verify\n")
+        }
+    }
+
+    @Test func `a MiB of nested ASN.1 is refused, and more than 2 MiB is not read`() async throws {
+        let nested = Data(
+            [UInt8](repeating: 0x30, count: 1 << 20).enumerated().map { $0.offset % 2 == 0 ? 0x30 : 0x80 })
+        let ended = try await verify(nested)
+        #expect(ended.status == 1 && ended.output.contains("FAIL form: malformed: BER nested deeper than 24\n"))
+        let large = try await verify(Data(repeating: 0x30, count: (2 << 20) + 1))
+        #expect(large.status == 1 && large.output.isEmpty && large.errors.hasSuffix("is larger than 2 MiB\n"))
+        let limit = try await verify(Data(repeating: 0x30, count: 2 << 20))
+        #expect(limit.status == 1 && limit.output.contains("FAIL form: malformed: a receipt of"))
+    }
+
+    @Test(arguments: ["", "a.b.c", "0", "\u{0}", "not evidence"])
+    func `what is neither is refused`(_ text: String) async throws {
+        let ended = try await verify(Data(text.utf8))
+        #expect(ended.status == 1 && ended.output.contains("FAIL form: malformed"))
+    }
+}
