@@ -17,8 +17,7 @@ public struct AppleIAPProvider: PaymentProvider {
     let trust: AppleIAPTrust
     /// The server API of each app, in the order of the settings; empty where no key is set.
     package let serverAPIs: [AppStoreServerAPI]
-    /// By the app's bundle id.
-    let sharedSecrets: [String: String]
+    let sharedSecrets: SharedSecrets
     /// nil where verifyReceipt is never asked.
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
@@ -34,9 +33,7 @@ public struct AppleIAPProvider: PaymentProvider {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
-        sharedSecrets = Dictionary(
-            account.settings.objects("apps").map { ($0.text("bundle_id"), $0.text("shared_secret")) }
-        ) { first, _ in first }.filter { !$0.value.isEmpty }
+        sharedSecrets = SharedSecrets(account.settings)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
