@@ -61,7 +61,7 @@ package struct API: Sendable {
         let gateway = pipeline.gateway
         return CheckoutRoutes(gateway: gateway).endpoints + OrderRoutes(gateway: gateway).endpoints
             + AppleIAPRoutes(gateway: gateway).endpoints + CompatibleRoutes(gateway: gateway).endpoints
-            + ReceiptRoutes(gateway: gateway).endpoints
+            + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter).endpoints
             + EntitlementRoutes(gateway: gateway).endpoints + UsageRoutes(gateway: gateway).endpoints
             + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints
             + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints

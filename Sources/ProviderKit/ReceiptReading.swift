@@ -21,9 +21,10 @@ public protocol ReceiptReading: PurchaseVerifying {
     ///
     /// - Parameters:
     ///   - text: the receipt as it came.
-    ///   - isHurried: a client waits, so that nothing is asked twice.
+    ///   - unsigned: what nothing but receipts is known of yet, newest first.
+    ///   - isHurried: a client waits, so that nothing is asked twice, and what takes too long is left out.
     func confirm(
-        _ receipt: StoreReceipt, text: String, isHurried: Bool
+        _ receipt: StoreReceipt, text: String, unsigned: [StorePurchase], isHurried: Bool
     ) async throws(ReceiptConfirmationError) -> StoreAnswer
 
     /// Asks the store for a transaction that a receipt does not hold, in its app and environment.

@@ -43,11 +43,14 @@ public struct StoreAnswer: Sendable {
     public let refused: Int
     /// Where to go on another day.
     public let cursor: String?
+    /// False where there is more that was not asked for, or not in time.
+    public let isWhole: Bool
 
-    public init(items: [Item], refused: Int, cursor: String?) {
+    public init(items: [Item], refused: Int, cursor: String?, isWhole: Bool = true) {
         self.items = items
         self.refused = refused
         self.cursor = cursor
+        self.isWhole = isWhole
     }
 }
 

@@ -84,6 +84,37 @@ struct ReceiptConfirmationTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `whose a purchase is is the App Store's word, not the receipt's`(_ engine: TestEngine) async throws {
+        try await Self.withStore(on: engine) { (apple, store) async throws in
+            let token = try await apple.token("alice")
+            let gems = apple.sale("com.example.gems", AppleSale.consumable)
+            store.add(gems.with { $0.token = token })
+            let receipt = apple.receipt(gems)
+            // Bob uses the same device.
+            let report = try #require(try await apple.report(receipt, user: "bob"))
+            #expect(report.rows.isEmpty && report.source == .appStore)
+            #expect(try await apple.refusal(of: receipt.base64, gems.id, user: "bob") == .purchaseBelongsToAnotherUser)
+            #expect(try await apple.verify(receipt, gems.id).attached.credited == ["gems": 10])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a refund that only a receipt tells is not undone by an older transaction`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { (apple) async throws in
+            let ring = apple.sale("com.example.ring", AppleSale.nonConsumable)
+            try await apple.attach(ring)
+            try await apple.desk.pass(seconds: 600)
+            let refunded = apple.receipt(ring.with { $0.revoked = $0.purchased + 300_000 })
+            #expect(try await apple.refusal(of: refunded.base64, ring.id) == .purchaseRevoked)
+            #expect(try await apple.refusal(ring) == .purchaseRevoked)
+            #expect(try await apple.grants().allSatisfy { $0.revocation != nil })
+            // What was signed since says that it stands.
+            try await apple.attach(ring.signedAgain(after: 900))
+            #expect(try await apple.grants().allSatisfy { $0.revocation == nil })
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `what Apple never knows is not asked about for ever`(_ engine: TestEngine) async throws {
         try await Self.withStore(on: engine) { (apple, store) async throws in
             store.knowsNothing = true

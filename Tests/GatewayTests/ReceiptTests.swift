@@ -130,9 +130,10 @@ struct ReceiptTests {
         }
     }
 
-    /// Every order in which two receipts and two signed versions of one purchase can arrive.
-    @Test(arguments: TestEngine.allCases)
-    func `whatever comes first, what was signed of the transaction itself counts`(_ engine: TestEngine) async throws {
+    /// Every order in which two receipts and two signed versions of one purchase can arrive: the later receipt says that it
+    /// was taken back, and it counts unless the transaction itself was signed later still.
+    @Test(arguments: TestEngine.allCases, [5, 12] as [Int64])
+    func `whatever comes first, one state follows`(_ engine: TestEngine, _ signed: Int64) async throws {
         try await withReceiptDesk(on: engine) { (apple) async throws in
             let bought = apple.now
             try await apple.desk.pass(seconds: 10 * 86_400)
@@ -143,9 +144,10 @@ struct ReceiptTests {
                     $0.expires = $0.purchased + 30 * 86_400_000
                     ($0.price, $0.currency) = (29_900, "CNY")
                 }
-                let longer = sale.signedAgain(after: 5) { $0.expires = ($0.expires ?? 0) + 86_400_000 }
+                let longer = sale.signedAgain(after: signed) { $0.expires = ($0.expires ?? 0) + 86_400_000 }
                 let early = AppleReceipt([sale], at: bought.adding(seconds: 3))
-                let late = AppleReceipt([sale.with { $0.revoked = $0.purchased + 7_000 }], at: bought.adding(seconds: 9))
+                let late = AppleReceipt(
+                    [sale.with { $0.revoked = $0.purchased + 7_000 }], at: bought.adding(seconds: 9))
                 for step in order {
                     switch step {
                     case 0: _ = try await apple.refusal(of: early.base64, sale.id, user: user)
@@ -156,16 +158,18 @@ struct ReceiptTests {
                 }
                 let status = try await apple.status(user)
                 let orders = try await apple.gateway.listOrders(
-                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 10).items
+                    OrderQuery(user: Desk.user(user)), cursor: nil, limit: 10
+                ).items
                 let order = try #require(orders.first)
                 #expect(orders.count == 1)
                 let record = try #require(try await apple.record(sale))
                 states.insert(
-                    "\(status.active) \(status.expires_at) \(order.status) \(order.order.charged?.value ?? -1) "
+                    "\(status.active) \(status.active ? status.expires_at : 0) \(order.status) \(order.order.charged?.value ?? -1) "
                         + "\(record.purchase.expiresAt ?? 0) \(record.purchase.receipt == nil)")
             }
             let end = bought.adding(days: 31).rawValue
-            #expect(states == ["true \(end) paid 2990 \(end * 1_000) true"])
+            let expected = signed > 9 ? "true \(end) paid" : "false 0 refunded"
+            #expect(states == ["\(expected) 2990 \(end * 1_000) true"])
             // Nothing refers to the receipts any more.
             #expect(try await apple.desk.count("receipts") > 0)
             try await apple.desk.pass(seconds: 2 * 86_400)
@@ -185,6 +189,49 @@ struct ReceiptTests {
             #expect(try await apple.report(receipt)?.rows.count == 1_000)
             #expect(try await apple.desk.count("events") == events)
             #expect(try await apple.desk.snapshot().balances == ["gems": 10_000])
+        }
+    }
+}
+
+@Suite("Receipts: many of them")
+struct ReceiptLoadTests {
+    @Test(arguments: TestEngine.allCases)
+    func `a thousand periods of one subscription are attached`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { (apple) async throws in
+            let periods = (0..<1_000 as Range<Int64>).map { number in
+                apple.period("first", from: number - 999, days: 1) { if number == 0 { $0.id = "first" } }
+            }
+            let receipt = AppleReceipt(periods, at: apple.now)
+            #expect(try await apple.report(receipt)?.rows.count == 1_000)
+            #expect(try await apple.desk.count("orders") == 1_000)
+            #expect(try await apple.status().expires_at == apple.now.adding(days: 1).rawValue)
+            #expect(try await apple.report(receipt, newestOnly: true)?.rows.count == 1)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `one receipt from many clients at once has one effect`(_ engine: TestEngine) async throws {
+        let store = FakeAppStore()
+        try await withReceiptDesk(on: engine, { $0.appStore = store }) { (apple) async throws in
+            let period = apple.period("first", from: 0) { $0.id = "first" }
+            let gems = apple.sale("com.example.gems", AppleSale.consumable)
+            store.add(period, AppleRenewal(period))
+            store.add(gems)
+            let receipt = apple.receipt(period, gems)
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                for number in 0..<16 {
+                    group.addTask {
+                        if number % 4 == 3 {
+                            try await apple.work()
+                            return 2
+                        }
+                        return try await apple.report(receipt, user: number % 4 == 2 ? nil : "alice")?.rows.count
+                    }
+                }
+                for try await rows in group { #expect(rows == 2) }
+            }
+            #expect(try await apple.desk.count("orders") == 2)
+            #expect(try await apple.desk.snapshot().balances == ["gems": 10])
         }
     }
 }

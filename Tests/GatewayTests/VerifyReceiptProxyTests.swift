@@ -25,7 +25,8 @@ struct VerifyReceiptProxyTests {
     }
 
     /// Apple's answer about a subscription that was renewed since: its numbers are texts.
-    private static func answer(_ renewed: AppleSale, status: String = "0", bundle: String = "com.example.app") -> String {
+    private static func answer(_ renewed: AppleSale, status: String = "0", bundle: String = "com.example.app") -> String
+    {
         """
         {"status":\(status),"environment":"Production","is-retryable":"0",
          "receipt":{"bundle_id":"\(bundle)","request_date_ms":"\(renewed.purchased + 5_000)","in_app":[],"adam_id":1},
@@ -115,6 +116,11 @@ struct VerifyReceiptProxyTests {
             }
             let last = try await ask(Self.answer(sale))
             #expect(last == (false, nil, 0))
+            // What Apple calls worthless gives nobody anything.
+            let other = apple.receipt(apple.sale())
+            store.script(#"{"status":21010}"#)
+            #expect(try await apple.status(of: other, user: "bob") == 21_010)
+            #expect(try await !apple.status("bob").active)
         }
     }
 }

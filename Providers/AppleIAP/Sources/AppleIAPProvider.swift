@@ -21,6 +21,7 @@ public struct AppleIAPProvider: PaymentProvider {
     /// nil where verifyReceipt is never asked.
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
+    let time: TimeSource
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
@@ -33,6 +34,7 @@ public struct AppleIAPProvider: PaymentProvider {
         try AppleIAPSettings.check(account)
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
+        time = context.time
         sharedSecrets = SharedSecrets(account.settings)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)

@@ -5,9 +5,9 @@ import FoundationEssentials
 public import ProviderKit
 
 extension AppleIAPProvider: ReceiptReading {
-    /// Get All Subscription Statuses answers for all of a customer's; more calls are for customers of several accounts.
-    private static let statusCalls = 4
-    private static let refundPages = 4
+    /// So long new calls are begun while a client waits, and in a job; in milliseconds.
+    private static let hurriedPatience: Int64 = 5_000
+    private static let patience: Int64 = 120_000
 
     public func read(receipt text: String) throws(PurchaseRefusal) -> StoreReceipt {
         do throws(AppleRefusal) {
@@ -26,14 +26,16 @@ extension AppleIAPProvider: ReceiptReading {
     }
 
     public func confirm(
-        _ receipt: StoreReceipt, text: String, isHurried: Bool
+        _ receipt: StoreReceipt, text: String, unsigned: [StorePurchase], isHurried: Bool
     ) async throws(ReceiptConfirmationError) -> StoreAnswer {
         guard let api = api(of: receipt) else {
             guard let verifyReceipt else { throw .store(.refused("nobody can be asked")) }
             return try await verifyReceipt.ask(about: receipt, text: text, secret: sharedSecrets[receipt.bundleID])
         }
         do throws(AppStoreServerError) {
-            return try await confirm(receipt, by: isHurried ? api.hurried : api)
+            let patience = isHurried ? Self.hurriedPatience : Self.patience
+            return try await confirm(
+                receipt, unsigned: unsigned, by: isHurried ? api.hurried : api, until: time.milliseconds() + patience)
         } catch {
             throw .store(StoreSyncError(error))
         }
@@ -51,18 +53,22 @@ extension AppleIAPProvider: ReceiptReading {
         }
     }
 
-    /// Where every subscription stands, and what was refunded; renewals that are missing still come with the next check.
+    /// Where every subscription stands, what was refunded, and what else nothing but the receipt is known of; older periods
+    /// come with the next check of their subscription.
     private func confirm(
-        _ receipt: StoreReceipt, by api: AppStoreServerAPI
+        _ receipt: StoreReceipt, unsigned: [StorePurchase], by api: AppStoreServerAPI, until deadline: Int64
     ) async throws(AppStoreServerError) -> StoreAnswer {
         let place = AppStorePlace.only(AppleEnvironment(receipt.environment))
-        var (items, refused): ([StoreAnswer.Item], Int) = ([], 0)
+        var (items, refused, isWhole): ([StoreAnswer.Item], Int, Bool) = ([], 0, true)
         func add(_ item: StoreAnswer.Item?) {
             if let item { items.append(item) } else { refused += 1 }
         }
+        func isInTime() -> Bool {
+            isWhole = isWhole && time.milliseconds() < deadline
+            return isWhole
+        }
         var open = receipt.entries.map(\.purchase).filter { $0.kind == .autoRenewable }
-        for _ in 0..<Self.statusCalls {
-            guard let next = open.last else { break }
+        while let next = open.last, isInTime() {
             let found = try await api.subscriptions(of: next.transactionID, in: place).value
             for subscription in found {
                 let status = AppleSubscriptionStatus(rawValue: subscription.status.rawValue)
@@ -71,14 +77,16 @@ extension AppleIAPProvider: ReceiptReading {
             let answered = Set(found.map(\.originalTransactionID)).union([next.originalTransactionID])
             open.removeAll { answered.contains($0.originalTransactionID) }
         }
+        for purchase in unsigned where purchase.kind != .autoRenewable && isInTime() {
+            add(statement(try await api.transaction(purchase.transactionID, in: place).value, nil, status: nil))
+        }
         if let any = receipt.entries.last?.purchase {
             var pages = api.refunds(of: any.transactionID, in: place).makeAsyncIterator()
-            for _ in 0..<Self.refundPages {
-                guard let page = try await pages.next(isolation: nil) else { break }
+            while isInTime(), let page = try await pages.next(isolation: nil) {
                 for text in page.items { add(statement(text, nil, status: nil)) }
             }
         }
-        return StoreAnswer(items: items, refused: refused, cursor: nil)
+        return StoreAnswer(items: items, refused: refused, cursor: nil, isWhole: isWhole && refused == 0)
     }
 
     private func api(of receipt: StoreReceipt) -> AppStoreServerAPI? {

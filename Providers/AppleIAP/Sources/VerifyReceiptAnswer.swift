@@ -13,6 +13,7 @@ struct VerifyReceiptAnswer: Decodable {
     let isRetryable: Bool
     let bundleID: String
     private let requestedAt: Int64?
+    /// What was bought, newest lists first: `latest_receipt_info` is there only where something renews.
     private let latest: [Row]
     private let pending: [Row]
 
@@ -30,15 +31,23 @@ struct VerifyReceiptAnswer: Decodable {
         isRetryable = try fields.decodeIfPresent(Scalar.self, forKey: .retryable)?.flag ?? false
         let receipt = try fields.decodeIfPresent(Row.self, forKey: .receipt)
         bundleID = receipt?.text("bundle_id") ?? ""
-        requestedAt = receipt?.integer("request_date_ms")
-        latest = try fields.decodeIfPresent([Row].self, forKey: .latest) ?? []
+        requestedAt = receipt?.date("request_date_ms")
+        let inApp = try fields.decodeIfPresent(InApp.self, forKey: .receipt)?.in_app ?? []
+        latest = (try fields.decodeIfPresent([Row].self, forKey: .latest) ?? []) + inApp
         pending = try fields.decodeIfPresent([Row].self, forKey: .pending) ?? []
+    }
+
+    private struct InApp: Decodable {
+        let in_app: [Row]?
     }
 
     /// - Parameter now: counts where Apple did not say when it answered.
     func storeAnswer(to receipt: StoreReceipt, now: Int64) -> StoreAnswer {
         let at = requestedAt ?? now
-        let rows = latest.prefix(Self.limit)
+        var seen: Set<String> = []
+        let rows = latest.prefix(Self.limit).filter { row in
+            row.text("transaction_id").map { seen.insert($0).inserted } ?? true
+        }
         var items = rows.compactMap { row in
             row.purchase(of: receipt, at: at).map {
                 StoreAnswer.Item(statement: StoreStatement(purchase: $0, renewal: nil), evidence: nil)
@@ -50,7 +59,8 @@ struct VerifyReceiptAnswer: Decodable {
                 StoreAnswer.Item(statement: StoreStatement(purchase: nil, renewal: $0), evidence: nil)
             }
         }
-        return StoreAnswer(items: items, refused: refused, cursor: nil)
+        return StoreAnswer(
+            items: items, refused: refused, cursor: nil, isWhole: latest.count <= Self.limit)
     }
 }
 
@@ -85,14 +95,20 @@ private struct Row: Decodable {
 
     func text(_ name: String) -> String? { fields[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
     func integer(_ name: String) -> Int64? { fields[name]?.integer }
+
+    /// Milliseconds since 1970 within the years 0 to 9999.
+    func date(_ name: String) -> Int64? {
+        integer(name).flatMap { (-62_167_219_200_000...253_402_300_799_999).contains($0) ? $0 : nil }
+    }
+
     func flag(_ name: String) -> Bool { fields[name]?.flag ?? false }
 
     func purchase(of receipt: StoreReceipt, at: Int64) -> StorePurchase? {
         guard let product = text("product_id"), let id = text("transaction_id"),
-            let purchasedAt = integer("purchase_date_ms")
+            let purchasedAt = date("purchase_date_ms")
         else { return nil }
         let original = text("original_transaction_id") ?? id
-        let expiresAt = integer("expires_date_ms")
+        let expiresAt = date("expires_date_ms")
         let quantity = integer("quantity") ?? 1
         guard (1...Int64(Int32.max)).contains(quantity), [product, id, original].allSatisfy({ $0.utf8.count <= 255 })
         else { return nil }
@@ -104,7 +120,7 @@ private struct Row: Decodable {
             isUpgraded: flag("is_upgraded"), isFamilyShared: text("in_app_ownership_type") == "FAMILY_SHARED",
             revocation: flag("is_upgraded")
                 ? nil
-                : integer("cancellation_date_ms").map {
+                : date("cancellation_date_ms").map {
                     StorePurchase.Revocation(at: $0, reason: integer("cancellation_reason"), percentage: nil)
                 })
         purchase.offer = StoreOffer(
@@ -120,7 +136,7 @@ private struct Row: Decodable {
         renewal.willRenew = text("auto_renew_status").map { $0 == "1" }
         renewal.nextProductID = text("auto_renew_product_id")
         renewal.isInBillingRetry = flag("is_in_billing_retry_period")
-        renewal.graceEndsAt = integer("grace_period_expires_date_ms")
+        renewal.graceEndsAt = date("grace_period_expires_date_ms")
         renewal.isInGracePeriod = renewal.graceEndsAt.map { $0 > at } ?? false
         renewal.expirationIntent = integer("expiration_intent")
         renewal.priceIncrease = integer("price_consent_status")

@@ -47,7 +47,8 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var commitmentEndsAt: Int64?
     /// The receipt that it was read from; nil where the store signed the transaction itself.
     ///
-    /// A receipt says less of a transaction, so that what the store signed of it alone counts whenever that was.
+    /// A receipt says less of a transaction, so that what the store signed of it alone counts, whenever that was; but a
+    /// newer receipt can say that it was taken back.
     public var receipt: ReceiptDigest?
 
     public init(

@@ -53,3 +53,15 @@ package struct AttachedPurchase: Encodable, Sendable, Equatable {
         case credited
     }
 }
+
+extension ClaimOutcome {
+    /// The attached purchase, or why it is not.
+    func attached(_ purchase: StorePurchase) throws(GatewayError) -> AttachedPurchase {
+        switch self {
+        case .attached(let attached, _): return attached
+        case .unknownProduct: throw .unknownProduct(purchase.productID)
+        case .anotherUser: throw .purchaseBelongsToAnotherUser
+        case .revoked: throw .purchaseRevoked
+        }
+    }
+}

@@ -7,82 +7,82 @@ extension Gateway {
     /// So many purchases of a receipt are settled in one transaction.
     private static let batch = 200
 
-    /// Settles purchases of a receipt: for a user, or for whoever they belong to.
+    /// Keeps purchases of a receipt for whoever they belong to; what nobody has claimed stays unclaimed.
     ///
-    /// - Parameters:
-    ///   - user: claims them; nil keeps what nobody has claimed.
-    ///   - asksLater: the store is asked by a job, unless the answer comes before.
-    /// - Returns: how each claim of a user ended.
-    func keep(
-        _ purchases: [StorePurchase], of read: ReadReceipt, user: ExternalUserID?, context: CallContext,
-        asksLater: Bool
+    /// Where the store can be asked a job asks it, unless the answer comes before.
+    func keep(_ purchases: [StorePurchase], of read: ReadReceipt, context: CallContext) async throws(GatewayError) {
+        let (sealed, word) = (try sealed(read), registry.word(of: read.account))
+        let (digest, account, asks) = (read.receipt.digest, read.account, read.reader.canConfirm(read.receipt))
+        for batch in purchases.batches(of: Self.batch) {
+            let words = batch.map { (StoreStatement(purchase: $0, renewal: nil), word) }
+            try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+                try settlement.lock(words)
+                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.settle(words)
+                if asks { try settlement.askLater(about: digest) }
+            }
+        }
+    }
+
+    /// Claims purchases that are kept.
+    ///
+    /// - Returns: how each claim ended.
+    func claim(
+        _ purchases: [StorePurchase], of read: ReadReceipt, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [ClaimOutcome] {
-        let asks = asksLater && read.reader.canConfirm(read.receipt)
-        let sealed = try sealed(read)
+        let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
+        let rules = registry.word(of: account).rules
+        let (ids, now) = (ids, time.now)
         var outcomes: [ClaimOutcome] = []
-        for start in stride(from: 0, to: purchases.count, by: Self.batch) {
-            let batch = Array(purchases[start..<min(start + Self.batch, purchases.count)])
-            outcomes += try await keepBatch(batch, of: read, sealed, user: user, context: context, asks: asks)
+        for batch in purchases.batches(of: Self.batch) {
+            let claims = batch.map {
+                PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: rules, fallback: nil)
+            }
+            outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+                let claimant = try settlement.tx.ensureUser(user, candidate: ids.make(), at: now)
+                try settlement.lockHolders(of: claims, claimant: claimant)
+                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: now)
+                return try claims.map { try settlement.settle($0, claimant: claimant, name: user.rawValue) }
+            }
         }
         return outcomes
     }
 
-    private func keepBatch(
-        _ purchases: [StorePurchase], of read: ReadReceipt, _ sealed: Data, user: ExternalUserID?, context: CallContext,
-        asks: Bool
-    ) async throws(GatewayError) -> [ClaimOutcome] {
-        let (ids, now, word) = (ids, time.now, registry.word(of: read.account))
-        let (digest, account) = (read.receipt.digest, read.account)
-        // Older transactions first, so that every batch is settled in one order.
-        let ordered = purchases.sorted {
-            ($0.originalTransactionID, $0.purchasedAt, $0.transactionID)
-                < ($1.originalTransactionID, $1.purchasedAt, $1.transactionID)
-        }
-        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            let claims = ordered.map {
-                PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: word.rules, fallback: nil)
-            }
-            let claimant = try user.map { try settlement.tx.ensureUser($0, candidate: ids.make(), at: now) }
-            if let claimant {
-                try settlement.lockHolders(of: claims, claimant: claimant)
-            } else {
-                try settlement.lockUsers(
-                    of: ordered.map { .store(StoreStatement(purchase: $0, renewal: nil)) })
-            }
-            try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: now)
-            var outcomes: [ClaimOutcome] = []
-            for claim in claims {
-                if let claimant {
-                    outcomes.append(try settlement.settle(claim, claimant: claimant, name: user?.rawValue ?? ""))
-                } else {
-                    try settlement.settle(StoreStatement(purchase: claim.purchase, renewal: nil), word)
-                }
-            }
-            if asks { try settlement.askLater(about: digest) }
-            return outcomes
-        }
-    }
-
-    /// The purchases of a receipt that are not known as they stand in it, or not the user's.
-    func unknown(in receipt: StoreReceipt, to user: ExternalUserID?) async throws(GatewayError) -> [StorePurchase] {
-        try await read { db in
-            let claimant = try user.flatMap { try db.userID($0) }
-            return try receipt.entries.map(\.purchase).filter { purchase in
-                guard let known = try db.storePurchase(purchase.environment, purchase.key(claimant: nil)),
-                    known.purchase.receipt == nil || known.purchase.signedAt >= purchase.signedAt
-                else { return true }
-                guard user != nil else { return false }
-                guard let claimant else { return true }
-                return try !db.holders(of: StoreSubject(purchase)).contains(claimant)
-            }
-        }
-    }
-
-    func sealed(_ read: ReadReceipt) throws(GatewayError) -> Data {
+    private func sealed(_ read: ReadReceipt) throws(GatewayError) -> Data {
         do {
             return try keyRing.seal(Data(read.text.utf8), place: read.receipt.digest.evidencePlace)
         } catch {
             throw .internalError
+        }
+    }
+
+    /// Keeps the receipt itself, and has a job ask about it.
+    func askLater(about read: ReadReceipt, context: CallContext) async throws(GatewayError) {
+        let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
+        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+            try settlement.askLater(about: digest)
+        }
+    }
+
+    /// Settles what a store answered about a receipt.
+    ///
+    /// - Parameter endsJob: the answer is whole, so that no job needs to ask.
+    func settle(
+        _ answer: StoreAnswer, of read: ReadReceipt, _ cause: Cause, endsJob: Bool
+    ) async throws(GatewayError) {
+        let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
+        for (index, batch) in words(of: answer, from: account).batches(of: Self.batch).enumerated() {
+            try await settle(cause) { settlement in
+                // The job first, as who runs it locks it.
+                if endsJob && index == 0 {
+                    try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
+                }
+                try settlement.lock(batch)
+                // What the answer's purchases are known by stands beside them.
+                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.settle(batch)
+            }
         }
     }
 }
@@ -92,8 +92,16 @@ extension Settlement {
     private static let patience: Int64 = 60
 
     /// Sees to it that a receipt's store is asked, in case that nobody gets an answer before.
-    func askLater(about digest: ReceiptDigest) throws {
+    fileprivate func askLater(about digest: ReceiptDigest) throws {
         try tx.enqueueJob(
             ids.make(), kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue, delay: Self.patience, at: now)
+    }
+}
+
+extension Array {
+    /// Parts of so many elements; one empty part of nothing.
+    fileprivate func batches(of size: Int) -> [[Element]] {
+        guard count > size else { return [self] }
+        return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

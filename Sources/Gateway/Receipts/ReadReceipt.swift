@@ -13,6 +13,13 @@ struct ReadReceipt: Sendable {
     let reader: any ReceiptReading
 }
 
+/// How reading a receipt that is authentic ended.
+enum ReceiptReadingOutcome: Sendable {
+    case read(ReadReceipt)
+    /// Of an environment that is not accepted.
+    case otherEnvironment(takesProduction: Bool)
+}
+
 extension Gateway {
     private var receiptReaders: [(account: AccountID, reader: any ReceiptReading)] {
         registry.accounts.compactMap { account in
@@ -26,30 +33,30 @@ extension Gateway {
     /// - Parameter secret: of one of the apps, where no user vouches for the question; it is checked before the receipt.
     /// - Throws: `invalidReceipt` with the precise reason, `unauthenticated` where the secret is no app's or another app's,
     ///   `noProviderAvailable` where no account reads receipts.
-    func readReceipt(_ text: String, secret: String?) throws(GatewayError) -> ReadReceipt {
-        let readers = receiptReaders
+    func readReceipt(_ text: String, secret: String?) throws(GatewayError) -> ReceiptReadingOutcome {
+        let readers = receiptReaders.map { (account: $0.account, reader: $0.reader, apps: secret.map($0.reader.apps)) }
         guard !readers.isEmpty else { throw .noProviderAvailable }
-        let entitled = readers.filter { secret.map($0.reader.apps(withSecret:))?.isEmpty != true }
+        let entitled = readers.filter { $0.apps?.isEmpty != true }
         guard !entitled.isEmpty else { throw .unauthenticated }
-        var refusal: PurchaseRefusal?
-        for (account, reader) in entitled {
+        var refused: (refusal: PurchaseRefusal, takesProduction: Bool)?
+        for (account, reader, apps) in entitled {
             do throws(PurchaseRefusal) {
                 let receipt = try reader.read(receipt: text)
-                if let secret, !reader.apps(withSecret: secret).contains(receipt.bundleID) { continue }
-                return ReadReceipt(receipt: receipt, text: text, account: account, reader: reader)
+                if let apps, !apps.contains(receipt.bundleID) { continue }
+                return .read(ReadReceipt(receipt: receipt, text: text, account: account, reader: reader))
             } catch {
                 // What is wrong with the receipt itself says more than that it is another account's app's.
-                if refusal == nil || refusal?.reason == .wrongApp { refusal = error }
+                if refused == nil || refused?.refusal.reason == .wrongApp {
+                    refused = (error, reader.takesProductionReceipts)
+                }
             }
         }
-        guard let refusal else { throw .unauthenticated }
+        guard let (refusal, takesProduction) = refused else { throw .unauthenticated }
         logger.info(
             "a receipt was refused", metadata: ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"])
+        if refusal.reason == .wrongEnvironment { return .otherEnvironment(takesProduction: takesProduction) }
         throw .invalidReceipt(refusal.reason.rawValue)
     }
-
-    /// Whether a receipt that was refused for its environment is a test's, and not production's.
-    var takesProductionReceipts: Bool { receiptReaders.contains { $0.reader.takesProductionReceipts } }
 
     /// A kept receipt, verified anew; nil where it is kept no more or its account reads receipts no more.
     func keptReceipt(_ digest: ReceiptDigest) async throws(GatewayError) -> ReadReceipt? {

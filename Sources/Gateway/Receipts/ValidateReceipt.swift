@@ -12,6 +12,8 @@ package enum ReceiptAnswer: Sendable {
 extension Gateway {
     /// What became of a receipt's purchases, each kept, and attached where a user asks.
     ///
+    /// They are kept first, then the store is asked, and only then the user claims them, so that the store's word on whose
+    /// they are counts.
     /// - Parameters:
     ///   - password: the app's shared secret, which counts where no user asks.
     ///   - newestOnly: of each subscription its current period alone.
@@ -21,33 +23,29 @@ extension Gateway {
         _ text: String, password: String?, newestOnly: Bool, user: ExternalUserID?, context: CallContext
     ) async throws(GatewayError) -> ReceiptAnswer {
         let verified: ReadReceipt
-        do throws(GatewayError) {
-            verified = try readReceipt(text, secret: user == nil ? password ?? "" : nil)
-        } catch {
-            guard error == .invalidReceipt(PurchaseRefusal.Reason.wrongEnvironment.rawValue) else { throw error }
-            // Where production is taken it was a test's receipt, else production's.
-            return .status(takesProductionReceipts ? 21_007 : 21_008)
+        switch try readReceipt(text, secret: user == nil ? password ?? "" : nil) {
+        case .read(let read): verified = read
+        // Where production is taken it was a test's receipt, else production's.
+        case .otherEnvironment(let takesProduction): return .status(takesProduction ? 21_007 : 21_008)
         }
-        let news = try await unknown(in: verified.receipt, to: user)
-        if !news.isEmpty { _ = try await keep(news, of: verified, user: user, context: context, asksLater: true) }
-        let standing = try await confirm(verified, context: context)
-        var subjects = verified.receipt.subjects
-        switch standing {
-        case .rejected(let status): return .status(status)
-        case .confirmed(let answered): subjects.formUnion(answered)
-        case .unasked, .stale: break
+        let receipt = verified.receipt
+        let purchases = receipt.entries.map(\.purchase)
+        let news = try await read { db in try ReceiptNews(purchases, user: user, from: db) }
+        if !news.unknown.isEmpty { try await keep(news.unknown, of: verified, context: context) }
+        let standing = try await confirm(verified, unsigned: news.unsigned, context: context)
+        if case .rejected(let status) = standing { return .status(status) }
+        if let user, !news.unclaimed.isEmpty {
+            _ = try await claim(news.unclaimed, of: verified, user: user, context: context)
         }
-        let (now, receipt) = (time.now, verified.receipt)
-        let known = try await read { [subjects] db in
+        let now = time.now
+        let subjects = receipt.subjects.union(standing.answered)
+        let known = try await read { db in
             try ReceiptReport.Purchases(
                 receipt, subjects, holder: user, newestOnly: newestOnly, from: db, now: now)
         }
-        var isConfirmed = false
-        if case .confirmed = standing { isConfirmed = true }
         return .report(
             ReceiptReport(
-                receipt: receipt, text: verified.text, rows: known.rows, renewals: known.renewals,
-                source: isConfirmed ? .appStore : .receipt, isStale: standing == .stale,
-                requestedAt: time.milliseconds()))
+                receipt: receipt, text: text, rows: known.rows, renewals: known.renewals, source: standing.source,
+                isStale: standing.isStale, requestedAt: time.milliseconds()))
     }
 }

@@ -1,6 +1,7 @@
 package import Domain
 import Logging
 import ProviderKit
+import Store
 
 /// A transaction of a receipt after its attach, and how sure that is.
 package struct VerifiedPurchase: Sendable {
@@ -30,8 +31,8 @@ private enum ReceiptForm {
         if text.contains(".") {
             self = .signedTransaction
         } else {
-            // Base64 of `{"`, `{` and a line break, `{` and a space.
-            self = ["ey", "ew", "eyA"].contains(where: text.hasPrefix) ? .simulator : .receipt
+            // Base64 of `{"` or `{ `, and of `{` with a line break.
+            self = text.hasPrefix("ey") || text.hasPrefix("ew") ? .simulator : .receipt
         }
     }
 }
@@ -52,8 +53,11 @@ extension Gateway {
         case .simulator:
             try await verify(.simulatorReceipt(text), transactionID: transactionID, user: user, context: context)
         case .receipt:
-            try await verify(
-                try readReceipt(text, secret: nil), transactionID: transactionID, user: user, context: context)
+            switch try readReceipt(text, secret: nil) {
+            case .read(let read):
+                try await verify(read, transactionID: transactionID, user: user, context: context)
+            case .otherEnvironment: throw .invalidReceipt(PurchaseRefusal.Reason.wrongEnvironment.rawValue)
+            }
         }
     }
 
@@ -74,18 +78,17 @@ extension Gateway {
     }
 
     private func verify(
-        _ read: ReadReceipt, transactionID: String, user: ExternalUserID, context: CallContext
+        _ verified: ReadReceipt, transactionID: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> VerifiedPurchase {
-        let named = try await purchase(transactionID, of: read)
-        _ = try await attach(named, of: read, user: user, context: context, asksLater: true)
-        let standing = try await confirm(read, context: context)
+        let named = try await purchase(transactionID, of: verified)
+        var entries: [StorePurchase] = []
+        if case .entry(let purchase) = named { entries = [purchase] }
+        let news = try await read { [entries] db in try ReceiptNews(entries, user: user, from: db) }
+        if !news.unknown.isEmpty { try await keep(news.unknown, of: verified, context: context) }
+        let standing = try await confirm(verified, unsigned: news.unsigned, context: context)
         if case .rejected = standing { throw .invalidReceipt(PurchaseRefusal.Reason.badSignature.rawValue) }
-        // What the store said since may have changed it.
-        let attached = try await attach(named, of: read, user: user, context: context, asksLater: false)
-        if case .confirmed = standing {
-            return VerifiedPurchase(attached: attached, source: .appStore, isStale: false)
-        }
-        return VerifiedPurchase(attached: attached, source: .receipt, isStale: standing == .stale)
+        let attached = try await attach(named, of: verified, user: user, context: context)
+        return VerifiedPurchase(attached: attached, source: standing.source, isStale: standing.isStale)
     }
 
     private enum NamedPurchase: Sendable {
@@ -94,15 +97,14 @@ extension Gateway {
     }
 
     private func attach(
-        _ named: NamedPurchase, of read: ReadReceipt, user: ExternalUserID, context: CallContext, asksLater: Bool
+        _ named: NamedPurchase, of read: ReadReceipt, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
         switch named {
         case .signed(let evidence):
             return try await attachPurchase(evidence, fallback: nil, user: user, context: context)
         case .entry(let purchase):
-            let outcomes = try await keep(
-                [purchase], of: read, user: user, context: context, asksLater: asksLater)
-            guard let outcome = outcomes.first else { throw .internalError }
+            let outcome = try await claim([purchase], of: read, user: user, context: context).first
+            guard let outcome else { throw .internalError }
             return try outcome.attached(purchase)
         }
     }
@@ -133,17 +135,5 @@ extension Gateway {
             logger.info("a transaction beside a receipt was not found", metadata: ["reason": "\(error)"])
         }
         throw .invalidReceipt("transaction_not_in_receipt")
-    }
-}
-
-extension ClaimOutcome {
-    /// The attached purchase, or why it is not.
-    func attached(_ purchase: StorePurchase) throws(GatewayError) -> AttachedPurchase {
-        switch self {
-        case .attached(let attached, _): return attached
-        case .unknownProduct: throw .unknownProduct(purchase.productID)
-        case .anotherUser: throw .purchaseBelongsToAnotherUser
-        case .revoked: throw .purchaseRevoked
-        }
     }
 }

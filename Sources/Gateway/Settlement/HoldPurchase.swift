@@ -85,7 +85,7 @@ extension Settlement {
     /// Whether the newest version of a transaction says that its store took it back.
     private func isTakenBack(_ purchase: StorePurchase) throws -> Bool {
         let kept = try tx.storePurchase(purchase.environment, purchase.key(claimant: nil))?.purchase
-        let newest = kept.map { $0.signedAt > purchase.signedAt ? $0 : purchase } ?? purchase
+        let newest = kept.map { $0.signedAt >= purchase.signedAt ? $0 : purchase } ?? purchase
         return newest.revocation != nil
     }
 

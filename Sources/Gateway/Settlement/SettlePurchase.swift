@@ -41,16 +41,25 @@ extension Settlement {
     func placeUnclaimed(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
         let purchase = claim.purchase
         guard purchase.kind == .autoRenewable, purchase.environment != .xcode else { return }
+        var isAny = false
         for record in try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
         where record.user == nil {
             let kept = PurchaseClaim(
                 purchase: record.purchase, account: record.account, evidence: nil, rules: claim.rules, fallback: nil)
-            _ = try place(kept, owner: owner, entitled: entitled)
+            _ = try place(kept, owner: owner, entitled: entitled, regrades: false)
+            isAny = true
         }
+        guard isAny else { return }
+        _ = try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        try touch(owner)
     }
 
     /// Keeps the purchase, finds what it means, completes its order and grants.
-    func place(_ claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws -> ClaimOutcome {
+    ///
+    /// - Parameter regrades: false where the caller regrades once for many of one original transaction.
+    func place(
+        _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true
+    ) throws -> ClaimOutcome {
         let key = claim.purchase.key(claimant: owner)
         let isNewer = try tx.keepPurchase(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
@@ -93,7 +102,7 @@ extension Settlement {
         try emit(.orderPaid, order.id)
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
         if isRevoked { try takeBack(record, key: key, order: order.id) }
-        try regrade(record, owner: owner, claim, entitled: entitled)
+        if regrades { try regrade(record, owner: owner, claim, entitled: entitled) }
         guard !isRevoked else { return .revoked }
         return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order.id), isNew: true)
     }
@@ -225,6 +234,7 @@ extension Settlement {
             order.state == .paid
         else { return }
         try tx.setSignedPrice(price, of: id)
+        try audit(order, "order.priced", before: "", after: "\(record.purchase.transactionID) \(price)")
         if let share = order.revokedShare {
             try tx.setReturned(id, record.purchase.returned(of: price), share: share)
         }

@@ -126,7 +126,9 @@ extension Gateway {
         let cause = Cause(
             actor: .system(JobKind.checkSubscription.rawValue), requestID: JobLease.current?.job.rawValue ?? "")
         do throws(GatewayError) {
-            try await settle(answer, from: account.id, cause) { settlement in
+            try await settle(cause) { [words = words(of: answer, from: account.id)] settlement in
+                try settlement.lock(words)
+                try settlement.settle(words)
                 if let cursor { try settlement.tx.setHistoryCursor(cursor, of: record.id) }
             }
         } catch {

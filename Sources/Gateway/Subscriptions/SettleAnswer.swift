@@ -3,33 +3,31 @@ import Logging
 import ProviderKit
 
 extension Gateway {
-    /// Settles what a store answered, in one transaction.
-    ///
-    /// - Parameters:
-    ///   - before: what has to stand first.
-    ///   - after: what is remembered with it.
-    func settle(
-        _ answer: StoreAnswer, from account: AccountID, _ cause: Cause,
-        before: @escaping @Sendable (Settlement) throws -> Void = { _ in },
-        after: @escaping @Sendable (Settlement) throws -> Void
-    ) async throws(GatewayError) {
+    /// What a store answered, each statement with its sealed evidence.
+    func words(of answer: StoreAnswer, from account: AccountID) -> [(StoreStatement, StoreWord)] {
         if answer.refused > 0 {
             logger.warning(
                 "a store answered what does not verify",
                 metadata: ["account": "\(account.rawValue)", "count": "\(answer.refused)"])
         }
-        var words: [(StoreStatement, StoreWord)] = []
-        for item in answer.items {
+        return answer.items.map { item in
             let evidence = item.evidence.flatMap { evidence in
                 item.statement.purchase.flatMap { try? sealed(evidence, $0) }
             }
-            words.append((item.statement, registry.word(of: account, evidence: evidence)))
+            return (item.statement, registry.word(of: account, evidence: evidence))
         }
-        try await settle(cause) { [words] settlement in
-            try settlement.lockUsers(of: words.map { .store($0.0) })
-            try before(settlement)
-            for (statement, word) in words { try settlement.settle(statement, word) }
-            try after(settlement)
-        }
+    }
+}
+
+extension Settlement {
+    /// Locks what statements are about: the original transactions, then whose they are.
+    func lock(_ words: [(StoreStatement, StoreWord)]) throws {
+        try lock(words.compactMap { StoreSubject($0.0) })
+        try lockUsers(of: words.map { .store($0.0) })
+    }
+
+    /// Settles what a store stated; the caller has locked it.
+    func settle(_ words: [(StoreStatement, StoreWord)]) throws {
+        for (statement, word) in words { try settle(statement, word) }
     }
 }

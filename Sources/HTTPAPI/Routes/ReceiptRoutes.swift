@@ -1,3 +1,4 @@
+import Crypto
 import Domain
 import Foundation
 import Gateway
@@ -8,6 +9,8 @@ struct ReceiptRoutes {
     static let path = "/validate-receipt"
 
     let gateway: Gateway
+    /// For those who ask without a user: one share for each secret, which apps carry with them.
+    let limiter: RateLimiter
 
     var endpoints: [Endpoint] {
         let others: [HTTPRequest.Method] = [.get, .put, .patch, .delete]
@@ -27,7 +30,11 @@ struct ReceiptRoutes {
     private func validate(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(Fields.self)
         var user: ExternalUserID?
-        if case .user(let known) = call.caller { user = known }
+        if case .user(let known) = call.caller {
+            user = known
+        } else if let wait = limiter.take(Self.digest(fields.password ?? "")) {
+            throw .rateLimited(retryAfter: max(1, wait))
+        }
         let answer = try await gateway.validateReceipt(
             fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions ?? false,
             user: user, context: call.context)
@@ -35,6 +42,10 @@ struct ReceiptRoutes {
         case .status(let status): return try Self.answer(VerifyReceiptBody(VerifyReceiptStatus(rawValue: status)))
         case .report(let report): return try Self.answer(VerifyReceiptBody(report))
         }
+    }
+
+    private static func digest(_ secret: String) -> String {
+        "receipts/" + Data(SHA256.hash(data: Data(secret.utf8))).base64EncodedString()
     }
 
     private static func answer(_ body: VerifyReceiptBody) throws(GatewayError) -> Answer {

@@ -2,11 +2,18 @@ import ArgumentParser
 import Foundation
 import ProviderKit
 
+/// The body with which Apple posts a notification.
+private struct PostedNotification: Decodable {
+    let signedPayload: String
+}
+
 /// `paydesk verify`.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says what signed evidence of a purchase is, and how each check of it ends. It opens no database.",
-        discussion: "A JWS or an app receipt: as text, or the receipt's own file in DER or BER.")
+        discussion: """
+            A JWS, a notification as Apple posts it, or an app receipt: as text, or the receipt's own file in DER or BER.
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "A file, or - for standard input.") var file: String
@@ -45,6 +52,10 @@ struct Verify: AsyncParsableCommand {
         guard data.count <= Self.limit else { throw .checkFailed("paydesk: \(file) is larger than 2 MiB") }
         // A receipt's own bytes are an ASN.1 SEQUENCE; text that starts with this digit is nothing that is known here.
         guard data.first != 0x30 else { return data.base64EncodedString() }
+        if data.first == UInt8(ascii: "{"), let posted = try? JSONDecoder().decode(PostedNotification.self, from: data)
+        {
+            return posted.signedPayload
+        }
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

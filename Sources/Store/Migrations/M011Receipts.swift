@@ -8,6 +8,9 @@ extension Migrations {
             received_at {int} NOT NULL
         ) {strict};
         ALTER TABLE purchases ADD COLUMN receipt {text} REFERENCES receipts (digest);
+        -- The newest receipt that says that it was taken back: when that was signed, and when it was taken back.
+        ALTER TABLE purchases ADD COLUMN receipt_signed_at {int};
+        ALTER TABLE purchases ADD COLUMN receipt_revoked_at {int};
         CREATE INDEX purchases_by_receipt ON purchases (receipt) WHERE receipt IS NOT NULL;
 
         """

@@ -43,7 +43,8 @@ extension Transaction {
         try run(
             """
             INSERT INTO receipts (digest, account, evidence, received_at) VALUES (?, ?, ?, \(dialect.clock))
-            ON CONFLICT (digest) DO UPDATE SET received_at = excluded.received_at
+            ON CONFLICT (digest) DO UPDATE SET received_at = excluded.received_at, account = excluded.account,
+                evidence = CASE WHEN receipts.account = excluded.account THEN receipts.evidence ELSE excluded.evidence END
             """, digest.rawValue, account, evidence, now)
     }
 

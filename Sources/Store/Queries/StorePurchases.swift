@@ -165,10 +165,28 @@ extension Database {
 extension Transaction {
     /// Keeps a purchase: a transaction that is not known is added, a newer signed version replaces an older one.
     ///
-    /// What a receipt says gives way to what was signed of the transaction itself, whichever came first. Of two versions that were signed in the same millisecond one counts always, whichever came first.
+    /// What a receipt says gives way to what was signed of the transaction itself, whichever came first, with one exception:
+    /// a newer receipt that says that it was taken back is believed. No receipt gives anything again, because most of them
+    /// do not tell of a refund. Of two versions that were signed in the same millisecond one counts always.
     /// - Parameter evidence: nil leaves what was kept before.
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func keepPurchase(
+        _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        let isNewer = try keepVersion(purchase, key: key, account: account, evidence: evidence, at: now)
+        guard purchase.receipt != nil, let revocation = purchase.revocation else { return isNewer }
+        let isTakenBack = try run(
+            """
+            UPDATE purchases SET receipt_signed_at = ?, receipt_revoked_at = ?,
+                revoked_at = CASE WHEN revoked_at IS NULL AND (receipt IS NOT NULL OR signed_at < ?) THEN ?
+                    ELSE revoked_at END
+            WHERE environment = ? AND key = ? AND COALESCE(receipt_signed_at, -1) < ?
+            """, purchase.signedAt, revocation.at, purchase.signedAt, revocation.at, purchase.environment.rawValue, key,
+            purchase.signedAt)
+        return isTakenBack == 1 || isNewer
+    }
+
+    private func keepVersion(
         _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
     ) throws(StoreError) -> Bool {
         try run(
@@ -179,13 +197,17 @@ extension Transaction {
                 revocation_percentage, offer, commitment_ends_at, receipt, evidence, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
-                kind = excluded.kind, quantity = excluded.quantity, is_renewal = excluded.is_renewal,
+                kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
+                quantity = excluded.quantity, is_renewal = excluded.is_renewal,
                 price = COALESCE(excluded.price, purchases.price),
-                currency = COALESCE(excluded.currency, purchases.currency),
+                currency = CASE WHEN excluded.price IS NULL THEN purchases.currency ELSE excluded.currency END,
                 is_family_shared = excluded.is_family_shared, receipt = excluded.receipt,
                 expires_at = excluded.expires_at, signed_at = excluded.signed_at, is_upgraded = excluded.is_upgraded,
                 app_account_token = COALESCE(excluded.app_account_token, purchases.app_account_token),
-                revoked_at = excluded.revoked_at, revocation_reason = excluded.revocation_reason,
+                revoked_at = CASE WHEN excluded.revoked_at IS NOT NULL THEN excluded.revoked_at
+                    WHEN excluded.receipt IS NOT NULL THEN purchases.revoked_at
+                    WHEN purchases.receipt_signed_at > excluded.signed_at THEN purchases.receipt_revoked_at END,
+                revocation_reason = excluded.revocation_reason,
                 revocation_percentage = excluded.revocation_percentage, offer = excluded.offer,
                 commitment_ends_at = excluded.commitment_ends_at,
                 evidence = COALESCE(excluded.evidence, purchases.evidence)

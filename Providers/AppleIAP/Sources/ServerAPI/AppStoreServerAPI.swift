@@ -123,7 +123,8 @@ extension AppStoreServerAPI {
         _ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment
     ) async throws(AppStoreServerError) {
         let now = time.milliseconds()
-        let turn = limits.turn(endpoint, environment, now: now, longestWait: isHurried ? Self.hurriedWait : Self.longestWait)
+        let turn = limits.turn(
+            endpoint, environment, now: now, longestWait: isHurried ? Self.hurriedWait : Self.longestWait)
         guard turn.isTaken else { throw .retryable(.ownLimit, after: turn.at) }
         guard turn.at > now else { return }
         await pause(.milliseconds(turn.at - now))

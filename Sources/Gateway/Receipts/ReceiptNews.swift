@@ -1,0 +1,50 @@
+import Domain
+import ProviderKit
+import Store
+
+/// What a receipt holds besides what is stored.
+struct ReceiptNews: Sendable {
+    /// Not known as they stand in the receipt.
+    let unknown: [StorePurchase]
+    /// Known by receipts alone, newest first.
+    let unsigned: [StorePurchase]
+    /// Those that the user has to claim: of each subscription the newest period, which brings the others.
+    let unclaimed: [StorePurchase]
+}
+
+extension ReceiptNews {
+    /// - Parameter user: nil claims nothing.
+    init(_ purchases: [StorePurchase], user: ExternalUserID?, from db: any Database) throws {
+        var (unknown, unsigned): ([StorePurchase], [StorePurchase]) = ([], [])
+        var newest: [StoreSubject: StorePurchase] = [:]
+        var single: [StorePurchase] = []
+        let claimant = try user.flatMap { try db.userID($0) }
+        for purchase in purchases {
+            let known = try db.storePurchase(purchase.environment, purchase.key(claimant: nil))
+            let isNews =
+                known.map { $0.purchase.signedAt < purchase.signedAt && $0.purchase.isOtherwise(than: purchase) }
+                ?? true
+            if isNews { unknown.append(purchase) }
+            if known?.purchase.receipt != nil || known == nil { unsigned.append(purchase) }
+            guard user != nil else { continue }
+            let subject = StoreSubject(purchase)
+            if let claimant, known?.user != nil, try db.holders(of: subject).contains(claimant) { continue }
+            if purchase.kind == .autoRenewable {
+                if (newest[subject]?.purchasedAt ?? .min) <= purchase.purchasedAt { newest[subject] = purchase }
+            } else {
+                single.append(purchase)
+            }
+        }
+        self.unknown = unknown
+        self.unsigned = unsigned.sorted { $0.purchasedAt > $1.purchasedAt }
+        unclaimed = newest.values.sorted { $0.purchasedAt < $1.purchasedAt } + single
+    }
+}
+
+extension StorePurchase {
+    /// Whether a receipt says anything else of this transaction than what is known.
+    fileprivate func isOtherwise(than other: StorePurchase) -> Bool {
+        guard receipt != nil else { return other.revocation != nil && revocation == nil }
+        return expiresAt != other.expiresAt || revocation?.at != other.revocation?.at || isUpgraded != other.isUpgraded
+    }
+}
