@@ -157,6 +157,10 @@ struct ReceiptConfirmationTests {
             let unknown = apple.sale("com.example.nobody.sells")
             store.add(sale, AppleRenewal(sale))
             let receipt = apple.receipt(sale, unknown)
+            // What Apple does not know yet leaves the rest as Apple says.
+            #expect(try await apple.report(receipt, user: nil)?.isStale == true)
+            #expect(try await apple.record(sale)?.purchase.receipt == nil)
+            store.add(unknown)
             let report = try #require(try await apple.report(receipt, user: nil))
             #expect(report.rows.count == 2 && report.source == .appStore)
             #expect(try await apple.record(sale)?.user == nil)

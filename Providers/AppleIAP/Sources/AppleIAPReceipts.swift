@@ -77,16 +77,23 @@ extension AppleIAPProvider: ReceiptReading {
             let answered = Set(found.map(\.originalTransactionID)).union([next.originalTransactionID])
             open.removeAll { answered.contains($0.originalTransactionID) }
         }
+        var isUnknown = false
         for purchase in unsigned where purchase.kind != .autoRenewable && isInTime() {
-            add(statement(try await api.transaction(purchase.transactionID, in: place).value, nil, status: nil))
+            do throws(AppStoreServerError) {
+                add(statement(try await api.transaction(purchase.transactionID, in: place).value, nil, status: nil))
+            } catch .unknownTransactionYet {
+                // What it does know counts all the same.
+                isUnknown = true
+            }
         }
+        if isUnknown && items.isEmpty { throw .unknownTransactionYet }
         if let any = receipt.entries.last?.purchase {
             var pages = api.refunds(of: any.transactionID, in: place).makeAsyncIterator()
             while isInTime(), let page = try await pages.next(isolation: nil) {
                 for text in page.items { add(statement(text, nil, status: nil)) }
             }
         }
-        return StoreAnswer(items: items, refused: refused, cursor: nil, isWhole: isWhole && refused == 0)
+        return StoreAnswer(items: items, refused: refused, cursor: nil, isWhole: isWhole && !isUnknown && refused == 0)
     }
 
     private func api(of receipt: StoreReceipt) -> AppStoreServerAPI? {
