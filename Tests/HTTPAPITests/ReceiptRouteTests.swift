@@ -179,6 +179,15 @@ struct ReceiptRouteTests {
             let json = try await counter.post("/apple-iap/verify", try await counter.token(), body).json
             #expect(json["success"] == .bool(true) && json["membership"].text("status") == "active")
             #expect(json.text("source") == "receipt" && json["stale"] == .bool(true))
+            for text in [
+                "", "/9j/4AAQSkZJRg==", "bm90IGEgcmVjZWlwdA==",
+                AppleReceipt([sale], at: apple.now) { $0.forged = sale }.base64,
+            ] {
+                let reply = try await counter.post(
+                    "/apple-iap/verify", try await counter.token(),
+                    #"{"receiptData":"\#(text)","transactionId":"\#(sale.id)"}"#)
+                #expect(reply.status == 400 && reply.error == "invalid_receipt", "\(text.prefix(20))")
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import TestSupport
 import Testing
@@ -10,7 +11,10 @@ struct VerifyCommandTests {
         enabled: true
         notify_token: notify-token-of-the-verify-tests
         routing: {platforms: [ios], priority: 1}
-        settings: {apps: [{bundle_id: com.example.app}], environments: [Production, Sandbox]}
+        settings:
+          apps: [{bundle_id: com.example.app, app_apple_id: \(AppleNotice.appNumber)}]
+          environments: [Production, Sandbox]
+          root_certificates: ["\(AppleMint.rootFile)", "\(AppleReceipt.rootFile)"]
         """
 
     /// Base64 of a receipt's outermost layers, signed by nobody.
@@ -45,7 +49,21 @@ struct VerifyCommandTests {
         #expect(limit.status == 1 && limit.output.contains("FAIL form: malformed: a receipt of"))
     }
 
-    @Test(arguments: ["", "a.b.c", "0", "\u{0}", "not evidence"])
+    @Test func `what Apple signed is shown to verify`() async throws {
+        let now = Timestamp(1_790_000_000)
+        let sale = AppleSale(at: now)
+        let receipt = try await verify(Data(AppleReceipt([sale], at: now).base64.utf8))
+        #expect(receipt.status == 0 && receipt.output.hasPrefix("This is: receipt\nok   form\n"), "\(receipt.output)")
+        #expect(receipt.output.contains(sale.id) && receipt.output.contains(sale.product))
+        let notice = AppleNotice("ONE_TIME_CHARGE", nil, sale, at: now)
+        // The text alone, and as Apple posts it.
+        for text in [notice.signedPayload, #"{"signedPayload":"\#(notice.signedPayload)"}"#] {
+            let ended = try await verify(Data(text.utf8))
+            #expect(ended.status == 0 && ended.output.hasPrefix("This is: notification\n"), "\(ended.output)")
+        }
+    }
+
+    @Test(arguments: ["", "{}", "a.b.c", "0", "\u{0}", "not evidence"])
     func `what is neither is refused`(_ text: String) async throws {
         let ended = try await verify(Data(text.utf8))
         #expect(ended.status == 1 && ended.output.contains("FAIL form: malformed"))
