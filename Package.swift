@@ -159,7 +159,9 @@ let package = Package(
             ],
             exclude: ["Interop"]
         ),
-        .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit", "ProviderTesting"]),
+        .testTarget(
+            name: "ProviderKitTests",
+            dependencies: ["ProviderKit", "ProviderTesting", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
         .testTarget(

@@ -28,11 +28,26 @@ public struct ProviderConformance: Sendable {
 
     static let checks: [Check] =
         Check.manifest + Check.opening + Check.querying + Check.cancelling + Check.refunding + Check.notifications
-        + Check.signatures + Check.troubles + Check.pages + Check.secrecy
+        + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
+        + Check.crashes + Check.pages + Check.secrecy
+
+    /// What a whole check may ask; a provider beyond it asks for ever.
+    private static let callLimit = 20_000
 
     private func run(_ check: Check, _ transcript: Transcript) async -> ConformanceReport.Outcome {
+        let stage: Stage
+        do { stage = try Stage(rehearse(), transcript) } catch { return .failed(reason: "stopped by \(error)") }
+        return await withCheckedContinuation { continuation in
+            let once = Once(continuation)
+            stage.transport.checkLimit.set(Self.callLimit) {
+                once.resume(.failed(reason: "the provider asks for ever: more than \(Self.callLimit) calls"))
+            }
+            Task { once.resume(await Self.run(check, stage)) }
+        }
+    }
+
+    private static func run(_ check: Check, _ stage: Stage) async -> ConformanceReport.Outcome {
         do {
-            let stage = try Stage(rehearse(), transcript)
             try await check.body(stage)
             return stage.expectations > 0 ? .passed : .failed(reason: "the check examined nothing")
         } catch let stop as CheckStop {

@@ -33,6 +33,16 @@ public protocol Rehearsal: Sendable {
     /// What the payment service has on its side for one of our payments.
     func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects
 
+    /// A genuine answer with fields that no adapter knows; one whose service signs its answers signs it again.
+    ///
+    /// - Returns: nil where that cannot be played; JSON is done by itself.
+    func addingUnknownFields(to reply: IncomingReply) -> IncomingReply?
+
+    /// Gives a waiting payment a status at the payment service that no adapter knows.
+    ///
+    /// - Returns: false where the service cannot have one.
+    func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool
+
     /// A notification as the payment service sends it at `context.time`.
     ///
     /// - Returns: nil where this service has no such notification.
@@ -56,6 +66,15 @@ extension Rehearsal {
 
     public func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects {
         throw RehearsalGap("cannot say what the payment service has")
+    }
+
+    public func addingUnknownFields(to reply: IncomingReply) -> IncomingReply? {
+        guard let body = UnknownFields.adding(to: reply.body) else { return nil }
+        return IncomingReply(status: reply.status, headers: reply.headers, body: body)
+    }
+
+    public func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
+        throw RehearsalGap("cannot give a payment an unknown status")
     }
 
     public func notification(
@@ -104,9 +123,14 @@ public struct RehearsedEvent: Sendable {
     public enum What: Sendable, Equatable {
         case paymentSucceeded(Money)
         case paymentFailed, paymentCancelled, paymentPending
+        case refundCreated(ID<Refund>, Money)
         case refundSucceeded(ID<Refund>, Money)
         case refundFailed(ID<Refund>, Money)
         case disputeOpened(Money), disputeWon(Money), disputeLost(Money)
+        /// A payment that somebody else made at our account: it names none of ours.
+        case foreignPaymentSucceeded(Money)
+        /// The payment, as the service tells another account of it, and signed well.
+        case anothersPaymentSucceeded(Money)
         /// A status word of the payment that no adapter knows.
         case unknownStatus
         /// Genuine, and yet no notification of this service: another document, signed well.
@@ -117,11 +141,14 @@ public struct RehearsedEvent: Sendable {
     public let id: String
     public let payment: ProviderReference
     public let what: What
+    /// The notification has fields more than any adapter knows; it is signed with them.
+    public let hasUnknownFields: Bool
 
-    public init(id: String, payment: ProviderReference, what: What) {
+    public init(id: String, payment: ProviderReference, what: What, hasUnknownFields: Bool = false) {
         self.id = id
         self.payment = payment
         self.what = what
+        self.hasUnknownFields = hasUnknownFields
     }
 }
 

@@ -19,17 +19,17 @@ final class Stage: Sendable {
         let clock = ManualClock()
         let book = InMemoryBook()
         let random = SeededRandom().source
-        func context(_ http: any HTTPTransport) -> ProviderContext {
+        func context(_ http: any HTTPTransport, _ book: any AccountBook) -> ProviderContext {
             ProviderContext(
                 http: http, time: clock.time, random: random, book: book,
                 notifyURL: "https://pay.example/v1/notify/token-of-the-account", publicURL: "https://pay.example")
         }
-        let inner = context(UnreachableTransport())
+        let inner = context(UnreachableTransport(), book)
         transport = RecordingTransport(clock: clock, changesSomething: rehearsal.changesSomething) {
             request throws(HTTPTransportError) in
             try await rehearsal.answer(request, in: inner)
         }
-        self.context = context(transport)
+        self.context = context(transport, SteppedBook(book: book, crash: transport.crash))
         self.rehearsal = rehearsal
         self.clock = clock
         self.book = book

@@ -163,6 +163,48 @@ struct AttemptTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `a try that failed is told once however often it is asked for`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout(provider: "scripted")
+            let payment = try desk.payment(contract)
+            // A reason of the provider's own can be longer than a line, and have what no line may.
+            let long = String(repeating: " no\n", count: 400)
+            let reasons = ["card_declined", "card_declined", "expired_card", "card_declined", long, long, long]
+            for reason in reasons {
+                desk.scripted.say(payment, .tryFailed(reason: reason))
+                try await desk.pass(seconds: 6)
+                _ = try await desk.gateway.refreshOrder(
+                    contract.order.rawValue, user: Desk.user("alice"), context: .test)
+            }
+            let tries = try await desk.order(contract.order).timeline.filter { $0.type == "payment.try_failed" }
+            #expect(
+                tries.map { $0.detail.dropFirst(payment.rawValue.count + 1).prefix(13) }
+                    == ["card_declined", "expired_card", "card_declined", "no no no no n"])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a try that failed says that the provider knows the payment`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout(provider: "scripted")
+            let payment = try desk.payment(contract)
+            func state() async throws -> [Payment.State] {
+                try await desk.payments(contract.order).map(\.payment.state)
+            }
+            try await desk.gateway.settle(Cause(actor: .user, requestID: "req_test")) {
+                try $0.settleUnknown(payment)
+            }
+            #expect(try await state() == [.unknown])
+            try await desk.state("try", .payment(.init(payment: payment, outcome: .tryFailed(reason: "declined"))))
+            #expect(try await state() == [.pending])
+            try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
+            try await desk.state("late", .payment(.init(payment: payment, outcome: .tryFailed(reason: "declined"))))
+            #expect(try await state() == [.succeeded])
+            #expect(try await desk.order(contract.order).order.anomalies.isEmpty)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases, [DuplicatePolicy.refund, .hold])
     func `a second order of an owned device grants nothing and follows the policy`(
         _ engine: TestEngine, _ policy: DuplicatePolicy

@@ -50,11 +50,48 @@ struct ConformanceKitTests {
             ["no secret is shown by any description or error", "an unavailable service changes nothing"]
         ),
         (.leaksSecretInDescription, ["no secret is shown by any description or error"]),
+        (.adoptsStrangers, ["a notification of a payment that is not ours states nothing"]),
+        (.ignoresAccounts, ["a notification of another account's payment states nothing"]),
+        (.believesReferences, ["another payment's reference gives none of its facts"]),
+        (.refusesUnknownFields, ["unknown fields in an answer change nothing"]),
+        (.refusesUnknownWords, ["unknown fields in a notification change nothing"]),
+        (.unknownStatusIsEnd, ["an unknown status that is asked for is neither a success nor an end"]),
+        (.disputeHidesRefunds, ["refunds and disputes state the same in every order"]),
+        (.refundedIsCancelled, ["a payment whose money went back is still reported as paid"]),
+        (.garbageIsWaiting, ["garbage instead of an answer is never believed and never a refusal"]),
+        (.garbageIsRefusal, ["garbage instead of an answer is never believed and never a refusal"]),
+        (.garbageIsUnavailable, ["garbage instead of an answer is never believed and never a refusal"]),
+        (.serverErrorIsRefusal, ["a server error is never taken for a refusal"]),
+        (.serverErrorIsUnavailable, ["a server error is never taken for a refusal"]),
+        (.impossibleNumberIsRefusal, ["impossible numbers in an answer are never a refusal"]),
+        (.asksForEver, ["an answer that never comes ends in an unknown outcome"]),
+        (.timeoutIsRefusal, ["an answer that never comes ends in an unknown outcome"]),
+        (.tooLargeIsRefusal, ["an answer that is too large ends in an unknown outcome"]),
+        (.waitsForEver, ["every call limits its time and the size of its answer"]),
+        (.readsForEver, ["every call limits its time and the size of its answer"]),
+        (.opensBeforeItNotes, ["an opening that ended between any two steps is repeated with one effect"]),
+        (.cancelsByHalves, ["a cancel that ended between any two steps is repeated to its end"]),
+        (.refundsBeforeItNotes, ["a refund that ended between any two steps is repeated with one effect"]),
     ]
 
     @Test func `every flaw has its check`() {
         #expect(Self.flaws.map(\.0.rawValue).sorted() == Flaw.allCases.map(\.rawValue).sorted())
     }
+
+    @Test func `every check from strangers to crashes has a flaw that it finds`() throws {
+        let names = ProviderConformance.checkNames
+        let found = Set(Self.flaws.flatMap(\.1))
+        let first = try #require(names.firstIndex(of: "a notification of a payment that is not ours states nothing"))
+        let last = try #require(
+            names.firstIndex(of: "a refund that ended between any two steps is repeated with one effect"))
+        for name in names[first...last] where !Self.olderChecks.contains(name) {
+            #expect(found.contains(name), "no flaw shows that this check can fail: \(name)")
+        }
+    }
+
+    private static let olderChecks: Set = [
+        "a lost reply to a cancel is an unknown outcome", "an unavailable service refunds nothing",
+    ]
 
     @Test(arguments: flaws)
     func `a broken provider is caught by the check of that name`(flaw: Flaw, checks: [String]) async {

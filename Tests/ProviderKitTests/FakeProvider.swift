@@ -4,41 +4,6 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// What is wrong with a fake provider on purpose.
-enum Flaw: String, Sendable, CaseIterable {
-    case acceptsForgedSignature, acceptsMissingSignature, acceptsAnothersSignature, signsOnlyTheTime
-    case ignoresOldTimestamp, ignoresFutureTimestamp
-    case unknownStatusIsSuccess, forgetsAmounts, assumesCurrency, randomEventID, oneEventID, statefulReceive,
-        rejectsWithForgery
-    case twoUpstreamPayments, everyOpeningDiffers, wrongContractType, unpaidIsPaid, amountOffByOne
-    case cancelDoesNothing, cancelHidesSuccess, refundRepeats, refundsTooMuch, refundsWithoutMoney
-    case lostReplyIsUnavailable, lostReplyIsRejected, unavailableIsSuccess, slowDiffers
-    case leaksSecretInError, leaksSecretInDescription
-}
-
-/// A payment service in memory with an interface over HTTP: `POST /payments/{id}/{verb}`.
-final class FakeService: Sendable {
-    struct Payment {
-        let amount: Money
-        /// How often it was made.
-        var copies = 0
-        var state = "open"
-        var refunds: [(id: String, amount: Money)] = []
-    }
-
-    private let payments = Mutex<[String: Payment]>([:])
-
-    func payment(_ id: String) -> Payment? { payments.withLock { $0[id] } }
-
-    @discardableResult
-    func change(_ id: String, _ amount: Money, _ body: (inout Payment) -> Void) -> Payment {
-        payments.withLock { payments in
-            body(&payments[id, default: Payment(amount: amount)])
-            return payments[id] ?? Payment(amount: amount)
-        }
-    }
-}
-
 /// A small correct provider of every capability, or one with a single flaw.
 ///
 /// Its signature is no cryptography.
@@ -62,130 +27,83 @@ struct FakeProvider: PaymentProvider {
         shown = flaw == .leaksSecretInDescription ? Self.secret : ""
     }
 
-    /// One call to the service; the answer is its state, the amount and the refunds, `paid 3990 CNY`.
-    private func call(
-        _ id: ID<Payment>, _ verb: String, _ amount: Money, _ key: String = ""
-    )
-        async throws(ProviderError)
-        -> [String]
-    {
-        let request = OutgoingRequest(
-            method: "POST", url: "https://fake.example/payments/\(id)/\(verb)",
-            body: Data("\(amount.value) \(amount.currency) \(key)".utf8))
-        do {
-            let reply = try await context.http.send(request)
-            guard reply.status == 200 else { throw ProviderError.rejected(reason: "refused") }
-            return String(decoding: reply.body, as: UTF8.self).split(separator: " ").map(String.init)
-        } catch HTTPTransportError.outcomeUnknown {
-            if flaw == .lostReplyIsUnavailable { throw .unavailable }
-            if flaw == .lostReplyIsRejected { throw .rejected(reason: "lost") }
-            throw .outcomeUnknown
-        } catch HTTPTransportError.notSent {
-            if flaw == .leaksSecretInError { throw .rejected(reason: "no answer with \(Self.secret)") }
-            if flaw == .unavailableIsSuccess { return ["open"] }
-            throw .unavailable
-        } catch let error as ProviderError {
-            throw error
-        } catch {
-            throw .unavailable
-        }
-    }
-
-    private func outcome(_ words: [String]) -> PaymentOutcome {
-        switch words.first {
+    private func outcome(_ answer: FakeAnswer) throws(ProviderError) -> PaymentOutcome {
+        switch answer.state {
         case "paid":
-            let value = Int64(words[1])! + (flaw == .amountOffByOne ? 1 : 0)
-            return .succeeded(Money(value: value, currency: Currency(words[2])!))
+            if flaw == .refundedIsCancelled, !answer.refunds.isEmpty { return .cancelled }
+            guard let currency = Currency(answer.currency) else { throw .unavailable }
+            return .succeeded(Money(value: answer.value + (flaw == .amountOffByOne ? 1 : 0), currency: currency))
         case "open":
             return flaw == .unpaidIsPaid ? .succeeded(Money(value: 3990, currency: Currency("CNY")!)) : .accepted
         case "failed": return .failed(reason: "failed")
-        default: return .cancelled
+        case "cancelled": return .cancelled
+        default: return flaw == .unknownStatusIsEnd ? .cancelled : .pending(status: answer.state)
         }
     }
 
     func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         let key = flaw == .twoUpstreamPayments ? "\(counter.next())" : "same"
         let before = context.time.now
-        let words = try await call(attempt.payment, "open", attempt.amount, key)
+        let answer: FakeAnswer
+        if flaw == .opensBeforeItNotes {
+            answer = try await noting(attempt.payment, "opened", "open", attempt.amount)
+        } else {
+            answer = try await call(attempt.payment, "open", attempt.amount, key)
+        }
         let url = "https://fake.example/\(attempt.payment)" + (flaw == .everyOpeningDiffers ? "?\(counter.next())" : "")
         let isSlow = flaw == .slowDiffers && context.time.now > before
         return OpenedPayment(
             instruction: flaw == .wrongContractType ? .qr(text: url) : .url(checkoutURL: url + (isSlow ? "/slow" : "")),
-            reference: "fake-\(attempt.payment)", outcome: outcome(words))
+            reference: "fake-\(attempt.payment)", outcome: try outcome(answer))
     }
 
     func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
-        let words = try await call(payment.payment, "query", payment.amount)
-        return PaymentReport(payment: payment.payment, outcome: outcome(words))
+        let named = payment.reference.flatMap { ID<Payment>(String($0.dropFirst("fake-".count))) }
+        let asked = flaw == .believesReferences ? named ?? payment.payment : payment.payment
+        let answer = try await call(asked, "query", payment.amount)
+        return PaymentReport(payment: payment.payment, outcome: try outcome(answer))
     }
 
     func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
-        let words = try await call(payment.payment, flaw == .cancelDoesNothing ? "query" : "cancel", payment.amount)
+        if flaw == .cancelsByHalves { _ = try await call(payment.payment, "hold", payment.amount) }
+        let verb = flaw == .cancelDoesNothing ? "query" : flaw == .cancelsByHalves ? "cancel-held" : "cancel"
+        let answer = try await call(payment.payment, verb, payment.amount)
         let isHidden = flaw == .cancelHidesSuccess || flaw == .cancelDoesNothing
-        return PaymentReport(payment: payment.payment, outcome: isHidden ? .cancelled : outcome(words))
+        return PaymentReport(payment: payment.payment, outcome: isHidden ? .cancelled : try outcome(answer))
     }
 
     func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
         if flaw == .refundsWithoutMoney { return report(refund, .succeeded) }
+        let payment = refund.payment.payment
+        if flaw == .refundsBeforeItNotes {
+            _ = try await noting(payment, refund.refund.rawValue, "refund", refund.amount)
+            return report(refund, .succeeded)
+        }
         let key = flaw == .refundRepeats ? "\(counter.next())" : refund.refund.rawValue
         let verb = flaw == .refundsTooMuch ? "refund-anything" : "refund"
-        _ = try await call(refund.payment.payment, verb, refund.amount, key)
+        _ = try await call(payment, verb, refund.amount, key)
         return report(refund, .succeeded)
     }
 
+    /// Looks whether it was noted, does it under no key of the attempt's, and notes it: two steps too many.
+    private func noting(
+        _ payment: ID<Payment>, _ note: String, _ verb: String, _ amount: Money
+    ) async throws(ProviderError) -> FakeAnswer {
+        let before = try await call(payment, "look", amount)
+        if before.notes.contains(note) { return before }
+        _ = try await call(payment, verb, amount, "\(context.random.bytes(8).map(String.init).joined())")
+        return try await call(payment, "note", amount, note)
+    }
+
     func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
-        let words = try await call(refund.payment.payment, "query", refund.payment.amount)
-        let isKnown = flaw == .refundRepeats || words.contains(refund.refund.rawValue)
+        let answer = try await call(refund.payment.payment, "query", refund.payment.amount)
+        let isKnown =
+            [.refundRepeats, .refundsBeforeItNotes].contains(flaw) || answer.refunds.contains(refund.refund.rawValue)
         return report(refund, isKnown ? .succeeded : .pending)
     }
 
     private func report(_ refund: RefundAttempt, _ outcome: RefundOutcome) -> RefundReport {
         RefundReport(payment: refund.payment.payment, refund: refund.refund, outcome: outcome, amount: refund.amount)
-    }
-
-    func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
-        try verify(notification)
-        let words = String(decoding: notification.body, as: UTF8.self).split(separator: " ").map(String.init)
-        guard words.count == 5, let payment = ID<Payment>(words[1]), let value = Int64(words[3]),
-            let currency = Currency(words[4])
-        else { throw flaw == .rejectsWithForgery ? .invalidSignature : .rejected(reason: "unreadable") }
-        let amount = Money(
-            value: flaw == .forgetsAmounts ? 3990 : value,
-            currency: flaw == .assumesCurrency ? Currency("CNY")! : currency)
-        let isSuccess = words[2] == "paid" || (flaw == .unknownStatusIsSuccess && words[2] == "teleported")
-        let isRepeated = flaw == .statefulReceive && counter.next() > 1
-        let outcome: PaymentOutcome = isSuccess && !isRepeated ? .succeeded(amount) : .pending(status: words[2])
-        let id = flaw == .randomEventID ? "\(context.random.bytes(8))" : flaw == .oneEventID ? "event" : words[0]
-        return ReceivedNotification(
-            eventID: id, type: words[2], facts: [.payment(PaymentReport(payment: payment, outcome: outcome))],
-            acknowledgement: Acknowledgement(body: "ok"))
-    }
-
-    private func verify(_ notification: RawNotification) throws(ProviderError) {
-        guard let header = notification.header("x-signature") else {
-            if flaw == .acceptsMissingSignature { return }
-            throw .invalidSignature
-        }
-        let parts = header.split(separator: ",").map(String.init)
-        let now = context.time.now.rawValue
-        guard parts.count == 2, let time = Int64(parts[0]) else { throw .invalidSignature }
-        if time < now - 300 && flaw != .ignoresOldTimestamp { throw .invalidSignature }
-        if time > now + 300 && flaw != .ignoresFutureTimestamp { throw .invalidSignature }
-        let body = flaw == .signsOnlyTheTime ? Data() : notification.body
-        let accepted: Bool =
-            switch flaw {
-            case .acceptsForgedSignature: true
-            case .acceptsAnothersSignature:
-                parts[1] == Self.sign(body, time) || parts[1] == Self.sign(body, time, "another")
-            default: parts[1] == Self.sign(body, time)
-            }
-        guard accepted else { throw .invalidSignature }
-    }
-
-    /// A keyed FNV-1a: enough for a fake, and for nothing else.
-    static func sign(_ body: Data, _ time: Int64, _ secret: String = secret) -> String {
-        let text = Data("\(secret)|\(time)|".utf8) + body
-        return String(text.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
     }
 }
 

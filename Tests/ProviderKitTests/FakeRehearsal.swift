@@ -17,38 +17,22 @@ struct FakeRehearsal: Rehearsal {
 
     func answer(
         _ request: OutgoingRequest, in context: ProviderContext
-    ) async throws(HTTPTransportError) -> IncomingReply {
-        let path = request.url.split(separator: "/").map(String.init)
-        let words = String(decoding: request.body, as: UTF8.self).split(separator: " ").map(String.init)
-        guard let verb = path.last, let value = Int64(words[0]), let currency = Currency(words[1]) else {
-            throw .notSent
-        }
-        let amount = Money(value: value, currency: currency)
-        let id = path[path.count - 2]
-        var isRefused = false
-        let payment = service.change(id, amount) { payment in
-            switch verb {
-            case "open":
-                // A payment that was closed before it was opened stays closed.
-                guard payment.state == "open" else { return }
-                payment.copies = words[2] == "same" ? 1 : payment.copies + 1
-            case "query": if payment.copies == 0 && payment.state == "open" { payment.state = "cancelled" }
-            case "cancel": if payment.state == "open" { payment.state = "cancelled" }
-            default:
-                guard !payment.refunds.contains(where: { $0.id == words[2] }) else { return }
-                let left = payment.refunds.reduce(payment.amount.value) { $0 - $1.amount.value }
-                isRefused = verb == "refund" && amount.value > left
-                if !isRefused { payment.refunds.append((id: words[2], amount: amount)) }
-            }
-        }
-        let state =
-            [payment.state, "\(payment.amount.value)", payment.amount.currency.code] + payment.refunds.map(\.id)
-        return IncomingReply(status: isRefused ? 409 : 200, body: Data(state.joined(separator: " ").utf8))
+    ) async throws(HTTPTransportError) -> IncomingReply { try service.answer(request) }
+
+    func changesSomething(_ request: OutgoingRequest) -> Bool {
+        // A question closes what was never opened, and yet its answer can be lost without harm.
+        !request.url.hasSuffix("/query") && !request.url.hasSuffix("/look")
     }
 
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
         guard let known = service.payment(payment.rawValue), known.state == "open" else { return false }
         service.change(payment.rawValue, known.amount) { $0.state = act == .succeed ? "paid" : "failed" }
+        return true
+    }
+
+    func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
+        guard let known = service.payment(payment.rawValue) else { return false }
+        service.change(payment.rawValue, known.amount) { $0.state = "teleported" }
         return true
     }
 
@@ -60,12 +44,23 @@ struct FakeRehearsal: Rehearsal {
     func notification(
         _ event: RehearsedEvent, _ signature: RehearsedSignature, in context: ProviderContext
     ) async throws -> RawNotification? {
+        let amount = event.payment.amount
         let text: String
         switch event.what {
         case .paymentSucceeded(let amount): text = body(event, "paid", amount)
-        case .unknownStatus: text = body(event, "teleported", event.payment.amount)
+        case .paymentPending: text = body(event, "waiting", amount)
+        case .paymentFailed, .paymentCancelled: return nil
+        case .refundCreated(let id, let amount): text = body(event, "refund-created", amount, id)
+        case .refundSucceeded(let id, let amount): text = body(event, "refund-succeeded", amount, id)
+        case .refundFailed(let id, let amount): text = body(event, "refund-failed", amount, id)
+        case .disputeOpened(let amount): text = body(event, "dispute-opened", amount)
+        case .disputeWon(let amount): text = body(event, "dispute-won", amount)
+        case .disputeLost(let amount): text = body(event, "dispute-lost", amount)
+        case .foreignPaymentSucceeded(let amount):
+            text = body(event, "paid", amount).replacing(event.payment.payment.rawValue, with: "invoice-77")
+        case .anothersPaymentSucceeded(let amount): text = body(event, "paid", amount) + " account=another"
+        case .unknownStatus: text = body(event, "teleported", amount)
         case .unreadable: text = "unreadable"
-        default: return nil
         }
         let time = context.time.now.rawValue
         let data = Data(text.utf8)
@@ -80,8 +75,12 @@ struct FakeRehearsal: Rehearsal {
             method: .post, headers: code.map { [(name: "x-signature", value: "\(time),\($0)")] } ?? [], body: data)
     }
 
-    private func body(_ event: RehearsedEvent, _ word: String, _ amount: Money) -> String {
-        let id = event.id.replacingOccurrences(of: " ", with: "-")
-        return "\(id) \(event.payment.payment) \(word) \(amount.value) \(amount.currency)"
+    private func body(_ event: RehearsedEvent, _ word: String, _ amount: Money, _ refund: ID<Refund>? = nil) -> String {
+        let id = event.id.replacing(" ", with: "-").replacing("=", with: "-")
+        let words = [
+            id, event.payment.payment.rawValue, word, "\(amount.value)", amount.currency.code,
+            refund?.rawValue ?? "-",
+        ]
+        return (words + (event.hasUnknownFields ? ["mood=good"] : [])).joined(separator: " ")
     }
 }

@@ -19,6 +19,15 @@ struct SandboxConformanceTests {
                 "a partial refund is refused where the manifest has only full ones",
                 "refunds are refused where the manifest has none",
                 "notifications are unsupported where the manifest has none",
+                // Its service is played by itself, in the account's book: nothing can come instead of an answer.
+                "a notification of another account's payment states nothing",
+                "another payment's reference gives none of its facts", "unknown fields in an answer change nothing",
+                "an unknown status that is asked for is neither a success nor an end",
+                "garbage instead of an answer is never believed and never a refusal",
+                "a server error is never taken for a refusal", "impossible numbers in an answer are never a refusal",
+                "an answer that is too large ends in an unknown outcome",
+                "an answer that never comes ends in an unknown outcome",
+                "every call limits its time and the size of its answer",
             ], "\(report)")
     }
 }

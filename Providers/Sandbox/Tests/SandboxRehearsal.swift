@@ -50,7 +50,8 @@ struct SandboxRehearsal: Rehearsal {
     func notification(
         _ event: RehearsedEvent, _ signing: RehearsedSignature, in context: ProviderContext
     ) async throws -> RawNotification? {
-        let body = try body(event)
+        guard var body = try body(event) else { return nil }
+        if event.hasUnknownFields { body = UnknownFields.adding(to: body) ?? body }
         let now = context.time.now.rawValue
         return switch signing {
         case .genuine: SandboxProviderTests.notification(body, [signature(body, at: now)])
@@ -60,7 +61,10 @@ struct SandboxRehearsal: Rehearsal {
         }
     }
 
-    private func body(_ event: RehearsedEvent) throws -> Data {
+    /// The played service's statuses are the adapter's own.
+    func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool { false }
+
+    private func body(_ event: RehearsedEvent) throws -> Data? {
         var fields: [String: Any] = [
             "event_id": event.id, "payment_id": event.payment.payment.rawValue, "occurred_at": 1_736_860_000,
         ]
@@ -74,6 +78,10 @@ struct SandboxRehearsal: Rehearsal {
         case .paymentFailed: put("payment.failed")
         case .paymentCancelled: put("payment.cancelled")
         case .paymentPending: put("payment.pending")
+        case .refundCreated, .anothersPaymentSucceeded: return nil
+        case .foreignPaymentSucceeded(let amount):
+            put("payment.succeeded", amount)
+            fields["payment_id"] = "invoice-77"
         case .refundSucceeded(let id, let amount): put("refund.succeeded", amount, id)
         case .refundFailed(let id, let amount): put("refund.failed", amount, id)
         case .disputeOpened(let amount): put("dispute.opened", amount)

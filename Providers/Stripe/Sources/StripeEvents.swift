@@ -31,6 +31,7 @@ extension StripeProvider {
         var facts: [ProviderFact] = []
         if event.account == nil {
             do throws(StripeFailure) { facts = try await self.facts(event.type, body) } catch {
+                if case .unsayable(let reason) = error { throw .rejected(reason: reason) }
                 throw error.providerError(afterChange: false)
             }
         }

@@ -69,7 +69,8 @@ extension StripeFailure {
         case .notSent: return .unavailable
         case .unanswered: return unknown
         case .foreign: return .invalidSignature
-        case .unsayable(let reason): return afterChange ? .outcomeUnknown : .rejected(reason: reason)
+        // An answer that cannot be said is no "no": Stripe may have done what was asked.
+        case .unsayable: return unknown
         case .refused(let refusal):
             if refusal.isBeforeWork { return .unavailable }
             // A result under the same key exists, or is being made.

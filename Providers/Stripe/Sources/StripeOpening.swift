@@ -23,7 +23,10 @@ extension StripeProvider {
     /// A payment whose key was used with other parameters: it was closed before it was opened, or the settings changed.
     private func reopening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         do throws(StripeFailure) {
-            guard let known = try await locator.payment(attempt.payment) else { throw .unsayable("payment_id_reused") }
+            guard let known = try await locator.payment(attempt.payment) else {
+                throw .refused(
+                    StripeRefusal(status: 400, type: "invalid_request_error", code: "payment_id_reused"))
+            }
             return try opened(known, attempt)
         } catch {
             throw error.providerError(afterChange: false)

@@ -31,6 +31,18 @@ struct StripeRehearsal: Rehearsal {
         standIn.act(succeed: act == .succeed, on: payment.rawValue)
     }
 
+    func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
+        standIn.state.withLock { state in
+            for index in state.intents.indices where state.intents[index].metadata["payment_id"] == payment.rawValue {
+                state.intents[index].status = "teleported"
+            }
+            for index in state.sessions.indices where state.sessions[index].metadata["payment_id"] == payment.rawValue {
+                state.sessions[index].status = "teleported"
+            }
+        }
+        return true
+    }
+
     func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects {
         standIn.state.withLock { state in
             let id = payment.rawValue
@@ -46,7 +58,8 @@ struct StripeRehearsal: Rehearsal {
     func notification(
         _ event: RehearsedEvent, _ signing: RehearsedSignature, in context: ProviderContext
     ) async throws -> RawNotification? {
-        let body = event.what == .unreadable ? Data("[1, 2".utf8) : body(event)
+        var body = event.what == .unreadable ? Data("[1, 2".utf8) : body(event)
+        if event.hasUnknownFields { body = UnknownFields.adding(to: body) ?? body }
         let now = context.time.now.rawValue
         let signature =
             switch signing {
@@ -61,8 +74,8 @@ struct StripeRehearsal: Rehearsal {
     private func body(_ event: RehearsedEvent) -> Data {
         let payment = event.payment.payment.rawValue
         let amount = event.payment.amount
-        func put(_ type: String, _ object: [String: Any]) -> Data {
-            StripeStandIn.event(type, object, id: "evt_\(event.id)")
+        func put(_ type: String, _ object: [String: Any], account: String? = nil) -> Data {
+            StripeStandIn.event(type, object, id: "evt_\(event.id)", account: account)
         }
         func state(_ type: String, _ status: String, _ money: Money) -> Data {
             put("payment_intent.\(type)", intent(payment, status, money))
@@ -88,6 +101,13 @@ struct StripeRehearsal: Rehearsal {
             return hasSessions
                 ? state(session: "teleported", "teleported", "unpaid", amount)
                 : state("teleported", "teleported", amount)
+        case .foreignPaymentSucceeded(let money):
+            var object = hasSessions ? session("", "complete", "paid", money) : intent("", "succeeded", money)
+            object["metadata"] = ["order": "invoice-77"]
+            return put(hasSessions ? "checkout.session.completed" : "payment_intent.succeeded", object)
+        case .anothersPaymentSucceeded(let money):
+            return put("payment_intent.succeeded", intent(payment, "succeeded", money), account: "acct_of_another")
+        case .refundCreated(let id, let money): return put("refund.created", refund(payment, id, "pending", money))
         case .refundSucceeded(let id, let money): return put("refund.updated", refund(payment, id, "succeeded", money))
         case .refundFailed(let id, let money): return put("refund.failed", refund(payment, id, "failed", money))
         case .disputeOpened(let money): return put("charge.dispute.created", dispute(payment, "needs_response", money))

@@ -6,11 +6,12 @@ extension Settlement {
     /// What attempts may add to an order's history; places are kept for what became of it.
     static let attemptNotes: Int64 = 150
     static let notes: Int64 = 400
+    static let noteLength = 500
 
     /// Appends to the order's history, as its owner sees it.
     func note(_ order: Order, _ type: String, _ detail: String) throws {
         let limit = type.hasPrefix("payment.") ? Self.attemptNotes : Self.notes
-        try tx.appendTimeline(order.id, type: type, detail: detail.stored(500), limit: limit, at: now)
+        try tx.appendTimeline(order.id, type: type, detail: detail.stored(Self.noteLength), limit: limit, at: now)
     }
 
     /// Records an anomaly once and tells the outbox.

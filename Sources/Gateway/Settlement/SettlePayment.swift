@@ -18,9 +18,21 @@ extension Settlement {
         case .failed(let reason): try move(.failed, scene, from: account, detail: reason)
         case .cancelled: try move(.cancelled, scene, from: account, detail: "")
         case .tryFailed(let reason):
-            guard scene.belongs(to: account) else { return }
-            try note(scene.order, "payment.try_failed", "\(scene.payment.id) \(reason)")
+            // The provider knows the payment and waits for another try.
+            try move(.accepted, scene, from: account, detail: "")
+            try noteTry(reason, scene, from: account)
         }
+    }
+
+    /// Tells of a try that failed, once: a query repeats the last try's reason until there is another.
+    private func noteTry(_ reason: String, _ scene: Scene, from account: AccountID) throws {
+        guard scene.belongs(to: account) else { return }
+        let type = "payment.try_failed"
+        let detail = "\(scene.payment.id) \(reason)".stored(Self.noteLength)
+        let told = try tx.timeline(scene.order.id).last {
+            $0.type == type && $0.detail.hasPrefix(scene.payment.id.rawValue)
+        }
+        if told?.detail != detail { try note(scene.order, type, detail) }
     }
 
     /// Records that a call ended without an answer.

@@ -104,6 +104,8 @@ extension Check {
             case (.paymentFailed, .payment(let report)): isFailure(report.outcome)
             case (.paymentCancelled, .payment(let report)): report.outcome.isClosed
             case (.paymentPending, .payment(let report)): !report.outcome.isSuccess && !report.outcome.isClosed
+            case (.refundCreated(let id, let amount), .refund(let report)):
+                report.outcome == .pending && isOf(report, id, amount)
             case (.refundSucceeded(let id, let amount), .refund(let report)):
                 report.outcome == .succeeded && isOf(report, id, amount)
             case (.refundFailed(let id, let amount), .refund(let report)):
@@ -155,21 +157,22 @@ extension Stage {
         return try provider()
     }
 
-    fileprivate func happenings(_ payment: ProviderReference) -> [RehearsedEvent.What] {
+    /// What services notify of.
+    func happenings(_ payment: ProviderReference) -> [RehearsedEvent.What] {
         let part = Money(value: 1_000, currency: payment.amount.currency)
         return [
             .paymentSucceeded(payment.amount), .paymentFailed, .paymentCancelled, .paymentPending,
-            .refundSucceeded(ids.make(), part), .refundFailed(ids.make(), part), .disputeOpened(payment.amount),
-            .disputeWon(payment.amount), .disputeLost(payment.amount),
+            .refundCreated(ids.make(), part), .refundSucceeded(ids.make(), part), .refundFailed(ids.make(), part),
+            .disputeOpened(payment.amount), .disputeWon(payment.amount), .disputeLost(payment.amount),
         ]
     }
 
     /// A notification of the rehearsal's service; nil where the service has no such.
     func mint(
         _ id: String, _ payment: ProviderReference, _ what: RehearsedEvent.What,
-        _ signature: RehearsedSignature = .genuine
+        _ signature: RehearsedSignature = .genuine, hasUnknownFields: Bool = false
     ) async throws -> RawNotification? {
-        let event = RehearsedEvent(id: id, payment: payment, what: what)
+        let event = RehearsedEvent(id: id, payment: payment, what: what, hasUnknownFields: hasUnknownFields)
         let raw = try await rehearsal.notification(event, signature, in: context)
         if let raw {
             try expect(manifest.notifications.contains(raw.method), "\(raw.method) is not in the manifest")

@@ -8,7 +8,18 @@ public final class RecordingTransport: HTTPTransport {
     private struct State {
         var requests: [OutgoingRequest] = []
         var behaviour = UpstreamBehaviour.normal
+        var interference: Interference?
     }
+
+    /// Comes between a call and its answer.
+    typealias Interference =
+        @Sendable (OutgoingRequest, @escaping Answer) async throws(HTTPTransportError) -> IncomingReply
+
+    /// Where the kit ends the provider's process.
+    let crash = CrashPoint()
+    /// How many calls the kit waits for, in one call of the provider's and in a whole check.
+    let limit = CallLimit()
+    let checkLimit = CallLimit()
 
     private let state = Mutex(State())
     private let clock: ManualClock?
@@ -35,11 +46,26 @@ public final class RecordingTransport: HTTPTransport {
         set { state.withLock { $0.behaviour = newValue } }
     }
 
+    var interference: Interference? {
+        get { state.withLock { $0.interference } }
+        set { state.withLock { $0.interference = newValue } }
+    }
+
     public func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
-        let behaviour = state.withLock { state in
+        await limit.take()
+        await checkLimit.take()
+        let (behaviour, interference) = state.withLock { state in
             state.requests.append(request)
-            return state.behaviour
+            return (state.behaviour, state.interference)
         }
+        switch crash.step() {
+        case .on: break
+        case .notAtAll: throw .notSent
+        case .onlyThere:
+            _ = try await answer(request)
+            throw .outcomeUnknown
+        }
+        if let interference { return try await interference(request, answer) }
         switch behaviour {
         case .normal: return try await answer(request)
         case .unavailable: throw .notSent

@@ -1,0 +1,20 @@
+/// What is wrong with a fake provider on purpose.
+enum Flaw: String, Sendable, CaseIterable {
+    case acceptsForgedSignature, acceptsMissingSignature, acceptsAnothersSignature, signsOnlyTheTime
+    case ignoresOldTimestamp, ignoresFutureTimestamp
+    case unknownStatusIsSuccess, forgetsAmounts, assumesCurrency, randomEventID, oneEventID, statefulReceive,
+        rejectsWithForgery
+    case twoUpstreamPayments, everyOpeningDiffers, wrongContractType, unpaidIsPaid, amountOffByOne
+    case cancelDoesNothing, cancelHidesSuccess, refundRepeats, refundsTooMuch, refundsWithoutMoney
+    case lostReplyIsUnavailable, lostReplyIsRejected, unavailableIsSuccess, slowDiffers
+    case leaksSecretInError, leaksSecretInDescription
+
+    // What the second version of the kit finds.
+    case adoptsStrangers, ignoresAccounts, believesReferences
+    case refusesUnknownFields, refusesUnknownWords, unknownStatusIsEnd
+    case disputeHidesRefunds, refundedIsCancelled
+    case garbageIsWaiting, garbageIsRefusal, garbageIsUnavailable
+    case serverErrorIsRefusal, serverErrorIsUnavailable, impossibleNumberIsRefusal
+    case asksForEver, waitsForEver, readsForEver, tooLargeIsRefusal, timeoutIsRefusal
+    case opensBeforeItNotes, cancelsByHalves, refundsBeforeItNotes
+}
