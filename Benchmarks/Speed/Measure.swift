@@ -79,6 +79,10 @@ struct Measure: AsyncParsableCommand {
             progress("deliveries on \(engine)")
             report.add(try await DeliveriesSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.checkout) {
+            progress("checkouts on \(engine)")
+            report.add(try await CheckoutSection(bench: bench, engine: engine).figures())
+        }
     }
 
     private func progress(_ what: String) {
@@ -95,6 +99,7 @@ enum Section: String, CaseIterable {
     case growth
     case deliveries
     case sync
+    case checkout
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

@@ -12,6 +12,8 @@ package struct Gateway: Sendable {
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
+    /// This node's calls to each account.
+    package let traffic: AccountTraffic
     package let webhooks: any WebhookTransport
     package let settings: GatewaySettings
     package let logger: Logger
@@ -36,6 +38,7 @@ package struct Gateway: Sendable {
         self.random = random
         ids = IDSource(time: time, random: random)
         self.calls = calls
+        traffic = AccountTraffic(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time)
         self.webhooks = webhooks
         self.settings = settings
         self.logger = logger
@@ -54,11 +57,14 @@ package struct GatewaySettings: Sendable {
     package var allowsPrivateWebhooks: Bool
     package var retention: RetentionPolicy
     package var ownership: OwnershipRules
+    /// How many calls to one account are under way at once on this node; what comes beyond is not sent.
+    package var callsPerAccount: Int
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false,
-        retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules()
+        retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
+        callsPerAccount: Int = 64
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs
@@ -68,6 +74,7 @@ package struct GatewaySettings: Sendable {
         self.allowsPrivateWebhooks = allowsPrivateWebhooks
         self.retention = retention
         self.ownership = ownership
+        self.callsPerAccount = callsPerAccount
     }
 }
 

@@ -52,8 +52,14 @@ package enum Selection {
     /// The most that Apple sells of a consumable at once.
     package static let appleQuantityLimit: Int64 = 10
 
-    package static func candidates(_ accounts: [ConfiguredAccount], for need: SelectionNeed) -> [ConfiguredAccount] {
-        accounts.filter { isAble($0, need) }.sorted { first, second in
+    /// - Parameter unhealthy: accounts that are left out while another one is able; where none is, they are all there,
+    ///   because a guess must not refuse a sale.
+    package static func candidates(
+        _ accounts: [ConfiguredAccount], for need: SelectionNeed, avoiding unhealthy: Set<AccountID> = []
+    ) -> [ConfiguredAccount] {
+        let able = accounts.filter { isAble($0, need) }
+        let healthy = able.filter { !unhealthy.contains($0.id) }
+        return (healthy.isEmpty ? able : healthy).sorted { first, second in
             let left = (first.routing.priority, share(first, need.user))
             let right = (second.routing.priority, share(second, need.user))
             return left == right ? first.id < second.id : left > right

@@ -74,6 +74,21 @@ struct SelectionTests {
         #expect(Self.chosen([appleAccount()], need) == (isAble ? ["apple"] : []))
     }
 
+    @Test(
+        arguments: [
+            ([], ["a", "b", "c"]), (["a"], ["b", "c"]), (["b"], ["a", "c"]), (["c", "a"], ["b"]),
+            (["other"], ["a", "b", "c"]),
+            // A guess refuses no sale; an account that is switched off helps nobody.
+            (["a", "b", "c"], ["a", "b", "c"]), (["a", "b", "c", "off"], ["a", "b", "c"]),
+        ] as [([String], [String])])
+    func `an account that is unwell is left out while another one is able`(unwell: [String], expected: [String]) {
+        let accounts = zip(["a", "b", "c"], [3, 2, 1]).map { account($0, AccountRouting(priority: $1)) }
+        let chosen = Selection.candidates(
+            accounts + [account("off", enabled: false)], for: Self.need(),
+            avoiding: Set(unwell.compactMap(AccountID.init)))
+        #expect(chosen.map(\.id.rawValue) == expected)
+    }
+
     @Test func `one user always sees the same order whatever the order of the files`() {
         let accounts = (0..<8).map { account("box-\($0)") }
         let first = Self.chosen(accounts)

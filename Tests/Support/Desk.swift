@@ -13,6 +13,7 @@ package struct DeskSetup: Sendable {
     package var logger = Logger(label: "desk") { _ in SwiftLogNoOpLogHandler() }
     package var rehearse = false
     package var ownership = OwnershipRules()
+    package var callsPerAccount = 64
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
 
@@ -64,7 +65,7 @@ package struct Desk: Sendable {
             keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
             settings: GatewaySettings(
                 publicURL: Self.publicURL, returnURLs: setup.returnURLs, policies: setup.policies,
-                meters: try Self.meters(), ownership: setup.ownership),
+                meters: try Self.meters(), ownership: setup.ownership, callsPerAccount: setup.callsPerAccount),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.importCatalogue(try DeskCatalogue.skus(), context: .test)

@@ -16,6 +16,8 @@ package final class ScriptedProvider: PaymentProvider {
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
         var opened: [ID<Payment>] = []
+        var openings: ProviderError?
+        var otherwise = PaymentOutcome.accepted
         var hold: (@Sendable () async -> Void)?
     }
 
@@ -33,6 +35,12 @@ package final class ScriptedProvider: PaymentProvider {
         script.withLock { $0.payments[payment] = outcome }
     }
 
+    /// How openings end; nil opens the payment.
+    package func openings(_ error: ProviderError?) { script.withLock { $0.openings = error } }
+
+    /// What a query answers of a payment of which nothing is said.
+    package func say(otherwise outcome: PaymentOutcome) { script.withLock { $0.otherwise = outcome } }
+
     /// Every query waits for this before it answers; nil lets them answer at once.
     package func hold(_ hold: (@Sendable () async -> Void)?) { script.withLock { $0.hold = hold } }
 
@@ -46,7 +54,11 @@ package final class ScriptedProvider: PaymentProvider {
     }
 
     package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
-        script.withLock { $0.opened.append(attempt.payment) }
+        let error = script.withLock { script in
+            script.opened.append(attempt.payment)
+            return script.openings
+        }
+        if let error { throw error }
         return OpenedPayment(
             instruction: .url(checkoutURL: "https://scripted.example/\(attempt.payment)"),
             reference: "scripted-\(attempt.payment)")
@@ -54,8 +66,8 @@ package final class ScriptedProvider: PaymentProvider {
 
     package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         if let hold = script.withLock({ $0.hold }) { await hold() }
-        return PaymentReport(
-            payment: payment.payment, outcome: script.withLock { $0.payments[payment.payment] } ?? .accepted)
+        let outcome = script.withLock { $0.payments[payment.payment] ?? $0.otherwise }
+        return PaymentReport(payment: payment.payment, outcome: outcome)
     }
 
     package func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {

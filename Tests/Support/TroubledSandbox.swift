@@ -19,34 +19,53 @@ package final class SandboxLine: Sendable {
         case open, query, cancel, refund, queryRefund
     }
 
+    private struct Place: Hashable {
+        let operation: Operation
+        /// nil is every account.
+        let account: String?
+    }
+
     private struct State {
-        var calls: [Operation] = []
-        var troubles: [Operation: Trouble] = [:]
+        var calls: [Place] = []
+        var troubles: [Place: Trouble] = [:]
+        var holds: [Place: @Sendable () async -> Void] = [:]
     }
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Every such call meets this trouble until it is taken away with nil.
-    package func set(_ operation: Operation, _ trouble: Trouble?) {
-        state.withLock { $0.troubles[operation] = trouble }
+    /// Every such call, at one account or at all, meets this trouble until it is taken away with nil.
+    package func set(_ operation: Operation, _ trouble: Trouble?, at account: String? = nil) {
+        state.withLock { $0.troubles[Place(operation: operation, account: account)] = trouble }
     }
 
-    /// How often the operation was called.
-    package func count(_ operation: Operation) -> Int { state.withLock { $0.calls.count { $0 == operation } } }
+    /// Every such call at the account waits for this before it goes on; nil lets them go on at once.
+    package func hold(_ operation: Operation, at account: String, _ hold: (@Sendable () async -> Void)?) {
+        state.withLock { $0.holds[Place(operation: operation, account: account)] = hold }
+    }
 
-    fileprivate func begin(_ operation: Operation) -> Trouble? {
+    /// How often the operation was called, at one account or at all.
+    package func count(_ operation: Operation, at account: String? = nil) -> Int {
         state.withLock { state in
-            state.calls.append(operation)
-            return state.troubles[operation]
+            state.calls.count { $0.operation == operation && (account == nil || $0.account == account) }
         }
     }
 
+    private func begin(_ operation: Operation, _ account: String) async -> Trouble? {
+        let place = Place(operation: operation, account: account)
+        let hold = state.withLock { state in
+            state.calls.append(place)
+            return state.holds[place]
+        }
+        await hold?()
+        return state.withLock { $0.troubles[place] ?? $0.troubles[Place(operation: operation, account: nil)] }
+    }
+
     fileprivate func call<Answer: Sendable>(
-        _ operation: Operation, _ work: () async throws(ProviderError) -> Answer
+        _ operation: Operation, _ account: String, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {
-        switch begin(operation) {
+        switch await begin(operation, account) {
         case nil: return try await work()
         case .unavailable: throw .unavailable
         case .refused: throw .rejected(reason: "refused_by_test")
@@ -63,6 +82,7 @@ package struct TroubledSandbox: PaymentPageServing {
 
     private let sandbox: SandboxProvider
     private let line: SandboxLine
+    private let account: String
 
     package init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try self.init(account: account, context: context, line: SandboxLine())
@@ -73,28 +93,31 @@ package struct TroubledSandbox: PaymentPageServing {
     ) throws(ProviderSetupError) {
         sandbox = try SandboxProvider(account: account, context: context)
         self.line = line
+        self.account = account.id.rawValue
     }
 
     package var contractTypes: Set<ContractType> { sandbox.contractTypes }
 
     package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
-        try await line.call(.open) { () async throws(ProviderError) in try await sandbox.open(attempt) }
+        try await line.call(.open, account) { () async throws(ProviderError) in try await sandbox.open(attempt) }
     }
 
     package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
-        try await line.call(.query) { () async throws(ProviderError) in try await sandbox.query(payment) }
+        try await line.call(.query, account) { () async throws(ProviderError) in try await sandbox.query(payment) }
     }
 
     package func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
-        try await line.call(.cancel) { () async throws(ProviderError) in try await sandbox.cancel(payment) }
+        try await line.call(.cancel, account) { () async throws(ProviderError) in try await sandbox.cancel(payment) }
     }
 
     package func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
-        try await line.call(.refund) { () async throws(ProviderError) in try await sandbox.refund(refund) }
+        try await line.call(.refund, account) { () async throws(ProviderError) in try await sandbox.refund(refund) }
     }
 
     package func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
-        try await line.call(.queryRefund) { () async throws(ProviderError) in try await sandbox.query(refund: refund) }
+        try await line.call(.queryRefund, account) { () async throws(ProviderError) in
+            try await sandbox.query(refund: refund)
+        }
     }
 
     package func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {

@@ -35,6 +35,9 @@ struct Installation: Sendable {
         try write("providers/apple-iap.yaml", Self.account)
     }
 
+    /// Writes the file of one more account.
+    func addAccount(_ name: String, _ yaml: String) throws { try write("providers/\(name).yaml", yaml) }
+
     private func write(_ name: String, _ text: String) throws {
         try text.write(toFile: "\(folder)/Config/\(name)", atomically: true, encoding: .utf8)
     }

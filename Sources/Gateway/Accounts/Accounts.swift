@@ -5,6 +5,15 @@ package import ProviderKit
 import Store
 
 extension Gateway {
+    /// Who can take a payment as things are now: what a checkout does, and what is said of it, come from here.
+    func route(
+        _ need: SelectionNeed, with overrides: [StoredOverride]
+    ) -> Route {
+        let unhealthy = traffic.unhealthy
+        let accounts = Selection.candidates(accounts(with: overrides), for: need, avoiding: unhealthy)
+        return Route(accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
+    }
+
     /// The configured accounts with what admins changed laid over them.
     func accounts(with overrides: [StoredOverride]) -> [ConfiguredAccount] {
         let byAccount = Dictionary(overrides.map { ($0.account, Self.override($0)) }) { first, _ in first }
@@ -18,7 +27,8 @@ extension Gateway {
         let unreadable = Set(overrides.filter { $0.routing != nil && Self.override($0).routing == nil }.map(\.account))
         return accounts(with: overrides).map {
             AccountView(
-                account: $0, isOverridden: changed.contains($0.id), hasUnreadableRouting: unreadable.contains($0.id))
+                account: $0, isOverridden: changed.contains($0.id), hasUnreadableRouting: unreadable.contains($0.id),
+                health: traffic.health(of: $0.id))
         }
     }
 
@@ -114,6 +124,8 @@ package struct AccountView: Sendable {
     package let isOverridden: Bool
     /// Whether an admin's routing is stored in a form that this release does not know, so that the file's counts.
     package let hasUnreadableRouting: Bool
+    /// What this node believes of it.
+    package let health: CircuitBreaker.Health
 }
 
 /// What an admin changes; nil leaves a part as it is.

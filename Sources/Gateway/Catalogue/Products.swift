@@ -67,7 +67,7 @@ extension Gateway {
     ) async throws(GatewayError) -> [PaymentMethodView] {
         let offer = try await offer(request, user: user)
         guard !offer.quote.amount.isZero else { return [] }
-        return offer.candidates.flatMap { account in
+        return offer.route.accounts.flatMap { account in
             account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map {
                 type in
                 PaymentMethodView(

@@ -7,7 +7,7 @@ struct Offer: Sendable {
     let sku: SKU
     let code: SKUCode
     let quote: Quote
-    let candidates: [ConfiguredAccount]
+    let route: Route
 }
 
 extension Gateway {
@@ -18,17 +18,16 @@ extension Gateway {
         guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
         let (found, overrides) = try await read { db in (try db.sku(code), try db.accountOverrides()) }
         guard let sku = found, sku.active else { throw .skuNotFound(request.sku) }
-        let accounts = accounts(with: overrides)
         let (quote, appleOnly) = try quote(sku, request)
         let need = SelectionNeed(
             sku, days: quote.days, quantity: request.quantity, amount: quote.amount, platform: request.platform,
             accepts: appleOnly ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
-        let candidates = Selection.candidates(accounts, for: need)
-        if appleOnly && candidates.isEmpty {
+        let route = route(need, with: overrides)
+        if appleOnly && route.accounts.isEmpty {
             throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
         }
-        return Offer(sku: sku, code: code, quote: quote, candidates: candidates)
+        return Offer(sku: sku, code: code, quote: quote, route: route)
     }
 
     /// The price; a pattern SKU without `days` can only go to Apple, which then offers every option.

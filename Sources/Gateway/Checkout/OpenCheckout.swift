@@ -11,9 +11,8 @@ extension Gateway {
     package func openCheckout(
         _ request: CheckoutRequest, user: ExternalUserID, partner: String? = nil, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        let cause = Cause(actor: context.actor, requestID: context.requestID)
         if let order = context.resumed.flatMap(ID<Order>.init) {
-            return try await continueCheckout(order, accepts: request.accept, cause: cause)
+            return try await continueCheckout(order, request, user: user, context: context)
         }
         try check(returnURL: request.returnURL)
         let offer = try await offer(request, user: user)
@@ -21,10 +20,12 @@ extension Gateway {
             let order = try await placeOrder(request, offer, on: nil, user: user, partner: partner, context: context)
             return try await contract(of: order.order)
         }
-        guard let account = offer.candidates.first else { throw .noProviderAvailable }
+        guard let account = offer.route.accounts.first else { throw .noProviderAvailable }
         let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
         guard let payment = placed.payment else { throw .internalError }
-        return try await openPayment(payment, accepts: request.accept, cause: cause)
+        let passage = Passage(
+            order: placed.order, request: RetryRequest(request), context: context, isCheckout: true)
+        return try await openPayment(payment, passage, along: offer.route)
     }
 
     func check(returnURL: String?) throws(GatewayError) {
@@ -69,14 +70,20 @@ extension Gateway {
         }
     }
 
-    /// Goes on with an order that an earlier run made, by the payment that was made with it.
+    /// Goes on with an order that an earlier run made, by its newest payment.
     private func continueCheckout(
-        _ order: ID<Order>, accepts: Set<ContractType>, cause: Cause
+        _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        guard let first = try await read({ db in try db.payments(of: order).first }) else {
-            return try await contract(of: order)
+        let (found, payments) = try await read { db in (try db.order(order), try db.payments(of: order)) }
+        guard let found, let newest = payments.last else { return try await contract(of: order) }
+        let wasLeft = newest.instruction == nil && newest.payment.state == .cancelled && found.state == .open
+        guard wasLeft, payments.count <= Self.furtherAccounts else {
+            let cause = Cause(actor: context.actor, requestID: context.requestID)
+            return try await continuePayment(newest.payment.id, accepts: request.accept, cause: cause)
         }
-        return try await continuePayment(first.payment.id, accepts: accepts, cause: cause)
+        // The run was cut between leaving one account and going to the next.
+        let passage = Passage(order: order, request: RetryRequest(request), context: context, isCheckout: true)
+        return try await replaceLeft(payments, of: found, passage, user: user)
     }
 }
 

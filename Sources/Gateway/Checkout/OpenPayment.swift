@@ -24,16 +24,36 @@ extension Gateway {
     func openPayment(
         _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
+        let opening = try await tryOpening(payment, accepts: accepts, insists: true, cause: cause)
+        guard opening == .opened else { throw .providerUnavailable }
+        return try await contract(of: payment)
+    }
+
+    /// How the call that opens a payment ended, where that was not final.
+    enum Opening: Sendable {
+        case opened
+        /// The provider did not answer, or not in time.
+        case unanswered
+        /// The account's health, or the calls that it has already, forbade the call.
+        case neverSent
+    }
+
+    /// Calls the provider for a payment whose intent is durable, and records what it answers.
+    ///
+    /// - Parameter insists: whether the account is called although its health is doubted.
+    /// - Throws: `providerRejected`.
+    func tryOpening(
+        _ payment: ID<Payment>, accepts: Set<ContractType>, insists: Bool, cause: Cause
+    ) async throws(GatewayError) -> Opening {
         let prepared = try await prepare(payment, accepts: accepts)
-        let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
+        let outcome = await calls.perform { () async -> Result<Opening, GatewayError> in
             do throws(GatewayError) {
-                return .success(try await callAndRecord(prepared, cause: cause))
+                return .success(try await callAndRecord(prepared, insists: insists, cause: cause))
             } catch {
                 return .failure(error)
             }
         }
-        try outcome.get()
-        return try await contract(of: payment)
+        return try outcome.get()
     }
 
     private struct Prepared: Sendable {
@@ -67,11 +87,15 @@ extension Gateway {
                 appAccountToken: token, accepts: accepts))
     }
 
-    private func callAndRecord(_ prepared: Prepared, cause: Cause) async throws(GatewayError) {
+    private func callAndRecord(
+        _ prepared: Prepared, insists: Bool, cause: Cause
+    ) async throws(GatewayError) -> Opening {
         let payment = prepared.attempt.payment
         let account = prepared.account.id
         do throws(ProviderError) {
-            let opened = try await prepared.account.provider.open(prepared.attempt)
+            guard let opened = try await line(prepared.account).open(prepared.attempt, insists: insists) else {
+                return .neverSent
+            }
             let sealed = try seal(opened.instruction, payment)
             let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
             do throws(GatewayError) {
@@ -83,14 +107,15 @@ extension Gateway {
                 logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])
                 throw .outcomeUnknown
             }
+            return .opened
         } catch {
-            try await recordFailure(error, payment: payment, account: account, cause: cause)
+            return try await recordFailure(error, payment: payment, account: account, cause: cause)
         }
     }
 
     private func recordFailure(
         _ error: ProviderError, payment: ID<Payment>, account: AccountID, cause: Cause
-    ) async throws(GatewayError) {
+    ) async throws(GatewayError) -> Opening {
         switch error {
         case .rejected(let reason):
             let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
@@ -102,9 +127,9 @@ extension Gateway {
             throw .providerRejected(reason: "unsupported")
         case .outcomeUnknown, .invalidSignature:
             try await settle(cause) { try $0.settleUnknown(payment) }
-            throw .providerUnavailable
+            return .unanswered
         case .unavailable:
-            throw .providerUnavailable
+            return .unanswered
         }
     }
 

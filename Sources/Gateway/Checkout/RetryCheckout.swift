@@ -19,11 +19,18 @@ package struct RetryRequest: Sendable {
         self.accept = accept
         self.returnURL = returnURL
     }
+
+    /// What a checkout asked for, for the attempts after its first.
+    init(_ request: CheckoutRequest) {
+        self.init(
+            platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
+            returnURL: request.returnURL)
+    }
 }
 
 extension Gateway {
     private static let attemptLimit = 20
-    private static let fenceRounds = 3
+    static let fenceRounds = 3
 
     /// Opens another attempt for an open order, the attempts before it being fenced first.
     ///
@@ -42,22 +49,29 @@ extension Gateway {
         guard request.currency == nil || request.currency == amount.currency else {
             throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
         }
-        let account = try await choose(found, amount, request, user: user)
+        let route = try await route(of: found, amount, request, user: user)
+        guard let account = route.accounts.first else { throw .noProviderAvailable }
         var fenced = Fence()
         for _ in 0..<Self.fenceRounds {
             fenced = try await fence(found.id, cause: cause, after: fenced)
             let fence = fenced
             let payment = try await settle(cause) { settlement in
-                try settlement.attempt(found, on: account, request, fence, context: context)
+                try settlement.attempt(found, on: account, request, fence) { tx, payment in
+                    try tx.bind(context, to: payment.rawValue)
+                }
             }
-            if let payment { return try await openPayment(payment, accepts: request.accept, cause: cause) }
+            if let payment {
+                let passage = Passage(order: found.id, request: request, context: context, isCheckout: false)
+                return try await openPayment(payment, passage, along: route)
+            }
         }
         throw .requestInProgress
     }
 
-    private func choose(
-        _ order: Order, _ amount: Money, _ request: RetryRequest, user: ExternalUserID
-    ) async throws(GatewayError) -> ConfiguredAccount {
+    /// Who can take another payment of an order.
+    func route(
+        of order: Order, _ amount: Money, _ request: RetryRequest, user: ExternalUserID
+    ) async throws(GatewayError) -> Route {
         let (sku, overrides) = try await read { db in (try db.sku(order.sku), try db.accountOverrides()) }
         guard let sku else { throw .skuNotFound(order.sku.rawValue) }
         // An order that named no option can only be completed by what Apple sells.
@@ -66,10 +80,7 @@ extension Gateway {
             sku, days: order.days, quantity: order.quantity, amount: amount, platform: request.platform,
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
-        guard let account = Selection.candidates(accounts(with: overrides), for: need).first else {
-            throw .noProviderAvailable
-        }
-        return account
+        return route(need, with: overrides)
     }
 
     /// What became of an order's attempts when they were to be closed.
@@ -89,13 +100,13 @@ extension Gateway {
         for payment in open where !fence.asked.contains(payment.id) {
             fence.asked.insert(payment.id)
             let manifest = registry[payment.processor ?? payment.account]?.manifest
-            let report = try await ask(payment, cause: cause) { provider, reference in
+            let report = try await ask(payment, cause: cause) { line, reference in
                 if manifest?.cancel != ProviderManifest.Cancellation.none,
-                    let report = try? await provider.cancel(reference)
+                    let report = try? await line.cancel(reference)
                 {
                     return report
                 }
-                return try? await provider.query(reference)
+                return try? await line.query(reference)
             }
             if report == nil { fence.allAnswered = false }
             if report?.outcome != .cancelled || manifest?.cancel != .definite { fence.uncertain.insert(payment.id) }
@@ -109,11 +120,11 @@ extension Gateway {
     @discardableResult
     func ask(
         _ payment: Payment, cause: Cause,
-        _ question: @escaping @Sendable (any PaymentProvider, ProviderReference) async -> PaymentReport?
+        _ question: @escaping @Sendable (AccountLine, ProviderReference) async -> PaymentReport?
     ) async throws(GatewayError) -> PaymentReport? {
         guard let account = registry[payment.processor ?? payment.account] else { return nil }
         let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
-        let report = await calls.perform { await question(account.provider, reference) }
+        let report = await calls.perform { await question(line(account), reference) }
         guard let report, report.payment == payment.id else { return nil }
         _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
         return report
@@ -130,10 +141,11 @@ extension Gateway {
 extension Settlement {
     /// Writes the intent of another attempt under the order's lock.
     ///
+    /// - Parameter bind: binds the run's key to the attempt.
     /// - Returns: nil when an attempt was made since the fence, so that it must be fenced too.
-    fileprivate func attempt(
+    func attempt(
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ fence: Gateway.Fence,
-        context: CallContext
+        bind: (any Transaction, ID<Payment>) throws -> Void
     ) throws -> ID<Payment>? {
         try tx.lockUser(order.user)
         guard let current = try tx.lockOrder(order.id), current.state == .open, let amount = current.amount,
@@ -152,7 +164,7 @@ extension Settlement {
         }
         let payment = try intend(
             current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL)
-        try tx.bind(context, to: payment.rawValue)
+        try bind(tx, payment)
         return payment
     }
 }

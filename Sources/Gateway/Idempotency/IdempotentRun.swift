@@ -27,7 +27,7 @@ package enum IdempotentStart: Sendable {
 
 extension Gateway {
     /// A crashed run blocks its key for so long.
-    private static let lease: Int64 = 60
+    fileprivate static let lease: Int64 = 60
 
     /// Claims the key, or finds the stored answer.
     ///
@@ -97,5 +97,15 @@ extension Transaction {
         guard try bindIdempotencyKey(run.key, caller: run.caller, epoch: run.epoch, resource: resource) else {
             throw GatewayError.requestInProgress
         }
+    }
+
+    /// Binds the key to what a run makes in place of the first, which gives the run another lease.
+    ///
+    /// - Throws: `requestInProgress` as ``bind(_:to:)``.
+    func rebind(_ context: CallContext, to resource: String, at now: Timestamp) throws {
+        guard let run = context.idempotency else { return }
+        let isHeld = try rebindIdempotencyKey(
+            run.key, caller: run.caller, epoch: run.epoch, resource: resource, at: now, lease: Gateway.lease)
+        guard isHeld else { throw GatewayError.requestInProgress }
     }
 }

@@ -52,8 +52,8 @@ extension Gateway {
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
-            let first = try await read { db in try db.payments(of: order).first?.payment.id }
-            try await complete(first, of: order, cause: cause(job))
+            let newest = try await read { db in try db.payments(of: order).last?.payment.id }
+            try await complete(newest, of: order, cause: cause(job))
         } else if let payment = ID<Payment>(resource) {
             if let order = try await read({ db in try db.payment(payment)?.payment.order }) {
                 try await complete(payment, of: order, cause: cause(job))

@@ -95,9 +95,8 @@ extension Gateway {
     ) async throws(GatewayError) {
         let report: RefundReport
         do throws(ProviderError) {
-            report =
-                refund.state == .created
-                ? try await account.provider.refund(attempt) : try await account.provider.query(refund: attempt)
+            let line = line(account)
+            report = refund.state == .created ? try await line.refund(attempt) : try await line.query(refund: attempt)
         } catch {
             switch error {
             case .rejected(let reason):

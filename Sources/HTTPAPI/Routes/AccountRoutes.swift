@@ -56,6 +56,7 @@ private struct AccountItem: Encodable {
     let routing: AccountRouting
     let contract_types: [String]
     let overridden: Bool
+    let health: CircuitBreaker.Health
 
     init(_ view: AccountView) {
         id = view.account.id.rawValue
@@ -64,6 +65,7 @@ private struct AccountItem: Encodable {
         routing = view.account.routing
         contract_types = view.account.provider.contractTypes.map(\.rawValue).sorted()
         overridden = view.isOverridden
+        health = view.health
     }
 }
 

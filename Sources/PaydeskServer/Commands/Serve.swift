@@ -57,6 +57,10 @@ struct Serve: AsyncParsableCommand {
             let composition = try Composition(
                 configuration, store: store, providers: CommandLineTool.providers, transport: transport,
                 webhooks: webhooks, logger: logger)
+            let traffic = composition.gateway.traffic
+            metrics.observe(gauge: "paydesk_account_health", by: "account") {
+                Dictionary(uniqueKeysWithValues: traffic.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
+            }
             try await prepare(composition.gateway, configuration)
             let api = try composition.api(
                 fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text })

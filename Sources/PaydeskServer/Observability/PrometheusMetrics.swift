@@ -13,6 +13,7 @@ final class PrometheusMetrics: MetricsFactory {
     private let counters = Mutex<[Series: PrometheusCounter]>([:])
     private let summaries = Mutex<[Series: PrometheusSummary]>([:])
     private let observed = Mutex<[String: @Sendable () -> Int64]>([:])
+    private let gauges = Mutex<[String: (label: String, values: @Sendable () -> [String: Int64])]>([:])
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let series = Self.series(label, dimensions)
@@ -34,6 +35,11 @@ final class PrometheusMetrics: MetricsFactory {
         observed.withLock { $0[name] = total }
     }
 
+    /// A level that somebody else keeps, of each value of one label; it is asked at each scrape.
+    func observe(gauge name: String, by label: String, _ values: @escaping @Sendable () -> [String: Int64]) {
+        gauges.withLock { $0[name] = (label, values) }
+    }
+
     // Series live as long as the process.
     func destroyCounter(_: any CounterHandler) {}
     func destroyRecorder(_: any RecorderHandler) {}
@@ -49,6 +55,12 @@ final class PrometheusMetrics: MetricsFactory {
         for (name, entries) in Dictionary(grouping: counted, by: \.0.name).sorted(by: { $0.key < $1.key }) {
             lines.append("# TYPE \(name) counter")
             lines += entries.map { "\(name)\($0.0.labels) \($0.1)" }.sorted()
+        }
+        for (name, gauge) in gauges.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            lines.append("# TYPE \(name) gauge")
+            lines += gauge.values().map { value, level in
+                "\(name)\(Self.series(name, [(gauge.label, value)]).labels) \(level)"
+            }.sorted()
         }
         for (name, entries) in Dictionary(grouping: summed, by: \.key.name).sorted(by: { $0.key < $1.key }) {
             lines.append("# TYPE \(name) summary")

@@ -15,6 +15,9 @@ struct AsyncTransport: HTTPTransport {
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.idleTimeout = .seconds(30)
+        // Calls are bounded by account. A bound by host would be a queue that the accounts of one provider share, where
+        // those of one that hangs hold up the others'.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4_096
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -72,6 +72,19 @@ extension Transaction {
             """, resource, caller, StoredKey.of(key, caller: caller), epoch) == 1
     }
 
+    /// Binds a run's key to what takes the place of what it made, and holds the key for another lease.
+    ///
+    /// - Returns: false when the run has lost its lease to another; the caller undoes it all.
+    package func rebindIdempotencyKey(
+        _ key: String, caller: String, epoch: Int64, resource: String, at now: Timestamp, lease: Int64
+    ) throws(StoreError) -> Bool {
+        try run(
+            """
+            UPDATE idempotency_keys SET resource = ?, lease_until = \(dialect.clock) + ?
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
+            """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
+    }
+
     /// Keeps the answer for every later call with this key; a run that lost its lease keeps nothing.
     package func finishIdempotencyKey(
         _ key: String, caller: String, epoch: Int64, status: Int64, answer: Data

@@ -1,0 +1,110 @@
+import NIOCore
+import TestSupport
+
+/// What Paydesk adds to a provider's own time, and what an account that hangs does to another one's checkouts.
+struct CheckoutSection {
+    let bench: Workbench
+    let engine: Engine
+
+    private static let upstream = TimeAmount.milliseconds(50)
+    private static let perSecond: Int64 = 200
+    /// Of all checkouts, so many of five are for the account that is measured.
+    private static let measuredOfFive: Int64 = 4
+    private static let seconds: Int64 = 20
+    private static let warmUp: Int64 = 3
+    private static let customers = 1_000
+
+    private struct Delays {
+        let median: Double
+        let p99: Double
+        let missing: Int
+
+        init(_ all: [Double?]) throws {
+            let sorted = all.compactMap(\.self).sorted()
+            guard !sorted.isEmpty else { throw BenchFailure(description: "no checkout got a contract") }
+            missing = all.count - sorted.count
+            median = sorted[sorted.count / 2]
+            p99 = sorted[sorted.count * 99 / 100]
+        }
+    }
+
+    func figures() async throws -> [Figure] {
+        let installation = try Installation(bench, on: engine)
+        defer { installation.remove() }
+        return try await StripeUpstream.whileAnswering(after: Self.upstream) { well in
+            try await StripeUpstream.whileAnswering(after: Self.upstream) { other in
+                try installation.addAccount("stripe-well", Self.account("stripe-well", at: well.url))
+                try installation.addAccount("stripe-other", Self.account("stripe-other", at: other.url))
+                return try await installation.whileServing { server in
+                    let customers = (0..<Self.customers).map { _ in Customer.new() }
+                    _ = try await round(server, customers, seconds: Self.warmUp)
+                    let alone = try Delays(try await round(server, customers, seconds: Self.seconds))
+                    other.set(nil)
+                    let beside = try Delays(try await round(server, customers, seconds: Self.seconds))
+                    return figures(alone: alone, beside: beside)
+                }
+            }
+        }
+    }
+
+    /// Checkouts on both accounts at once; the delays are those on the one that is measured.
+    private func round(
+        _ server: ServerProcess, _ customers: [Customer], seconds: Int64
+    ) async throws -> [Double?] {
+        let measured = Self.perSecond * Self.measuredOfFive / 5
+        async let others = OpenLoopClient.run(
+            requests(Int((Self.perSecond - measured) * seconds), "stripe-other", customers, server),
+            perSecond: Self.perSecond - measured, port: server.port)
+        let delays = try await OpenLoopClient.run(
+            requests(Int(measured * seconds), "stripe-well", customers, server), perSecond: measured,
+            port: server.port)
+        _ = try await others
+        return delays
+    }
+
+    private func requests(
+        _ count: Int, _ account: String, _ customers: [Customer], _ server: ServerProcess
+    ) -> [ByteBuffer] {
+        (0..<count).map { number in
+            RequestBytes.post(
+                "/v1/public/checkout", port: server.port, token: customers[number % customers.count].token,
+                body:
+                    #"{"sku":"vip_month","platform":"web","currency":"CNY","provider":"\#(account)","accept":["stripe"]}"#
+            )
+        }
+    }
+
+    private func figures(alone: Delays, beside: Delays) -> [Figure] {
+        let upstream = Double(Self.upstream.nanoseconds) / 1e6
+        func added(_ name: String, _ value: Double, aim: Aim?) -> Figure {
+            Figure(
+                section: .checkout, name: "checkout adds, \(engine), \(Self.perSecond)/s, \(name)",
+                value: value * 1_000 - upstream, unit: "ms", aim: aim)
+        }
+        return [
+            Figure(
+                section: .checkout, name: "checkouts without a contract, \(engine), of both rounds",
+                value: Double(alone.missing + beside.missing), unit: "", aim: .atMost(0)),
+            added("p50", alone.median, aim: .atMost(1)), added("p99", alone.p99, aim: .atMost(5)),
+            Figure(
+                section: .checkout, name: "checkout p99, \(engine), beside an account that hangs",
+                value: beside.p99 * 1_000, unit: "ms", base: .figure("without it", alone.p99 * 1_000), aim: .atMost(1.2)
+            ),
+        ]
+    }
+
+    private static func account(_ name: String, at url: String) -> String {
+        """
+        account: \(name)
+        kind: stripe
+        enabled: true
+        notify_token: notify-token-of-\(name)
+        routing: {platforms: [web], priority: 1}
+        settings:
+          secret_key: sk_test_benchmark
+          publishable_key: pk_test_benchmark
+          webhook_secrets: [whsec_benchmark]
+          api_base: \(url)
+        """
+    }
+}

@@ -1,0 +1,67 @@
+import ProviderKit
+
+/// An account's provider behind the bound on its calls; how each ends tells of the account's health.
+struct AccountLine: Sendable {
+    let account: ConfiguredAccount
+    let traffic: AccountTraffic
+
+    /// - Returns: nil when the call was not made, so that the provider has not heard of the payment.
+    func open(_ attempt: PaymentAttempt, insists: Bool) async throws(ProviderError) -> OpenedPayment? {
+        try await call(.opening(insists: insists)) { () async throws(ProviderError) in
+            try await account.provider.open(attempt)
+        }
+    }
+
+    func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await made { () async throws(ProviderError) in try await account.provider.query(payment) }
+    }
+
+    func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await made { () async throws(ProviderError) in try await account.provider.cancel(payment) }
+    }
+
+    func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await made { () async throws(ProviderError) in try await account.provider.refund(refund) }
+    }
+
+    func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await made { () async throws(ProviderError) in try await account.provider.query(refund: refund) }
+    }
+
+    /// A call for which there is no room has not been made: nothing has happened.
+    private func made<Answer: Sendable>(
+        _ work: () async throws(ProviderError) -> Answer
+    ) async throws(ProviderError) -> Answer {
+        guard let answer = try await call(.other, work) else { throw .unavailable }
+        return answer
+    }
+
+    private func call<Answer: Sendable>(
+        _ purpose: AccountTraffic.Purpose, _ work: () async throws(ProviderError) -> Answer
+    ) async throws(ProviderError) -> Answer? {
+        guard let call = traffic.begin(account.id, purpose) else { return nil }
+        do throws(ProviderError) {
+            let answer = try await work()
+            traffic.end(account.id, call, .answered)
+            return answer
+        } catch {
+            traffic.end(account.id, call, CircuitBreaker.Ending(error))
+            throw error
+        }
+    }
+}
+
+extension CircuitBreaker.Ending {
+    /// A provider that says no is well.
+    init(_ error: ProviderError) {
+        switch error {
+        case .rejected: self = .answered
+        case .unavailable, .outcomeUnknown, .invalidSignature: self = .failed
+        case .unsupported: self = .unused
+        }
+    }
+}
+
+extension Gateway {
+    func line(_ account: ConfiguredAccount) -> AccountLine { AccountLine(account: account, traffic: traffic) }
+}

@@ -1,0 +1,104 @@
+import Domain
+import ProviderKit
+import Store
+
+/// The accounts that a request may try, best first.
+struct Route: Sendable {
+    var accounts: [ConfiguredAccount]
+    /// Whether no able account is believed to answer, so that they are tried all the same.
+    var insists: Bool
+}
+
+/// One request's way to a contract for an order.
+struct Passage: Sendable {
+    let order: ID<Order>
+    let request: RetryRequest
+    let context: CallContext
+    /// A checkout's key is bound to its order, that of another attempt to its payment.
+    let isCheckout: Bool
+
+    var cause: Cause { Cause(actor: context.actor, requestID: context.requestID) }
+}
+
+extension Gateway {
+    /// The most accounts that a request goes on to when its first does not answer.
+    static let furtherAccounts = 2
+
+    /// Opens a payment that this request has made, or where its account does not answer, another one with the next account.
+    ///
+    /// The payment that is left is fenced first, as by another attempt of the client's, so that nobody is charged twice.
+    /// - Throws: those of ``openPayment(_:accepts:cause:)``.
+    func openPayment(
+        _ payment: ID<Payment>, _ passage: Passage, along route: Route
+    ) async throws(GatewayError) -> PaymentContract {
+        var further = route.accounts.dropFirst().prefix(Self.furtherAccounts)
+        var current = payment
+        while true {
+            let opening = try await tryOpening(
+                current, accepts: passage.request.accept, insists: route.insists || further.isEmpty,
+                cause: passage.cause)
+            if opening == .opened { return try await contract(of: current) }
+            guard let next = further.popFirst() else { throw .providerUnavailable }
+            if opening == .neverSent { try await withdraw(current, passage) }
+            current = try await replace(passage, on: next)
+        }
+    }
+
+    /// Goes on with an order whose payments were all left, by the best account that was not tried.
+    func replaceLeft(
+        _ payments: [PaymentRecord], of order: Order, _ passage: Passage, user: ExternalUserID
+    ) async throws(GatewayError) -> PaymentContract {
+        guard let amount = order.amount else { throw .orderNotOpen }
+        var route = try await route(of: order, amount, passage.request, user: user)
+        let tried = Set(payments.map(\.payment.account))
+        // Only one more: the accounts that a request may try are counted over all its runs.
+        route.accounts = Array(route.accounts.filter { !tried.contains($0.id) }.prefix(1))
+        guard let next = route.accounts.first else {
+            guard let newest = payments.last?.payment.id else { throw .providerUnavailable }
+            return try await continuePayment(newest, accepts: passage.request.accept, cause: passage.cause)
+        }
+        return try await openPayment(try await replace(passage, on: next), passage, along: route)
+    }
+
+    /// Ends a payment of which no provider was told.
+    private func withdraw(_ payment: ID<Payment>, _ passage: Passage) async throws(GatewayError) {
+        try await settle(passage.cause) { settlement in
+            guard let found = try settlement.tx.payment(payment)?.payment else { return }
+            // Only while the key is this run's has no other run told the provider.
+            try settlement.tx.keep(passage, payment, at: settlement.now)
+            let report = PaymentReport(payment: payment, outcome: .cancelled)
+            _ = try settlement.apply(.payment(report), from: found.account)
+        }
+    }
+
+    /// Fences what the order's payments may still do, and writes the intent of one on another account.
+    private func replace(
+        _ passage: Passage, on account: ConfiguredAccount
+    ) async throws(GatewayError) -> ID<Payment> {
+        guard let order = try await read({ db in try db.order(passage.order) }) else { throw .providerUnavailable }
+        var fenced = Fence()
+        do throws(GatewayError) {
+            for _ in 0..<Self.fenceRounds {
+                fenced = try await fence(order.id, cause: passage.cause, after: fenced)
+                let fence = fenced
+                let next = try await settle(passage.cause) { settlement in
+                    try settlement.attempt(order, on: account, passage.request, fence) { tx, next in
+                        try tx.keep(passage, next, at: settlement.now)
+                    }
+                }
+                if let next { return next }
+            }
+        } catch {
+            // Where fencing found that it was paid, the order says so; the request that asked for a contract has none.
+            throw error == .orderNotOpen ? .providerUnavailable : error
+        }
+        throw .requestInProgress
+    }
+}
+
+extension Transaction {
+    /// Holds the key of a run that goes on to another payment.
+    fileprivate func keep(_ passage: Passage, _ payment: ID<Payment>, at now: Timestamp) throws {
+        try rebind(passage.context, to: passage.isCheckout ? passage.order.rawValue : payment.rawValue, at: now)
+    }
+}
