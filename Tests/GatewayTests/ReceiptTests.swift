@@ -22,7 +22,11 @@ struct ReceiptTests {
             #expect(try await apple.desk.count("orders") == 1)
             let order = try await apple.order(verified.attached)
             #expect(order.order.amount == nil && order.order.charged == nil)
-            // The same again is the same.
+            // The same again is the same, in whatever envelope.
+            let other = apple.receipt(gems, pass) { ($0.created, $0.hasAnotherEnvelope) = (receipt.created, true) }
+            try #require(other.base64 != receipt.base64)
+            try await apple.verify(other, pass.id)
+            #expect(try await apple.desk.count("receipts") == 1)
             let again = try await apple.verify(receipt, pass.id)
             #expect(again.attached == verified.attached)
             #expect(try await apple.desk.count("orders") == 1)

@@ -19,6 +19,8 @@ package struct AppleReceipt: Sendable {
     /// A purchase that nobody signed.
     package var forged: AppleSale?
     package var isUnsigned = false
+    /// Another message around the same signed content.
+    package var hasAnotherEnvelope = false
 
     package init(
         _ sales: [AppleSale], at created: Timestamp, _ edit: (inout AppleReceipt) -> Void = { _ in }
@@ -68,7 +70,9 @@ package struct AppleReceipt: Sendable {
         let name = tlv(0x30, Self.issuerOfLeaf + Self.serialOfLeaf)
         let info = tlv(0x30, integer(1) + name + sha256 + rsa + tlv(0x04, Array(signature)))
         let data = tlv(0x30, Self.oid(1) + tlv(0xA0, tlv(0x04, content)))
-        let certificates = tlv(0xA0, [Self.leaf, Self.middle, Self.root].flatMap { Array($0.der) })
+        let certificates = tlv(
+            0xA0,
+            ([Self.leaf, Self.middle, Self.root] + (hasAnotherEnvelope ? [Self.root] : [])).flatMap { Array($0.der) })
         let body = integer(1) + tlv(0x31, sha256) + data + certificates + tlv(0x31, isUnsigned ? [] : info)
         return tlv(0x30, Self.oid(2) + tlv(0xA0, tlv(0x30, body)))
     }

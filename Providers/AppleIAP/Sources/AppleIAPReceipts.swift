@@ -1,7 +1,5 @@
 import AppleTrust
-import Crypto
 public import Domain
-import FoundationEssentials
 public import ProviderKit
 
 extension AppleIAPProvider: ReceiptReading {
@@ -11,7 +9,7 @@ extension AppleIAPProvider: ReceiptReading {
 
     public func read(receipt text: String) throws(PurchaseRefusal) -> StoreReceipt {
         do throws(AppleRefusal) {
-            return StoreReceipt(try trust.verifier.receipt(text), digest: Self.digest(text))
+            return StoreReceipt(try trust.verifier.receipt(text))
         } catch {
             throw PurchaseRefusal(.init(error.reason), detail: error.detail)
         }
@@ -101,16 +99,11 @@ extension AppleIAPProvider: ReceiptReading {
             $0.bundleID == receipt.bundleID && $0.environments.contains(AppleEnvironment(receipt.environment))
         }
     }
-
-    /// The SHA-256 of what is encoded, so that line breaks make no other receipt.
-    private static func digest(_ text: String) -> ReceiptDigest {
-        let characters = text.utf8.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }
-        return ReceiptDigest(sha256: SHA256.hash(data: Data(base64Encoded: Data(characters)) ?? Data(characters)))
-    }
 }
 
 extension StoreReceipt {
-    fileprivate init(_ receipt: VerifiedReceipt, digest: ReceiptDigest) {
+    fileprivate init(_ receipt: VerifiedReceipt) {
+        let digest = ReceiptDigest(sha256: receipt.contentDigest)
         var app = App()
         app.type = receipt.type
         app.itemID = receipt.appItemID

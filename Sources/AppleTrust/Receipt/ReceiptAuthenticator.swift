@@ -5,8 +5,11 @@ import X509
 struct AuthenticReceipt: Sendable {
     let attributes: ReceiptAttributes
     let creationDate: Int64
+    /// The SHA-256 of what is signed.
+    let contentDigest: [UInt8]
 
     fileprivate init(_ receipt: UnverifiedReceipt) {
+        contentDigest = Array(SHA256.hash(data: receipt.content))
         attributes = receipt.attributes
         creationDate = receipt.creationDate
     }

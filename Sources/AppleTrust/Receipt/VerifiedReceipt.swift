@@ -22,9 +22,12 @@ public struct VerifiedReceipt: Sendable {
     public let expirationDate: Int64?
     /// In the receipt's order.
     public let purchases: [VerifiedReceiptPurchase]
+    /// The SHA-256 of what Apple signed, which names the receipt: whatever else stands around that anybody may change.
+    public let contentDigest: [UInt8]
 
     init(_ receipt: AuthenticReceipt, for audience: Audience) throws(AppleRefusal) {
         let fields = receipt.attributes
+        contentDigest = receipt.contentDigest
         type = try fields.text(0)
         bundleID = try fields.name(2)
         appItemID = try fields.integer(1)

@@ -1,4 +1,4 @@
-/// A receipt's SHA-256 in lower-case hex, which names it.
+/// The SHA-256 of what a store signed of a receipt, in lower-case hex: its name, whatever envelope it comes in.
 public struct ReceiptDigest: Hashable, Sendable, Codable {
     public let rawValue: String
 
