@@ -56,11 +56,7 @@ extension Settlement {
     ///
     /// - Parameter boundary: the moment at which time alone changed it; nil for a change of facts.
     func touch(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
-        if let boundary {
-            try beginPeriods(of: user, asOf: boundary)
-        } else {
-            try announcePassed(user)
-        }
+        if boundary == nil { try announcePassed(user) }
         let fold = EntitlementRules.fold(try tx.grants(of: user), now: boundary ?? now)
         let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
         let snapshot = EntitlementSnapshot(

@@ -17,7 +17,7 @@ extension Settlement {
         let subscription = try tx.ensureSubscription(
             ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
         guard let state = SubscriptionState(known.map(\.purchase), renewal: subscription.renewal),
-            let period = known.first(where: { $0.purchase == state.shown(at: now) }), let code = period.sku,
+            let current = known.first(where: { $0.purchase == state.current }), let code = current.sku,
             let sku = try tx.sku(code)
         else { return false }
         func put(_ user: ID<User>, entitled: Bool) throws -> Bool {
@@ -26,13 +26,11 @@ extension Settlement {
             var grant = Grant(
                 id: ids.make(), user: user, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
                 source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID),
-                order: period.order, environment: purchase.environment, purchasedAt: state.startedAt, term: term,
+                order: current.order, environment: purchase.environment, purchasedAt: state.startedAt, term: term,
                 stackGroup: nil, attributes: sku.attributes,
                 revocation: state.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) })
-            // What follows is another product's; at this boundary ``beginPeriods(of:asOf:)`` goes on with it.
-            let paidUntil = state.changesAt(after: now) ?? state.paidUntil
             grant.renewal = Grant.Renewal(
-                paidUntil: min(paidUntil, end), isInBillingRetry: state.isInBillingRetry,
+                paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
                 willRenew: state.willRenew, isUpgraded: state.current.isUpgraded)
             return try tx.putSubscriptionGrant(grant)
         }
@@ -43,14 +41,6 @@ extension Settlement {
         }
         try tell(subscription, owner: owner, SubscriptionSnapshot(subscription, state, known, at: now))
         return isChanged
-    }
-
-    /// Goes on with what was billed ahead for another product, when its time has come; the caller holds the user's lock.
-    func beginPeriods(of user: ID<User>, asOf boundary: Timestamp) throws {
-        for grant in try tx.grants(of: user)
-        where grant.source.kind == .appleSubscription && grant.renewal?.paidUntil == boundary {
-            _ = try tx.putSubscriptionGrant(try tx.begun(grant, at: boundary))
-        }
     }
 
     /// Tells the outbox a subscription's whole state, where it is another than what was told last.
@@ -73,33 +63,6 @@ extension Settlement {
             guard let snapshot = try SubscriptionSnapshot.load(subscription, from: tx, at: boundary) else { continue }
             try tell(subscription, owner: user, snapshot)
         }
-    }
-}
-
-extension Database {
-    /// A subscription's grant as it is once a moment has come: that of the period that is to be shown then.
-    ///
-    /// Before, it is that of the period that runs, and it ends with the one that follows, so that no reader sees a gap.
-    func begun(_ grant: Grant, at moment: Timestamp) throws -> Grant {
-        let holder = grant.environment == .xcode ? grant.user : nil
-        let known = try storePurchases(grant.environment, original: grant.source.id)
-            .filter { ($0.user == holder || holder == nil) && $0.sku != nil }
-        let renewal = try subscription(grant.environment, original: grant.source.id, holder: holder)?.renewal
-        guard let state = SubscriptionState(known.map(\.purchase), renewal: renewal),
-            let period = known.first(where: { $0.purchase == state.shown(at: moment) }), let code = period.sku,
-            period.order != grant.order, let sku = try sku(code), case .until(let end) = grant.term
-        else { return grant }
-        var begun = Grant(
-            id: grant.id, user: grant.user, sku: code, kind: grant.kind, tier: sku.tier, rank: sku.rank,
-            source: grant.source, order: period.order, environment: grant.environment, purchasedAt: grant.purchasedAt,
-            term: grant.term, stackGroup: nil, attributes: sku.attributes, revocation: grant.revocation,
-            suspended: grant.suspended)
-        begun.renewal = grant.renewal.map {
-            Grant.Renewal(
-                paidUntil: min(state.changesAt(after: moment) ?? state.paidUntil, end),
-                isInBillingRetry: $0.isInBillingRetry, willRenew: $0.willRenew, isUpgraded: $0.isUpgraded)
-        }
-        return begun
     }
 }
 

@@ -55,24 +55,24 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     init(
         _ record: SubscriptionRecord, _ state: SubscriptionState, _ transactions: [PurchaseRecord], at now: Timestamp
     ) {
-        let shown = state.shown(at: now)
+        let current = state.current
         id = record.id
-        sku = transactions.first { $0.purchase.transactionID == shown.transactionID }?.sku?.rawValue
+        sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue
         status = state.status(at: now)
-        product_id = shown.productID
-        auto_renew_product_id = state.nextProductID ?? (state.willRenew == false ? nil : state.current.productID)
+        product_id = current.productID
+        auto_renew_product_id = state.nextProductID ?? (state.willRenew == false ? nil : current.productID)
         let runs = status == .active || status == .inGracePeriod
         will_renew = (runs || status == .inBillingRetry) && (state.willRenew ?? runs)
         expires_at = state.paidUntil
         grace_expires_at = state.graceUntil
         environment = record.environment
-        offer = shown.offer.map {
+        offer = current.offer.map {
             Offer(type: $0.type, identifier: $0.identifier, discount_type: $0.discount, period: $0.period)
         }
         price_increase = record.renewal?.priceIncrease.map { $0 == 0 ? "pending" : "accepted" }
-        let committed = [state.current.commitmentEndsAt, record.renewal?.commitmentEndsAt].compactMap { $0 }.max()
+        let committed = [current.commitmentEndsAt, record.renewal?.commitmentEndsAt].compactMap { $0 }.max()
         commitment_expires_at = committed.map { Timestamp($0.flooredSeconds) }
-        is_family_shared = shown.isFamilyShared
+        is_family_shared = current.isFamilyShared
         original_transaction_id = record.original
         orders = Array(transactions.compactMap(\.order).suffix(Self.namedOrders))
     }

@@ -30,13 +30,6 @@ extension Database {
 extension InvariantRule {
     package static let all = ofFacts + ofHolders
 
-    /// What of a subscription counts first: what nothing replaced and what was not refunded before it began.
-    private static func standing(_ purchase: String) -> String {
-        """
-        CASE WHEN \(purchase).is_upgraded = 1 THEN 0 WHEN \(purchase).revoked_at < \(purchase).purchased_at THEN 1 ELSE 2 END
-        """
-    }
-
     private static let ofFacts = [
         InvariantRule(
             invariant: 3, detail: "a payment's sums are not those of its refunds and disputes",
@@ -68,8 +61,8 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM purchases n
                       WHERE n.environment = p.environment AND n.original_transaction_id = p.original_transaction_id
                         AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
-                        AND (\(standing("n")), n.purchased_at, n.expires_at)
-                            > (\(standing("p")), p.purchased_at, p.expires_at))
+                        AND (-n.is_upgraded, n.purchased_at, n.expires_at)
+                            > (-p.is_upgraded, p.purchased_at, p.expires_at))
                   AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
                        OR g.revoked_at IS NULL AND p.revoked_at IS NOT NULL)
                 """),

@@ -65,14 +65,10 @@ extension ReplayInbox {
             var last = ""
             while report.differences.count < Self.limit {
                 let cursor = last
-                let page = try await one.read { db in
-                    try db.grants(after: cursor, limit: Self.page).map { try Self.lasting($0, in: db) }
-                }
+                let page = try await one.read { db in try db.grants(after: cursor, limit: Self.page) }
                 guard let end = page.last else { break }
                 last = end.id.rawValue
-                let twins = try await other.read { db in
-                    try page.map { try db.grant(like: $0).map { try Self.lasting($0, in: db) } }
-                }
+                let twins = try await other.read { db in try page.map { try db.grant(like: $0) } }
                 for (grant, twin) in zip(page, twins) {
                     if isSource, try await isOlder(grant, than: skipped) { continue }
                     if isSource { report.grants += 1 }
@@ -86,11 +82,6 @@ extension ReplayInbox {
                 }
             }
         }
-    }
-
-    /// A grant as it will be when everything that was billed ahead has begun: when it begins is no fact.
-    private static func lasting(_ grant: Grant, in db: any Database) throws -> Grant {
-        grant.source.kind == .appleSubscription ? try db.begun(grant, at: .farFuture) : grant
     }
 
     private func isOlder(_ grant: Grant, than since: Timestamp) async throws -> Bool {
