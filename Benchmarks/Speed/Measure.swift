@@ -9,7 +9,7 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
     var only = Section.names
     @Flag(help: "Prints JSON instead of a table.") var json = false
-    @Flag(help: "Measures all but verification and sync on a throwaway PostgreSQL as well.") var postgres = false
+    @Flag(help: "Measures what has a database on a throwaway PostgreSQL as well.") var postgres = false
     @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
     @Option(help: "The program under test instead of the one beside this.") var paydesk: String?
     @Option(help: "Attaches at 16 and at 64 clients; a fifth of them at one.") var attaches = 5_000
@@ -59,6 +59,10 @@ struct Measure: AsyncParsableCommand {
             progress("verification")
             report.add(try VerifySection.figures())
         }
+        if engine == .sqlite, sections.contains(.applepay) {
+            progress("payment tokens")
+            report.add(try ApplePaySection.figures())
+        }
         if engine == .sqlite, sections.contains(.sync) {
             progress("a sync of subscriptions")
             report.add(try await SyncSection.figures(subscriptions: subscriptions))
@@ -93,6 +97,7 @@ struct Measure: AsyncParsableCommand {
 /// What can be measured by itself.
 enum Section: String, CaseIterable {
     case verify
+    case applepay
     case attach
     case commits
     case status

@@ -7,5 +7,7 @@ enum Targets {
         JWSCertificateTarget(),
         ReceiptMessageTarget(),
         ReceiptContentTarget(),
+        PaymentTokenTarget(),
+        PaymentMessageTarget(),
     ]
 }

@@ -67,10 +67,12 @@ enum CMSOID {
     static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 2]
     static let contentType: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 3]
     static let messageDigest: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 4]
+    static let signingTime: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 5]
 
     static let sha1: ASN1ObjectIdentifier = [1, 3, 14, 3, 2, 26]
     static let sha256: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 2, 1]
     static let rsa: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 1]
     static let rsaWithSHA1: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 5]
     static let rsaWithSHA256: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 1, 11]
+    static let ecdsaWithSHA256: ASN1ObjectIdentifier = [1, 2, 840, 10_045, 4, 3, 2]
 }

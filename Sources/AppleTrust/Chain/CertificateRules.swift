@@ -52,5 +52,6 @@ enum CertificateRules {
 
     private static let processed: Set<ASN1ObjectIdentifier> = [
         .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, AppleOID.storeLeaf, AppleOID.developerRelations,
+        AppleOID.paymentLeaf, AppleOID.applicationIntegration,
     ]
 }

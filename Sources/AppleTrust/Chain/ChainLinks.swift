@@ -63,6 +63,9 @@ struct ChainLinks<Profile: ChainProfile>: Sendable {
         guard intermediate.extensions[oid: Profile.intermediateMarker] != nil else {
             throw AppleRefusal(.wrongPurpose, "the intermediate lacks \(Profile.intermediateMarker)")
         }
+        guard !Profile.hasUniqueMarkers || intermediate.extensions[oid: Profile.leafMarker] == nil,
+            !Profile.hasUniqueMarkers || leaf.extensions[oid: Profile.intermediateMarker] == nil
+        else { throw AppleRefusal(.wrongPurpose, "a marker stands on both certificates") }
     }
 
     /// Refuses a time at which no chain of these roots is valid; without roots, the two certificates alone.

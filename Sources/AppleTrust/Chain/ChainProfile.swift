@@ -22,6 +22,12 @@ protocol ChainProfile: Sendable {
 
     static var leafMarker: ASN1ObjectIdentifier { get }
     static var intermediateMarker: ASN1ObjectIdentifier { get }
+    /// Whether each marker stands on one certificate of the chain only.
+    static var hasUniqueMarkers: Bool { get }
+}
+
+extension ChainProfile {
+    static var hasUniqueMarkers: Bool { false }
 }
 
 /// App Store JWS: P-256 leaves, elliptic curves throughout.

@@ -15,6 +15,22 @@ enum Base64 {
         return decode(body, standardTable)
     }
 
+    /// RFC 4648 section 4 with its padding.
+    static func encode(_ bytes: [UInt8]) -> String {
+        let alphabet = Array(standardAlphabet.utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                let isPadding = place > group.count
+                text.append(isPadding ? UInt8(ascii: "=") : alphabet[bits >> (18 - 6 * place) & 63])
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     private static func decode(_ text: ArraySlice<UInt8>, _ table: [UInt8]) -> [UInt8]? {
         let remainder = text.count % 4
         guard remainder != 1 else { return nil }
@@ -64,8 +80,11 @@ enum Base64 {
     private static let standardTable = table("+/")
     private static let urlTable = table("-_")
 
+    private static let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    private static let standardAlphabet = alphabet + "+/"
+
     private static func table(_ last: String) -> [UInt8] {
-        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last
+        let alphabet = alphabet + last
         var table = [UInt8](repeating: invalid, count: 256)
         for (value, character) in alphabet.utf8.enumerated() { table[Int(character)] = UInt8(value) }
         return table

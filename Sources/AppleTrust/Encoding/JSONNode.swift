@@ -13,6 +13,8 @@ enum JSONNode: Sendable {
 struct JSONMember: Sendable {
     let name: String
     let value: JSONNode
+    /// Where the value stands in the text, from its first byte to its last.
+    let extent: Range<Int>
 }
 
 /// A JSON text whose root is an object, and the means to read typed values out of it.

@@ -60,7 +60,9 @@ struct JSONParser {
             skipSpace()
             guard take(":") else { throw error("a colon is missing") }
             skipSpace()
-            members.append(JSONMember(name: name, value: try value()))
+            let start = position
+            let value = try value()
+            members.append(JSONMember(name: name, value: value, extent: start..<position))
             skipSpace()
         } while take(",")
         guard take("}") else { throw error("an object does not end") }

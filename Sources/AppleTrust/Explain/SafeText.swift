@@ -3,7 +3,7 @@ enum SafeText {
     static let limit = 200
 
     /// The text cut to `limit` scalars, whatever is not printable replaced by U+FFFD.
-    static func line(_ text: String) -> String {
+    static func line(_ text: String, limit: Int = limit) -> String {
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(limit) { line.append(isPrintable(scalar) ? scalar : "\u{FFFD}") }
         return text.unicodeScalars.dropFirst(limit).isEmpty ? String(line) : String(line) + "…"

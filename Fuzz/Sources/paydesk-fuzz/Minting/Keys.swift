@@ -9,6 +9,7 @@ enum Keys {
     static let intermediate = key("intermediate")
     static let leaf = key("leaf")
     static let xcode = key("xcode")
+    static let merchant = key("merchant")
 
     private static func key(_ name: String) -> P256.Signing.PrivateKey {
         Harness.minted {

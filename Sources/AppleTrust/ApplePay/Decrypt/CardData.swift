@@ -1,0 +1,40 @@
+/// The card of a payment, to be looked at while a closure of `DecryptedToken.withCard` runs.
+///
+/// It cannot be copied, described or encoded. Its slices show the token's own bytes, which are overwritten when the
+/// token goes: whoever keeps one, or makes text of it, keeps card data.
+public struct CardData: ~Copyable {
+    /// When the account number expires.
+    public let expiryYear: Int
+    public let expiryMonth: Int
+    private let bytes: [UInt8]
+    private let layout: CardLayout
+
+    init(_ bytes: [UInt8], _ layout: CardLayout) {
+        self.bytes = bytes
+        self.layout = layout
+        expiryYear = layout.year
+        expiryMonth = layout.month
+    }
+
+    /// The device's or the merchant's own account number: 12 to 19 ASCII digits.
+    public var accountNumber: ArraySlice<UInt8> { bytes[layout.accountNumber] }
+    /// The 3-D Secure cryptogram, decoded; later payments of a merchant token have none.
+    public var cryptogram: ArraySlice<UInt8>? { layout.cryptogram.map { bytes[$0] } }
+    /// One or two digits, to be passed on where it is there.
+    public var eci: String? { layout.eci.map { String(decoding: bytes[$0], as: UTF8.self) } }
+    /// What the chip says, decoded.
+    public var emvData: ArraySlice<UInt8>? { layout.emvData.map { bytes[$0] } }
+    /// Decoded.
+    public var encryptedPIN: ArraySlice<UInt8>? { layout.encryptedPIN.map { bytes[$0] } }
+}
+
+/// Where in a token's bytes each part of its card is.
+struct CardLayout: Sendable {
+    var year = 0
+    var month = 0
+    var accountNumber = 0..<0
+    var cryptogram: Range<Int>?
+    var eci: Range<Int>?
+    var emvData: Range<Int>?
+    var encryptedPIN: Range<Int>?
+}

@@ -1,0 +1,74 @@
+/// What a payment token is and which checks it passes: for people, not for decisions.
+///
+/// All text is bounded and printable; what it claims is shown whether it is verified or not. What is encrypted is not
+/// decrypted.
+public struct ApplePayExplanation: Sendable {
+    /// Every check in the verifier's order.
+    public let checks: [ApplePayCheck]
+    /// The token's fields, as far as it can be read.
+    public let token: [AppleFact]
+    /// Every certificate of the signature that can be parsed.
+    public let certificates: [AppleCertificateFacts]
+
+    /// The first failed check's refusal; nil where everything that can be said without the order passed.
+    public var refusal: ApplePayRefusal? {
+        for check in checks {
+            if case .failed(let refusal) = check.outcome { return refusal }
+        }
+        return nil
+    }
+}
+
+/// One named check and how it ended.
+public struct ApplePayCheck: Sendable {
+    public enum Name: String, CaseIterable, Sendable {
+        /// Strict JSON of one of the shapes that clients send, every field decoded and of the right length.
+        case form
+        /// The signature is a detached CMS message of one signer, over SHA-256.
+        case message
+        /// The chain leads to a trusted root.
+        case chain
+        /// Apple's marker OIDs.
+        case purpose
+        /// Every certificate was valid at the signing time.
+        case validity
+        case signature
+        /// The token was signed shortly before now.
+        case signingTime
+        /// It is bound to what the order asked for: nobody can say that without the order.
+        case applicationData
+        /// The identifier outside of the signature is the signed one.
+        case transactionIdentifier
+    }
+
+    public enum Outcome: Sendable, Equatable {
+        case passed
+        case failed(ApplePayRefusal)
+        /// Not decided, and why.
+        case notReached(String)
+    }
+
+    public let name: Name
+    public let outcome: Outcome
+}
+
+extension ApplePayVerifier {
+    /// Whether a text is at least shaped like a payment token: JSON that names its parts.
+    public static func isToken(_ text: String) -> Bool {
+        guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
+            return false
+        }
+        let start = text.prefix(65_536)
+        return start.contains("\"paymentData\"") || start.contains("\"publicKeyHash\"")
+            || start.contains("\"ephemeralPublicKey\"")
+    }
+
+    /// What this token is and how each check ends, for a person; the window of time is judged against now.
+    ///
+    /// It takes any text, remembers nothing but a sound chain, and its answer is bounded.
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    public func explain(_ text: String, at now: Int64) -> ApplePayExplanation {
+        var explainer = ApplePayExplainer(self, now: now)
+        return explainer.explain(Array(text.utf8))
+    }
+}

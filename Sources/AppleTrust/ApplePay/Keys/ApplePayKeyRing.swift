@@ -1,0 +1,29 @@
+/// The payment processing keys that tokens may be encrypted to: the present one, and those that still are in use.
+public struct ApplePayKeyRing: Sendable {
+    private let keys: [[UInt8]: ApplePayMerchantKey]
+
+    public init(_ keys: [ApplePayMerchantKey]) {
+        self.keys = Dictionary(keys.map { ($0.publicKeyHash, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    public var isEmpty: Bool { keys.isEmpty }
+
+    /// What a verified token pays with.
+    ///
+    /// - Throws: `unknownMerchantKey`, whose detail names the hashes that are held, and `decryptionFailed`.
+    public func decrypt(_ token: VerifiedToken) throws(ApplePayRefusal) -> DecryptedToken {
+        guard let key = keys[token.token.publicKeyHash] else {
+            let held = keys.keys.map { Base64.encode($0) }.sorted()
+            throw ApplePayRefusal(
+                .unknownMerchantKey,
+                "encrypted to \(Base64.encode(token.token.publicKeyHash)); held: \(held.joined(separator: " "))")
+        }
+        return try TokenDecryption.decrypt(token.token.fields, with: key)
+    }
+}
+
+extension ApplePayKeyRing: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "ApplePayKeyRing(\(keys.count) keys)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

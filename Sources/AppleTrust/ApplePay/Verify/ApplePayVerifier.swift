@@ -1,0 +1,127 @@
+import Crypto
+
+/// A payment token that Apple signed, within the time that is accepted and for the application data that was asked for.
+///
+/// Only an `ApplePayVerifier` makes one, and only one of these can be decrypted. What the token pays, and whether it was
+/// used before, is not looked at.
+public struct VerifiedToken: Sendable {
+    public let token: ApplePayToken
+    /// The signed transaction id in lower-case hex: what a token may be used once by.
+    public let transactionID: String
+    /// When Apple signed it, in milliseconds since 1970-01-01 UTC.
+    public let signedAt: Int64
+
+    fileprivate init(_ token: ApplePayToken, signedAt: Int64) {
+        self.token = token
+        transactionID = Hex.encode(token.fields.transactionID)
+        self.signedAt = signedAt
+    }
+}
+
+extension VerifiedToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "VerifiedToken(\(token.version.rawValue), \(transactionID))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Decides whether Apple signed a payment token just now, without any key of the merchant's.
+///
+/// A value to make once and share: it remembers the chains that it found sound, so that a further token under the same
+/// leaf costs one P-256 or RSA verification. It has no clock and makes no connection.
+/// Source: Apple, Payment Token Format Reference; RFC 5652; RFC 5280.
+public struct ApplePayVerifier: Sendable {
+    let ec: TokenAuthenticator<ApplePayECProfile>
+    let rsa: TokenAuthenticator<ApplePayRSAProfile>
+    let window: SigningWindow
+
+    /// - Throws: where an extra root cannot be used.
+    public init(_ configuration: ApplePayVerifierConfiguration = .init()) throws(AppleVerifierSetupError) {
+        guard let builtIn = TrustAnchor(der: AppleRoots.g3) else { throw .damagedBuiltInRoot }
+        var anchors = [builtIn]
+        for (index, der) in configuration.extraRoots.enumerated() {
+            guard let anchor = TrustAnchor(der: der) else { throw .unusableRoot(index) }
+            anchors.append(anchor)
+        }
+        ec = .init(chains: .init(anchors: anchors, cache: .init(capacity: configuration.cachedChains)))
+        rsa = .init(chains: .init(anchors: anchors, cache: .init(capacity: configuration.cachedChains)))
+        window = SigningWindow(
+            past: configuration.signingTimeWindowSeconds, ahead: configuration.clockSkewSeconds)
+    }
+
+    /// The token, if Apple signed it, and within the window.
+    ///
+    /// - Parameters:
+    ///   - applicationData: the bytes that the payment request asked the token to be bound to; nil where it asked for
+    ///     nothing, and then the token must be bound to nothing.
+    ///   - now: milliseconds since 1970-01-01 UTC.
+    /// - Throws: `ApplePayRefusal`; of several faults the first in the order that `ApplePayRefusal.Reason` describes.
+    public func verify(
+        _ token: ApplePayToken, applicationData: [UInt8]?, at now: Int64
+    ) throws(ApplePayRefusal) -> VerifiedToken {
+        let signedAt = try ApplePayRefusal.translating { () throws(AppleRefusal) in try authenticate(token) }
+        try window.check(signedAt, at: now)
+        try Self.check(token, applicationData: applicationData)
+        try Self.checkTransactionIdentifier(token)
+        return VerifiedToken(token, signedAt: signedAt)
+    }
+
+    /// - Returns: when it was signed.
+    private func authenticate(_ token: ApplePayToken) throws(AppleRefusal) -> Int64 {
+        let signature = try TokenSignature(token.fields.signature)
+        let digest = token.fields.signedDigest
+        switch token.version {
+        case .ec: try ec.check(signature, over: digest)
+        case .rsa: try rsa.check(signature, over: digest)
+        }
+        return signature.signingTime
+    }
+
+    /// Compares the digests in constant time.
+    private static func check(_ token: ApplePayToken, applicationData: [UInt8]?) throws(ApplePayRefusal) {
+        switch (applicationData, token.fields.applicationData) {
+        case (nil, nil): break
+        case (let expected?, let digest?) where SHA256.hash(data: expected) == digest: break
+        case (nil, _?):
+            throw ApplePayRefusal(.applicationDataMismatch, "bound to application data where none was asked for")
+        case (_?, nil): throw ApplePayRefusal(.applicationDataMismatch, "bound to no application data")
+        case (_?, _?): throw ApplePayRefusal(.applicationDataMismatch, "bound to other application data")
+        }
+    }
+
+    /// The one outside of the signature differs in case only, where it is there at all.
+    static func checkTransactionIdentifier(_ token: ApplePayToken) throws(ApplePayRefusal) {
+        guard let outer = token.transactionIdentifier else { return }
+        guard Hex.decode(Array(outer.utf8)[...]) == token.fields.transactionID else {
+            throw ApplePayRefusal(
+                .transactionIdentifierMismatch, "transactionIdentifier is not the signed transactionId")
+        }
+    }
+}
+
+/// How far from now a token may have been signed.
+struct SigningWindow: Sendable {
+    /// Milliseconds.
+    let past: Int64
+    let ahead: Int64
+
+    /// - Parameters: seconds, of which a negative number counts as none.
+    init(past: Int, ahead: Int) {
+        self.past = Self.milliseconds(past)
+        self.ahead = Self.milliseconds(ahead)
+    }
+
+    /// At most some thousand years, so that no sum overflows.
+    private static func milliseconds(_ seconds: Int) -> Int64 { Int64(min(max(0, seconds), 1 << 36)) * 1_000 }
+
+    func check(_ signedAt: Int64, at now: Int64) throws(ApplePayRefusal) {
+        let (age, overflow) = now.subtractingReportingOverflow(signedAt)
+        guard !overflow, age <= past else {
+            throw ApplePayRefusal(.signingTimeOutOfWindow, "signed \(age / 1_000) s ago, more than \(past / 1_000) s")
+        }
+        // A signing time has whole seconds, now has not.
+        guard -age <= ahead else {
+            throw ApplePayRefusal(
+                .signingTimeOutOfWindow, "signed \(-age / 1_000) s ahead of now, more than \(ahead / 1_000) s")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// A token that differs from a sound one in one point; the raw values are words for test reports.
+package enum ApplePayVariant: String, CaseIterable, Sendable {
+    // Accepted.
+    case derEncoding, generalizedTime, certificatesReversed, rootIncluded, digestWithoutParameters, leadingZero
+    case rsaEncryptionName, withoutAlgorithmProtection, unsignedAttribute, unknownFields, escapedSlashes
+    // The content.
+    case dataTampered, dataCutOff, amountResealed, wrongKey, unknownKeyHash, shortKeyHash
+    // The chain.
+    case foreignRoot, thirdCertificate, leafExpired, leafNotYetValid, intermediateExpired, leafIsAuthority
+    case intermediateIsNoAuthority, leafOnP384, leafOfOtherVersion, leafForged, intermediateForged
+    case leafMarkerMissing, intermediateMarkerMissing, leafMarkerDoubled, intermediateMarkerDoubled
+    case markersSwapped, oneCertificate, noCertificates, leafTwice, signerIsIntermediate
+    // The message.
+    case contentAttached, signerDuplicated, noSigner, versionThree, signedAttributesMissing, attributesUnordered
+    case attributeRepeated, contentTypeMissing, signingTimeMissing, messageDigestMissing, contentTypeOther
+    case messageDigestOther, digestSHA1, digestSHA384, algorithmOther, signatureTampered, signatureOfOther
+    case signatureOverContent
+    // Time.
+    case signingTimeStale, signingTimeFuture
+    // What is beside the content.
+    case applicationDataAdded, applicationDataRemoved, applicationDataChanged, applicationDataShort
+    case transactionIDChanged, transactionIDOdd, transactionIDShort, transactionIdentifierOther
+    case transactionIdentifierEmpty
+    // Form.
+    case versionSwapped, versionUnknown, bothEnvelopes, noEnvelope, pointOffCurve, pointOnOtherCurve, wrappedKeyShort
+    case base64Unpadded, base64Spaced, base64NotCanonical, base64URL, fieldRepeated
+    case simulatorObject, simulatorText, simulatorNull, simulatorAbsent
+
+    /// The versions that it can be made of.
+    package var versions: [ApplePayRecipe.Version] {
+        switch self {
+        case .leadingZero, .pointOffCurve, .pointOnOtherCurve, .leafOnP384: [.ec]
+        case .rsaEncryptionName, .wrappedKeyShort: [.rsa]
+        default: ApplePayRecipe.Version.allCases
+        }
+    }
+
+    /// The raw reason of its refusal; nil where it is accepted.
+    package var reason: String? {
+        switch self {
+        case .derEncoding, .generalizedTime, .certificatesReversed, .rootIncluded, .digestWithoutParameters,
+            .leadingZero, .rsaEncryptionName, .withoutAlgorithmProtection, .unsignedAttribute, .unknownFields,
+            .escapedSlashes:
+            nil
+        case .dataTampered, .dataCutOff, .amountResealed, .contentTypeOther, .messageDigestOther, .digestSHA1,
+            .digestSHA384, .algorithmOther, .signatureTampered, .signatureOfOther, .signatureOverContent,
+            .applicationDataAdded, .applicationDataRemoved, .applicationDataChanged, .transactionIDChanged:
+            "bad_signature"
+        case .wrongKey: "decryption_failed"
+        case .unknownKeyHash: "unknown_merchant_key"
+        case .foreignRoot, .thirdCertificate, .leafExpired, .leafNotYetValid, .intermediateExpired, .leafIsAuthority,
+            .intermediateIsNoAuthority, .leafOnP384, .leafOfOtherVersion, .leafForged, .intermediateForged,
+            .signerIsIntermediate:
+            "untrusted_chain"
+        case .leafMarkerMissing, .intermediateMarkerMissing, .leafMarkerDoubled, .intermediateMarkerDoubled,
+            .markersSwapped:
+            "wrong_purpose"
+        case .signingTimeStale, .signingTimeFuture: "signing_time_out_of_window"
+        case .transactionIdentifierOther, .transactionIdentifierEmpty: "transaction_identifier_mismatch"
+        case .versionUnknown: "unsupported_version"
+        case .simulatorObject, .simulatorText, .simulatorNull, .simulatorAbsent: "simulator_token"
+        default: "malformed"
+        }
+    }
+
+    /// Whether it is refused only once it is decrypted.
+    package var needsKey: Bool { self == .wrongKey || self == .unknownKeyHash }
+
+    /// Whether OpenSSL, which is asked about chain, dates and signature at the signing time, accepts the message too.
+    package var isMessageSound: Bool {
+        reason == nil || needsKey || [.transactionIdentifierOther, .transactionIdentifierEmpty].contains(self)
+    }
+}
