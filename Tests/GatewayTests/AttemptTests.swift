@@ -57,6 +57,24 @@ struct AttemptTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an order is not closed while a payment that could be closed for certain was not`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout()
+            // The service refuses to close it (it is being paid), and says of it that it waits.
+            desk.line.set(.cancel, .refused)
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await desk.gateway.cancelOrder(contract.order.rawValue, user: Desk.user("alice"), context: .test)
+            }
+            #expect(try await desk.order(contract.order).order.state == .open)
+            try await desk.notify("payment.succeeded", contract)
+            let order = try await desk.order(contract.order)
+            #expect(order.status == .paid && order.order.anomalies.isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `another currency and a stranger's order are refused`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()

@@ -166,6 +166,24 @@ struct RefundTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a question that is refused ends no refund`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            desk.line.set(.refund, .lostReply)
+            await #expect(throws: GatewayError.providerUnavailable) { try await desk.refund(contract.order, 1000) }
+            // The money has gone back by now, whatever the service says of the question.
+            desk.line.set(.queryRefund, .refused)
+            try await desk.pass(seconds: 120)
+            try await desk.work()
+            #expect(try await desk.refunds(contract.order).map(\.state) == [.unknown])
+            desk.line.set(.queryRefund, nil)
+            try await desk.pass(seconds: 600)
+            try await desk.work()
+            #expect(try await desk.refunds(contract.order).map(\.state) == [.succeeded])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a refusal leaves the money and frees the amount`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()

@@ -59,20 +59,24 @@ struct StripeAPI: Sendable {
 
     private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
         let begin = context.time.milliseconds()
+        // Whether an earlier turn may have taken effect; that a later one did not says nothing of it.
+        var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
             do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
                 context.log.write(
                     .warning, "stripe: no answer", ["call": "\(request.method) \(path)", "error": "\(error)"])
-                throw error == .notSent ? .notSent : .unanswered
+                throw error == .notSent && !mayHaveWorked ? .notSent : .unanswered
             }
             log(reply, request.method, path)
             if (200...299).contains(reply.status) { return reply }
             guard turn < Self.repetitions, let delay = reply.delay(beforeRepetition: turn, random: context.random),
                 context.time.milliseconds() - begin < Self.patienceMilliseconds
             else {
-                throw reply.status < 400 ? .unanswered : .refused(StripeRefusal(reply))
+                let refusal = StripeRefusal(reply)
+                throw reply.status < 400 || (mayHaveWorked && refusal.isBeforeWork) ? .unanswered : .refused(refusal)
             }
+            mayHaveWorked = mayHaveWorked || !StripeRefusal(reply).isBeforeWork
             await pause(delay)
         }
         throw .unanswered

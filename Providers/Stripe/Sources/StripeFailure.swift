@@ -52,7 +52,7 @@ struct StripeRefusal: Error, Sendable, Equatable {
     var isMissing: Bool { status == 404 && (type == "invalid_request_error" || code == "resource_missing") }
 
     /// Stripe refused before anything began: a key, a right, a limit.
-    fileprivate var isBeforeWork: Bool {
+    var isBeforeWork: Bool {
         [401, 403, 429].contains(status) || code == "rate_limit" || code == "lock_timeout"
     }
 

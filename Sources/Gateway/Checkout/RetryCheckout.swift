@@ -108,10 +108,20 @@ extension Gateway {
                 }
                 return try? await line.query(reference)
             }
-            if report == nil { fence.allAnswered = false }
+            if report == nil, try await hasMoved(payment) {
+                // A token is being charged by now: its processor is asked in the next round.
+                fence.asked.remove(payment.id)
+            }
+            // What a provider can close for certain, and neither closed nor saw ended, may still be paid.
+            if !(report?.isAnswer(from: manifest) ?? false) { fence.allAnswered = false }
             if report?.outcome != .cancelled || manifest?.cancel != .definite { fence.uncertain.insert(payment.id) }
         }
         return fence
+    }
+
+    /// Whether another account moves the money of a payment than when it was read.
+    private func hasMoved(_ payment: Payment) async throws(GatewayError) -> Bool {
+        try await read { db in try db.payment(payment.id)?.payment.processor } != payment.processor
     }
 
     /// Asks a payment's provider something and settles the answer.
@@ -126,14 +136,29 @@ extension Gateway {
         let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
         let report = await calls.perform { await question(line(account), reference) }
         guard let report, report.payment == payment.id else { return nil }
-        _ = try await settle(cause) { try $0.apply(.payment(report), from: account.id) }
-        return report
+        let counts = try await settle(cause) { settlement in
+            // A token was charged meanwhile, so that another account knows what became of the payment.
+            guard try settlement.lock(payment.id)?.payment.processor == payment.processor else { return false }
+            _ = try settlement.apply(.payment(report), from: account.id)
+            return true
+        }
+        return counts ? report : nil
     }
 
     /// The intent of one more attempt.
     fileprivate static func mayAttempt(_ payments: [PaymentRecord]) throws(GatewayError) {
         guard payments.count < attemptLimit else {
             throw .conflict(reason: "the order has had \(attemptLimit) attempts; make a new one")
+        }
+    }
+}
+
+extension PaymentReport {
+    /// Whether it says how a payment stands that was to be closed.
+    fileprivate func isAnswer(from manifest: ProviderManifest?) -> Bool {
+        switch outcome {
+        case .cancelled, .failed, .succeeded: true
+        case .accepted, .pending, .tryFailed: manifest?.cancel != .definite
         }
     }
 }

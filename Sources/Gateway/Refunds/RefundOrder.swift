@@ -99,6 +99,8 @@ extension Gateway {
             report = refund.state == .created ? try await line.refund(attempt) : try await line.query(refund: attempt)
         } catch {
             switch error {
+            // A question that is refused says nothing of the money: it may have gone back.
+            case .rejected where refund.state != .created: throw .providerUnavailable
             case .rejected(let reason):
                 try await fail(refund, reason: reason, at: account, cause: cause)
             case .unsupported:
