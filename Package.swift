@@ -109,7 +109,11 @@ let package = Package(
             ]
         ),
         .executableTarget(
-            name: "paydesk", dependencies: ["PaydeskServer", "AppleIAPProvider", "SandboxProvider", "StripeProvider"]),
+            name: "paydesk",
+            dependencies: [
+                "PaydeskServer", "AppleIAPProvider", "ApplePayProvider",
+                "SandboxProvider", "StripeProvider",
+            ]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
@@ -119,7 +123,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider", "Store",
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "SandboxProvider", "AppleIAPProvider",
+                "ApplePayProvider", "Store",
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -184,8 +189,17 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
-        .testTarget(name: "PaydeskServerTests", dependencies: ["Domain", "Gateway", "PaydeskServer", "TestSupport"]),
+        .testTarget(
+            name: "PaydeskServerTests",
+            dependencies: [
+                "Domain", "Gateway", "PaydeskServer", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]
+        ),
     ] + provider("Sandbox", [.product(name: "Crypto", package: "swift-crypto")])
+        + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])
         + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")])
         + provider(
             "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway"], exclude: ["Interop"]),

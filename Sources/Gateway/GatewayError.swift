@@ -7,6 +7,11 @@ package enum GatewayError: Error, Sendable, Equatable {
     case invalidTransaction(PurchaseRefusal.Reason)
     /// A reason of `invalidTransaction`, or `transaction_not_in_receipt`.
     case invalidReceipt(String)
+    case applePayTokenInvalid(InstrumentRefusal.Reason)
+    /// The token has paid, or tried to pay, something else.
+    case applePayTokenReused
+    /// The payer agreed to another amount or currency than the order's.
+    case amountMismatch
     case unauthenticated
     case forbidden
     case notFound

@@ -12,13 +12,19 @@ package struct APISettings: Sendable {
         package var userBurst: Int64
         package var keyPerSecond: Int64
         package var keyBurst: Int64
+        /// Merchant sessions of a user.
+        package var sessionsPerMinute: Int64
         package var concurrent: Int
 
-        package init(userPerSecond: Int64, userBurst: Int64, keyPerSecond: Int64, keyBurst: Int64, concurrent: Int) {
+        package init(
+            userPerSecond: Int64, userBurst: Int64, keyPerSecond: Int64, keyBurst: Int64, sessionsPerMinute: Int64,
+            concurrent: Int
+        ) {
             self.userPerSecond = userPerSecond
             self.userBurst = userBurst
             self.keyPerSecond = keyPerSecond
             self.keyBurst = keyBurst
+            self.sessionsPerMinute = sessionsPerMinute
             self.concurrent = concurrent
         }
     }
@@ -46,10 +52,12 @@ package struct APISettings: Sendable {
 package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
+    private let sessionLimiter: RateLimiter
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
+        sessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, time: gateway.time)
         pipeline = Pipeline(
             gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
             userLimiter: RateLimiter(perSecond: limits.userPerSecond, burst: limits.userBurst, time: gateway.time),
@@ -60,7 +68,9 @@ package struct API: Sendable {
     var endpoints: [Endpoint] {
         let gateway = pipeline.gateway
         return CheckoutRoutes(gateway: gateway).endpoints + OrderRoutes(gateway: gateway).endpoints
-            + AppleIAPRoutes(gateway: gateway).endpoints + CompatibleRoutes(gateway: gateway).endpoints
+            + AppleIAPRoutes(gateway: gateway).endpoints
+            + ApplePayRoutes(gateway: gateway, limiter: sessionLimiter).endpoints
+            + CompatibleRoutes(gateway: gateway).endpoints
             + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter).endpoints
             + EntitlementRoutes(gateway: gateway).endpoints + UsageRoutes(gateway: gateway).endpoints
             + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints

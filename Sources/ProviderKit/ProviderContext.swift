@@ -12,10 +12,13 @@ public struct ProviderContext: Sendable {
     /// Paydesk's own public address, without a slash at its end.
     public let publicURL: String
     public let log: ProviderLog
+    /// What this account may remember in this process, and lose at any time.
+    public let cache: ProviderCache
 
+    /// - Parameter cache: nil makes an empty one; no two accounts share one.
     public init(
         http: any HTTPTransport, time: TimeSource, random: RandomSource, book: any AccountBook, notifyURL: String,
-        publicURL: String, log: ProviderLog = .silent
+        publicURL: String, log: ProviderLog = .silent, cache: ProviderCache? = nil
     ) {
         self.http = http
         self.time = time
@@ -24,6 +27,7 @@ public struct ProviderContext: Sendable {
         self.notifyURL = notifyURL
         self.publicURL = publicURL
         self.log = log
+        self.cache = cache ?? ProviderCache(time: time)
     }
 
     /// Where a ``PaymentPageServing`` provider's page of a payment is.
@@ -54,10 +58,12 @@ public struct OutgoingRequest: Sendable {
     public var timeoutMilliseconds: Int64
     /// More than this of an answer's body is refused.
     public var maxReplyBytes: Int
+    /// For mutual TLS; nil shows no certificate and trusts the system's roots.
+    public var identity: OutgoingIdentity?
 
     public init(
         method: String, url: String, headers: [(name: String, value: String)] = [], body: Data = Data(),
-        timeoutMilliseconds: Int64 = 15_000, maxReplyBytes: Int = 1 << 20
+        timeoutMilliseconds: Int64 = 15_000, maxReplyBytes: Int = 1 << 20, identity: OutgoingIdentity? = nil
     ) {
         self.method = method
         self.url = url
@@ -65,6 +71,7 @@ public struct OutgoingRequest: Sendable {
         self.body = body
         self.timeoutMilliseconds = timeoutMilliseconds
         self.maxReplyBytes = maxReplyBytes
+        self.identity = identity
     }
 }
 

@@ -43,6 +43,8 @@ public struct ProviderManifest: Sendable, Equatable {
     public var refunds: Refunds
     /// How notifications arrive; empty means that there are none.
     public var notifications: [NotificationMethod]
+    /// The forms of wallet tokens that it charges; empty for a provider that charges none.
+    public var instruments: [InstrumentForm]
     /// Refused in production mode.
     public var developmentOnly: Bool
     public var settings: SettingsSchema
@@ -50,7 +52,8 @@ public struct ProviderManifest: Sendable, Equatable {
     public init(
         kind: String, displayName: String, contractTypes: [ContractType], currencies: [Currency] = [],
         goods: Goods = .anything, recurring: Bool = false, cancel: Cancellation, refunds: Refunds,
-        notifications: [NotificationMethod], developmentOnly: Bool = false, settings: SettingsSchema
+        notifications: [NotificationMethod], instruments: [InstrumentForm] = [], developmentOnly: Bool = false,
+        settings: SettingsSchema
     ) {
         self.kind = kind
         self.displayName = displayName
@@ -61,6 +64,7 @@ public struct ProviderManifest: Sendable, Equatable {
         self.cancel = cancel
         self.refunds = refunds
         self.notifications = notifications
+        self.instruments = instruments
         self.developmentOnly = developmentOnly
         self.settings = settings
     }

@@ -51,6 +51,9 @@ package struct ConfiguredAccount: Sendable {
 
     package var manifest: ProviderManifest { type(of: provider).manifest }
 
+    /// The account that takes the money for this one, where that is another.
+    package var processor: AccountID? { (provider as? any InstrumentVerifying)?.processor }
+
     /// This account with what an admin changed laid over it.
     package func applying(_ override: AccountOverride?) -> ConfiguredAccount {
         guard let override else { return self }

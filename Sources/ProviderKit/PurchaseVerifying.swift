@@ -1,7 +1,16 @@
 public import Domain
 
+/// A provider that can say of signed evidence what it is and how each check of it ends: for people, not for decisions.
+public protocol EvidenceExplaining: PaymentProvider {
+    /// Whether a text looks like the kind of evidence that this provider judges.
+    func recognizes(_ text: String) -> Bool
+
+    /// What a text is and how each check of it ends; any text is taken, and the answer is bounded.
+    func explain(_ text: String) -> EvidenceExplanation
+}
+
 /// A provider that turns what a store signed into purchases, offline.
-public protocol PurchaseVerifying: PaymentProvider {
+public protocol PurchaseVerifying: EvidenceExplaining {
     /// Verifies one piece of evidence.
     ///
     /// - Throws: ``PurchaseRefusal`` with the precise reason.
@@ -9,9 +18,6 @@ public protocol PurchaseVerifying: PaymentProvider {
 
     /// What purchases outside production are worth.
     var testPurchases: TestPurchaseRules { get }
-
-    /// What a text is and how each check of it ends; any text is taken, and the answer is bounded.
-    func explain(_ text: String) -> EvidenceExplanation
 }
 
 public enum PurchaseEvidence: Sendable {

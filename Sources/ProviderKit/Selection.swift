@@ -57,7 +57,7 @@ package enum Selection {
     package static func candidates(
         _ accounts: [ConfiguredAccount], for need: SelectionNeed, avoiding unhealthy: Set<AccountID> = []
     ) -> [ConfiguredAccount] {
-        let able = accounts.filter { isAble($0, need) }
+        let able = accounts.filter { isAble($0, need, among: accounts) }
         let healthy = able.filter { !unhealthy.contains($0.id) }
         return (healthy.isEmpty ? able : healthy).sorted { first, second in
             let left = (first.routing.priority, share(first, need.user))
@@ -67,7 +67,11 @@ package enum Selection {
     }
 
     /// Whether an account may be chosen for this need.
-    package static func isAble(_ account: ConfiguredAccount, _ need: SelectionNeed) -> Bool {
+    ///
+    /// - Parameter accounts: where its processor is found, if it needs one.
+    package static func isAble(
+        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount]
+    ) -> Bool {
         let routing = account.routing
         let manifest = account.manifest
         func allows<Element: Equatable>(_ list: [Element], _ element: Element) -> Bool {
@@ -82,7 +86,19 @@ package enum Selection {
             && need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
             && !account.provider.contractTypes.isDisjoint(with: need.accepts)
             && (need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere)
-            && sellsGoods(manifest.goods, need)
+            && sellsGoods(manifest.goods, need) && isCharged(account, need, among: accounts)
+    }
+
+    /// Whether somebody takes the money for it, in this currency.
+    private static func isCharged(
+        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount]
+    ) -> Bool {
+        guard let wallet = account.provider as? any InstrumentVerifying else { return true }
+        guard let processor = accounts.first(where: { $0.id == wallet.processor }), processor.enabled,
+            processor.manifest.instruments.contains(wallet.tokenForm)
+        else { return false }
+        let currencies = processor.manifest.currencies
+        return currencies.isEmpty || currencies.contains(need.amount.currency)
     }
 
     private static func sellsGoods(_ goods: ProviderManifest.Goods, _ need: SelectionNeed) -> Bool {

@@ -38,10 +38,10 @@ final class Stage: Sendable {
         manifest = type(of: try rehearsal.makeProvider(self.context, upstream: .normal)).manifest
     }
 
-    /// A new instance of the account's provider, at a payment service that behaves so.
+    /// A new instance of the account's provider in a new process, at a payment service that behaves so.
     func provider(_ behaviour: UpstreamBehaviour = .normal) throws -> any PaymentProvider {
         transport.behaviour = behaviour
-        let provider = try rehearsal.makeProvider(context, upstream: behaviour)
+        let provider = try rehearsal.makeProvider(context.forgetting, upstream: behaviour)
         transcript.add(provider)
         return provider
     }
@@ -155,8 +155,12 @@ extension Stage {
         return reference(attempt, opened)
     }
 
-    /// Store purchases are made in the app: there is no payer at a payment service.
+    /// Store purchases are made in the app, and what a wallet hands over is charged by another account: there is no payer
+    /// at a payment service.
     func needPayer() throws {
+        if try provider() is any InstrumentVerifying {
+            throw CheckStop.notApplicable("another account charges what the payer hands over")
+        }
         if manifest.goods == .appleProducts {
             throw CheckStop.notApplicable("its payments are store purchases, which tell of themselves")
         }
@@ -197,6 +201,14 @@ extension PaymentOutcome {
         case .failed, .cancelled: true
         case .accepted, .pending, .succeeded, .tryFailed: false
         }
+    }
+}
+
+extension ProviderContext {
+    /// The same account after a restart: whatever was remembered in memory is gone.
+    fileprivate var forgetting: ProviderContext {
+        ProviderContext(
+            http: http, time: time, random: random, book: book, notifyURL: notifyURL, publicURL: publicURL, log: log)
     }
 }
 

@@ -87,8 +87,21 @@ extension Stage {
         let before = transport.requests.count
         transport.interference = { request, answer throws(HTTPTransportError) in
             guard reach == .all || (trial.isChange && changes(request)) else { return try await answer(request) }
-            met.withLock { $0 = true }
-            return try await trouble.interfere(request, answer)
+            let honest = Mutex<IncomingReply?>(nil)
+            do throws(HTTPTransportError) {
+                let reply = try await trouble.interfere(request) { request throws(HTTPTransportError) in
+                    let reply = try await answer(request)
+                    honest.withLock { $0 = reply }
+                    return reply
+                }
+                // An answer that is left as it is, because it has no body, is no trouble.
+                let isSpoiled = honest.withLock { $0?.status != reply.status || $0?.body != reply.body }
+                if isSpoiled { met.withLock { $0 = true } }
+                return reply
+            } catch {
+                met.withLock { $0 = true }
+                throw error
+            }
         }
         let provider = try provider()
         let what = "\(trial.name) that is answered by \(trouble.name)"

@@ -1,6 +1,9 @@
 import AppleIAPProvider
+import ApplePayProvider
 import PaydeskServer
 import SandboxProvider
 import StripeProvider
 
-await PaydeskServer.run(providers: [AppleIAPProvider.self, SandboxProvider.self, StripeProvider.self])
+await PaydeskServer.run(providers: [
+    AppleIAPProvider.self, ApplePayProvider.self, SandboxProvider.self, StripeProvider.self,
+])

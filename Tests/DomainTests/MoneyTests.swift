@@ -171,4 +171,22 @@ struct CurrencyTests {
         #expect(known.count { $0.minorDigits == 0 } == 16)
         #expect(known.count { $0.minorDigits == 3 } == 7)
     }
+
+    @Test(
+        arguments: [
+            ("CNY", "156"), ("USD", "840"), ("EUR", "978"), ("GBP", "826"), ("JPY", "392"), ("KRW", "410"),
+            ("KWD", "414"), ("ALL", "008"), ("AUD", "036"), ("BHD", "048"), ("SLE", "925"), ("XCG", "532"),
+            ("ZWG", "924"), ("ISK", "352"), ("TWD", "901"), ("VED", "926"),
+        ])
+    func `a currency has its number of ISO 4217`(_ code: String, _ number: String) throws {
+        #expect(try #require(Currency(code)).number == number)
+    }
+
+    @Test func `every currency has a number of its own`() {
+        let letters = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { String(UnicodeScalar($0)) }
+        let codes = letters.flatMap { first in letters.flatMap { second in letters.map { first + second + $0 } } }
+        let numbers = codes.compactMap { Currency($0)?.number }
+        #expect(numbers.count > 150 && Set(numbers).count == numbers.count)
+        #expect(numbers.allSatisfy { $0.utf8.count == 3 && Int($0) != nil })
+    }
 }

@@ -239,6 +239,7 @@ extension GatewayError {
     /// This error without its words for people.
     var withoutReason: GatewayError {
         if case .invalidRequest(let field, _) = self { return .invalidRequest(field: field, reason: "") }
+        if case .conflict = self { return .conflict(reason: "") }
         return self
     }
 }

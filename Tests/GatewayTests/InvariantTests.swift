@@ -36,6 +36,9 @@ struct InvariantTests {
             sql: "UPDATE orders SET state = 'open', paid_at = NULL",
             detail: "an order that is not paid names a payment that paid it"),
         Tampering(
+            testDescription: "a processor without a claim", sql: "UPDATE payments SET processor = 'box-qr'",
+            detail: "a payment has a processor and no claim of a token, or a claim and no processor"),
+        Tampering(
             testDescription: "a gap in a subject's events", sql: "DELETE FROM events WHERE type = 'order.opened'",
             detail: "a subject's events are not numbered 1 to n without a gap"),
         Tampering(

@@ -13,7 +13,8 @@ struct AuthorizationTests {
     private static let open: Set<String> = [
         "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
-        "GET /metrics", "GET /apple-iap/products", "GET /validate-receipt", "PUT /validate-receipt",
+        "GET /metrics", "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
+        "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
     ]
     /// Users' routes in the shapes of other clients.
@@ -201,7 +202,8 @@ struct AuthorizationTests {
     @Test
     func `limits are per caller and say when to come back`() async throws {
         var setup = CounterSetup()
-        setup.limits = .init(userPerSecond: 1, userBurst: 3, keyPerSecond: 1, keyBurst: 2, concurrent: 0)
+        setup.limits = .init(
+            userPerSecond: 1, userBurst: 3, keyPerSecond: 1, keyBurst: 2, sessionsPerMinute: 0, concurrent: 0)
         try await withCounter(on: .sqlite, setup) { counter in
             let (alice, bob) = (try await counter.token("alice"), try await counter.token("bob"))
             func read(_ token: String) async throws -> Reply { try await counter.get("/v1/public/orders", token) }

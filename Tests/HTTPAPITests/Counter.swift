@@ -19,7 +19,8 @@ import Testing
 struct CounterSetup: Sendable {
     var desk = DeskSetup()
     var corsOrigins: [String] = ["https://app.example"]
-    var limits = APISettings.Limits(userPerSecond: 0, userBurst: 0, keyPerSecond: 0, keyBurst: 0, concurrent: 0)
+    var limits = APISettings.Limits(
+        userPerSecond: 0, userBurst: 0, keyPerSecond: 0, keyBurst: 0, sessionsPerMinute: 0, concurrent: 0)
     var keys = UserKeys.secret(Array(Counter.userSecret.utf8))
     var issuer = ""
     var audience = ""

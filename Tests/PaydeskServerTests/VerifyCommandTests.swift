@@ -17,6 +17,19 @@ struct VerifyCommandTests {
           root_certificates: ["\(AppleMint.rootFile)", "\(AppleReceipt.rootFile)"]
         """
 
+    private static let wallet = """
+        kind: apple_pay
+        routing: {platforms: [web]}
+        settings:
+          merchant_identifier: merchant.com.example
+          display_name: Example
+          domain: shop.example.com
+          country_code: CN
+          supported_networks: [visa]
+          processor: box
+          root_certificates: ["\(ApplePayMint.rootFile)"]
+        """
+
     /// Base64 of a receipt's outermost layers, signed by nobody.
     private static let unsigned: [UInt8] =
         [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2, 0xA0, 0x80, 0x30, 0x80, 2, 1, 1, 0x31, 0]
@@ -25,6 +38,7 @@ struct VerifyCommandTests {
     private func verify(_ data: Data) async throws -> Installation.Ended {
         let installation = try Installation()
         try installation.folder.write("Config/providers/apple_main.yaml", Self.account)
+        try installation.folder.write("Config/providers/wallet.yaml", Self.wallet)
         let file = installation.folder.path + "/evidence"
         try data.write(to: URL(filePath: file))
         return try await installation.run("verify", file)
@@ -61,6 +75,24 @@ struct VerifyCommandTests {
             let ended = try await verify(Data(text.utf8))
             #expect(ended.status == 0 && ended.output.hasPrefix("This is: notification\n"), "\(ended.output)")
         }
+    }
+
+    @Test func `a payment token is explained check by check, its time against now`() async throws {
+        var now: Int64 { Int64(Date().timeIntervalSince1970) }
+        for version in ApplePayRecipe.Version.allCases {
+            let ended = try await verify(
+                Data(ApplePayMint.token(applicationData: [1], version: version, at: now)))
+            #expect(
+                ended.status == 0 && ended.output.hasPrefix("This is: applePayToken\nok   form\n"), "\(ended.output)")
+            #expect(ended.output.contains("application data: bound to SHA-256 4bf5122f"))
+            #expect(!ended.output.contains(ApplePayMint.accountNumber))
+        }
+        let old = try await verify(Data(ApplePayMint.token(at: now - 3_600)))
+        #expect(old.status == 1 && old.output.contains("ok   signature\n"))
+        #expect(old.output.contains("FAIL signingTime: signing_time_out_of_window: signed "))
+        let deep = Data(repeating: 0x30, count: 1 << 20).base64EncodedString()
+        let nested = try await verify(Data(#"{"paymentData":{"version":"EC_v1","signature":"\#(deep)"}}"#.utf8))
+        #expect(nested.status == 1 && nested.output.contains("FAIL form: malformed: the token has 1398"))
     }
 
     @Test(arguments: ["", "{}", "a.b.c", "0", "\u{0}", "not evidence"])

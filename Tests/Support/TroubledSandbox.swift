@@ -16,7 +16,7 @@ package enum Trouble: Sendable {
 /// The calls that a desk's sandbox accounts have had, and the trouble that the next ones meet.
 package final class SandboxLine: Sendable {
     package enum Operation: String, Sendable {
-        case open, query, cancel, refund, queryRefund
+        case open, query, cancel, refund, queryRefund, charge
     }
 
     private struct Place: Hashable {
@@ -29,6 +29,7 @@ package final class SandboxLine: Sendable {
         var calls: [Place] = []
         var troubles: [Place: Trouble] = [:]
         var holds: [Place: @Sendable () async -> Void] = [:]
+        var charges: [InstrumentCharge] = []
     }
 
     private let state = Mutex(State())
@@ -51,6 +52,11 @@ package final class SandboxLine: Sendable {
             state.calls.count { $0.operation == operation && (account == nil || $0.account == account) }
         }
     }
+
+    /// What the accounts were given to charge.
+    package var charges: [InstrumentCharge] { state.withLock { $0.charges } }
+
+    fileprivate func keep(_ charge: InstrumentCharge) { state.withLock { $0.charges.append(charge) } }
 
     private func begin(_ operation: Operation, _ account: String) async -> Trouble? {
         let place = Place(operation: operation, account: account)
@@ -77,7 +83,7 @@ package final class SandboxLine: Sendable {
 }
 
 /// The real sandbox behind a line that a test can disturb.
-package struct TroubledSandbox: PaymentPageServing {
+package struct TroubledSandbox: PaymentPageServing, InstrumentCharging {
     package static let manifest = SandboxProvider.manifest
 
     private let sandbox: SandboxProvider
@@ -100,6 +106,13 @@ package struct TroubledSandbox: PaymentPageServing {
 
     package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await line.call(.open, account) { () async throws(ProviderError) in try await sandbox.open(attempt) }
+    }
+
+    package func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
+        line.keep(charge)
+        return try await line.call(.charge, account) { () async throws(ProviderError) in
+            try await sandbox.charge(charge)
+        }
     }
 
     package func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {

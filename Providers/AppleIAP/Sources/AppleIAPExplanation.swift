@@ -3,6 +3,9 @@ import Foundation
 public import ProviderKit
 
 extension AppleIAPProvider {
+    /// Anything but a payment token: what is no evidence at all is explained as a JWS that is none.
+    public func recognizes(_ text: String) -> Bool { !ApplePayVerifier.isToken(text) }
+
     /// Each check of a JWS or a receipt by the account's own settings, then what it, its certificates and its signer say.
     public func explain(_ text: String) -> EvidenceExplanation {
         let explanation = trust.verifier.explain(text)

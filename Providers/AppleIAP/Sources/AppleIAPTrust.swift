@@ -44,7 +44,8 @@ struct AppleIAPTrust: Sendable {
     ) throws(ProviderSetupError) -> [[UInt8]] {
         var found: [[UInt8]] = []
         for (index, path) in settings.texts(setting).enumerated() {
-            guard let data = FileManager.default.contents(atPath: path), let der = Self.der(data) else {
+            guard let data = FileManager.default.contents(atPath: path), let der = CertificateFile.der(Array(data))
+            else {
                 throw ProviderSetupError([
                     .init(
                         setting: "\(setting)[\(index)]", problem: "is no certificate that can be read",
@@ -54,16 +55,6 @@ struct AppleIAPTrust: Sendable {
             found.append(der)
         }
         return found
-    }
-
-    private static func der(_ data: Data) -> [UInt8]? {
-        let text = String(decoding: data, as: UTF8.self)
-        guard let start = text.range(of: "-----BEGIN CERTIFICATE-----") else { return data.isEmpty ? nil : Array(data) }
-        guard let end = text.range(of: "-----END CERTIFICATE-----", range: start.upperBound..<text.endIndex) else {
-            return nil
-        }
-        let base64 = text[start.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
-        return Data(base64Encoded: String(base64)).map(Array.init)
     }
 
     private static func fault(_ error: AppleVerifierSetupError) -> ProviderSetupError.Fault {

@@ -49,7 +49,7 @@ struct SandboxPayment: Codable, Sendable, Equatable {
         self.init(amount: amount, status: status, order: nil, title: "", returnURL: nil, expiresAt: nil)
     }
 
-    private init(
+    init(
         amount: Money, status: Status, order: ID<Order>?, title: String, returnURL: String?, expiresAt: Timestamp?
     ) {
         self.amount = amount

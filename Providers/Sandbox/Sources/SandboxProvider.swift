@@ -10,13 +10,14 @@ public import ProviderKit
 public struct SandboxProvider: PaymentPageServing {
     public static let manifest = ProviderManifest(
         kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], cancel: .definite,
-        refunds: .partial, notifications: [.post], developmentOnly: true, settings: SandboxSettings.schema)
+        refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
+        settings: SandboxSettings.schema)
 
     private let account: AccountID
     private let context: ProviderContext
     private let settings: SandboxSettings
     private let signature: SandboxSignature
-    private let upstream: SandboxUpstream
+    let upstream: SandboxUpstream
     private let sleep: @Sendable (Duration) async throws -> Void
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
@@ -74,7 +75,7 @@ public struct SandboxProvider: PaymentPageServing {
     }
 
     /// One call to the played service, with the delay and the reply that the settings ask for.
-    private func call<Answer: Sendable>(
+    func call<Answer: Sendable>(
         losesReplies: Bool = true, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {
         if settings.delay > .zero {

@@ -118,7 +118,7 @@ struct SandboxUpstream: Sendable {
     }
 
     /// Replaces an entry and returns what is stored then; nil from the closure leaves it.
-    private func change(
+    func change(
         _ id: ID<Payment>, _ transition: @escaping @Sendable (SandboxPayment?) -> SandboxPayment?
     ) async throws(ProviderError) -> SandboxPayment? {
         try Self.read(

@@ -62,7 +62,7 @@ extension StripeProvider {
         guard let payment = Self.payment(intent.metadata) else { return [] }
         var outcome = try intent.outcome()
         if type == "payment_intent.payment_failed", outcome == .accepted {
-            outcome = .tryFailed(reason: "payment_failed")
+            outcome = intent.isCharge ? .failed(reason: "payment_failed") : .tryFailed(reason: "payment_failed")
         }
         let isOfSession = intent.metadata?[StripeMetadata.contract] == ContractType.url.rawValue
         if isOfSession {

@@ -18,6 +18,8 @@ enum StripeMetadata {
     static let refund = "refund_id"
     /// `url` on the PaymentIntents of Checkout Sessions: the session is the payment then, and tells of its end.
     static let contract = "contract"
+    /// `apple_pay` on a PaymentIntent that charges a wallet's token.
+    static let instrument = "instrument"
 }
 
 /// Texts of Stripe's that go into paths, logs and reasons.

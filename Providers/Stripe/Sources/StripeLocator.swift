@@ -23,12 +23,28 @@ struct StripeLocator: Sendable {
     /// - Returns: nil where Stripe has no such payment now.
     /// - Throws: `unanswered` where that cannot be told.
     func payment(_ id: ID<Payment>) async throws(StripeFailure) -> StripePayment? {
+        guard mode != .paymentIntent else { return try await payment(id, among: mode) }
+        var failure: StripeFailure?
+        do throws(StripeFailure) {
+            if let found = try await payment(id, among: mode) { return found }
+        } catch {
+            failure = error
+        }
+        // Wallet tokens are charged by PaymentIntents whatever the account's mode.
+        if let found = try await payment(id, among: .paymentIntent) { return found }
+        if let failure { throw failure }
+        return nil
+    }
+
+    private func payment(
+        _ id: ID<Payment>, among mode: StripeSettings.Mode
+    ) async throws(StripeFailure) -> StripePayment? {
         let (made, now) = (id.madeAt, time.now)
         var windows = [(made.adding(seconds: -Self.slack), made.adding(seconds: Self.usual))]
         if now > windows[0].1 { windows.append((windows[0].1, now.adding(seconds: Self.slack))) }
         var isComplete = true
         for window in windows {
-            let (found, wasComplete) = try await listed(id, from: window.0, until: window.1)
+            let (found, wasComplete) = try await listed(id, among: mode, from: window.0, until: window.1)
             if let found { return found }
             isComplete = isComplete && wasComplete
         }
@@ -41,11 +57,11 @@ struct StripeLocator: Sendable {
 
     /// One page after the other, newest first.
     private func listed(
-        _ id: ID<Payment>, from: Timestamp, until: Timestamp
+        _ id: ID<Payment>, among mode: StripeSettings.Mode, from: Timestamp, until: Timestamp
     ) async throws(StripeFailure) -> (found: StripePayment?, isComplete: Bool) {
         var last: String?
         for _ in 0..<Self.pageLimit {
-            let page = try await page(from: from, until: until, after: last)
+            let page = try await page(of: mode, from: from, until: until, after: last)
             if let found = page.payments.first(where: { $0.isOf(id) }) { return (try found.payment(), true) }
             guard page.hasMore, let next = page.payments.last?.id, next != last else { return (nil, !page.hasMore) }
             last = next
@@ -83,7 +99,7 @@ struct StripeLocator: Sendable {
     }
 
     private func page(
-        from: Timestamp, until: Timestamp, after last: String?
+        of mode: StripeSettings.Mode, from: Timestamp, until: Timestamp, after last: String?
     ) async throws(StripeFailure) -> (payments: [Listed], hasMore: Bool) {
         let created = StripeForm([("gte", .integer(max(0, from.rawValue))), ("lte", .integer(until.rawValue))])
         var query = StripeForm([

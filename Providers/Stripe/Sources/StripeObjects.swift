@@ -20,6 +20,10 @@ enum StripeObject {
         let last_payment_error: PaymentError?
     }
 
+    struct Token: Decodable, Sendable {
+        let id: String
+    }
+
     struct CheckoutSession: Decodable, Sendable {
         let id: String
         let status: String?

@@ -67,7 +67,8 @@ extension StripeObject.PaymentIntent {
     /// - Throws: `unsayable` for a success without an amount that can be said exactly.
     func outcome() throws(StripeFailure) -> PaymentOutcome {
         switch status {
-        case "requires_payment_method": failure.map { .tryFailed(reason: $0) } ?? .accepted
+        case "requires_payment_method":
+            failure.map { isCharge ? .failed(reason: $0) : .tryFailed(reason: $0) } ?? .accepted
         case "requires_confirmation", "requires_action", "processing": .accepted
         case "canceled": .cancelled
         case "succeeded": .succeeded(try received())
@@ -75,6 +76,9 @@ extension StripeObject.PaymentIntent {
         default: .pending(status: StripeText.word(status) ?? "unknown_status")
         }
     }
+
+    /// Made of a wallet's token, with which there is one try.
+    var isCharge: Bool { metadata?[StripeMetadata.instrument] != nil }
 
     /// Why the last try failed.
     var failure: String? {

@@ -8,7 +8,8 @@ public import ProviderKit
 public struct StripeProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "stripe", displayName: "Stripe", contractTypes: [.stripe, .url], currencies: StripeAmount.currencies,
-        cancel: .definite, refunds: .partial, notifications: [.post], settings: StripeSettings.schema)
+        cancel: .definite, refunds: .partial, notifications: [.post], instruments: [.encrypted],
+        settings: StripeSettings.schema)
 
     let settings: StripeSettings
     let context: ProviderContext

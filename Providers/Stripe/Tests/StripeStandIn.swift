@@ -56,12 +56,17 @@ final class StripeStandIn: Sendable {
         var intents: [Intent] = []
         var sessions: [Session] = []
         var refunds: [Refund] = []
+        var tokens: Set<String> = []
         var keys: [String: Stored] = [:]
         var number = 0
         /// Answers to give instead of the next ones.
         var scripted: [IncomingReply] = []
         /// What search finds is late; so late that tests never see it.
         var isSearchable = false
+        /// Wallet tokens are declined.
+        var declines = false
+        /// PaymentIntents are made, and the answer is cut off.
+        var losesIntents = false
 
         mutating func id(_ prefix: String) -> String {
             number += 1
@@ -110,7 +115,10 @@ final class StripeStandIn: Sendable {
     private static func route(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         let path = call.path
         switch (call.method, path.count > 1 ? [path[0]] + path.dropFirst().map { $0 } : path) {
-        case ("POST", ["payment_intents"]): return makeIntent(call, &state, now)
+        case ("POST", ["tokens"]): return makeToken(call, &state)
+        case ("POST", ["payment_intents"]):
+            let reply = makeIntent(call, &state, now)
+            return state.losesIntents ? IncomingReply(status: 200, body: Data("{".utf8)) : reply
         case ("GET", ["payment_intents"]): return listIntents(call, state)
         case ("GET", ["payment_intents", "search"]): return searchIntents(call, state)
         case ("POST", ["checkout", "sessions"]): return makeSession(call, &state, now)

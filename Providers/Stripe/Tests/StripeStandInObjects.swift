@@ -43,16 +43,45 @@ extension StripeStandIn {
     static func makeIntent(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {
         let known: Set = [
             "amount", "currency", "metadata[*]", "payment_method_types[]", "automatic_payment_methods[enabled]",
-            "description", "capture_method",
+            "description", "capture_method", "payment_method_data[type]", "payment_method_data[card][token]", "confirm",
+            "error_on_requires_action",
         ]
         if let stranger = call.stranger(known) { return .unknown(stranger) }
         guard let amount = call.values["amount"].flatMap({ Int64($0) }), let currency = call.values["currency"],
             currency == currency.lowercased()
         else { return .stripe(400, "invalid_request_error", "parameter_missing") }
-        let intent = Intent(
+        var intent = Intent(
             id: state.id("pi"), amount: amount, currency: currency, metadata: call.map("metadata"), created: now)
+        guard call.values["confirm"] == "true" else {
+            state.intents.append(intent)
+            return .json(intent.json)
+        }
+        guard let token = call.values["payment_method_data[card][token]"], state.tokens.remove(token) != nil else {
+            return .stripe(400, "invalid_request_error", "resource_missing")
+        }
+        pay(&intent, !state.declines)
         state.intents.append(intent)
-        return .json(intent.json)
+        guard state.declines else { return .json(intent.json) }
+        let error: [String: Any] = [
+            "type": "card_error", "code": "card_declined", "decline_code": "insufficient_funds",
+            "payment_intent": intent.json,
+        ]
+        return .json(["error": error], status: 402)
+    }
+
+    /// A token for one use, made of what Apple Pay gave.
+    static func makeToken(_ call: StripeStandInCall, _ state: inout State) -> IncomingReply {
+        let known: Set = [
+            "pk_token", "pk_token_instrument_name", "pk_token_payment_network", "pk_token_transaction_id",
+        ]
+        if let stranger = call.stranger(known) { return .unknown(stranger) }
+        guard let text = call.values["pk_token"], (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+        else {
+            return .stripe(400, "invalid_request_error", "parameter_missing")
+        }
+        let id = state.id("tok")
+        state.tokens.insert(id)
+        return .json(["id": id, "object": "token", "type": "card", "used": false])
     }
 
     static func makeSession(_ call: StripeStandInCall, _ state: inout State, _ now: Int64) -> IncomingReply {

@@ -48,7 +48,7 @@ extension StripeStandIn {
         return isGood ? .json(state.intents[index].json) : .stripe(402, "card_error", "card_declined")
     }
 
-    private static func pay(_ intent: inout Intent, _ succeed: Bool) {
+    static func pay(_ intent: inout Intent, _ succeed: Bool) {
         intent.failure = succeed ? nil : "insufficient_funds"
         if succeed { (intent.status, intent.received) = ("succeeded", intent.amount) }
     }

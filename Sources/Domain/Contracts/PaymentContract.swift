@@ -17,6 +17,7 @@ public enum PaymentInstruction: Hashable, Sendable {
     case url(checkoutURL: String)
     /// The text to encode as a QR code.
     case qr(text: String)
+    case applePay(ApplePayRequest)
     case none
 
     public var type: ContractType {
@@ -25,6 +26,7 @@ public enum PaymentInstruction: Hashable, Sendable {
         case .stripe: .stripe
         case .url: .url
         case .qr: .qr
+        case .applePay: .applePay
         case .none: .none
         }
     }
@@ -91,6 +93,7 @@ extension PaymentInstruction: Codable {
     private enum CodingKeys: String, CodingKey {
         case type, stripe, hint
         case productIDs = "product_ids"
+        case applePay = "apple_pay"
         case appAccountToken = "app_account_token"
         case checkoutURL = "checkout_url"
     }
@@ -112,6 +115,8 @@ extension PaymentInstruction: Codable {
             try fields.encode(Stripe(publishable_key: publishableKey, client_secret: clientSecret), forKey: .stripe)
         case .url(let address), .qr(let address):
             try fields.encode(address, forKey: .checkoutURL)
+        case .applePay(let request):
+            try fields.encode(request, forKey: .applePay)
         case .none:
             break
         }
@@ -131,9 +136,7 @@ extension PaymentInstruction: Codable {
         case .url: self = .url(checkoutURL: try fields.decode(String.self, forKey: .checkoutURL))
         case .qr: self = .qr(text: try fields.decode(String.self, forKey: .checkoutURL))
         case .none: self = .none
-        case .applePay:
-            throw DecodingError.dataCorruptedError(
-                forKey: .type, in: fields, debugDescription: "no provider of this release makes this contract")
+        case .applePay: self = .applePay(try fields.decode(ApplePayRequest.self, forKey: .applePay))
         }
     }
 }

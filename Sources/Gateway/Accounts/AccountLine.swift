@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ProviderKit
 
 /// An account's provider behind the bound on its calls; how each ends tells of the account's health.
@@ -10,6 +11,21 @@ struct AccountLine: Sendable {
         try await call(.opening(insists: insists)) { () async throws(ProviderError) in
             try await account.provider.open(attempt)
         }
+    }
+
+    /// Charges a wallet's token: how this account opens a payment, whatever is believed of its health.
+    func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
+        guard let provider = account.provider as? any InstrumentCharging else { throw .unsupported }
+        let report = try await call(.opening(insists: true)) { () async throws(ProviderError) in
+            try await provider.charge(charge)
+        }
+        guard let report else { throw .unavailable }
+        return report
+    }
+
+    /// - Returns: nil when there was no room for the call.
+    func merchantSession(_ provider: any MerchantSessionIssuing) async throws(ProviderError) -> Data? {
+        try await call(.other) { () async throws(ProviderError) in try await provider.merchantSession() }
     }
 
     func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {

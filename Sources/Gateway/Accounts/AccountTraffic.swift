@@ -52,6 +52,11 @@ package final class AccountTraffic: Sendable {
         lanes[account]?.state.withLock { $0.breaker.health(at: time.milliseconds()) } ?? .closed
     }
 
+    /// Whether another call to the account would be made now.
+    func hasRoom(_ account: AccountID) -> Bool {
+        lanes[account].map { lane in lane.state.withLock { $0.running < limit } } ?? true
+    }
+
     /// - Returns: nil when the call must not be made; otherwise it must be ended.
     func begin(_ account: AccountID, _ purpose: Purpose) -> CircuitBreaker.Call? {
         guard let lane = lanes[account] else { return CircuitBreaker().beginOther() }

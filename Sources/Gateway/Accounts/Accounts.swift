@@ -9,8 +9,11 @@ extension Gateway {
     func route(
         _ need: SelectionNeed, with overrides: [StoredOverride]
     ) -> Route {
-        let unhealthy = traffic.unhealthy
-        let accounts = Selection.candidates(accounts(with: overrides), for: need, avoiding: unhealthy)
+        let configured = accounts(with: overrides)
+        var unhealthy = traffic.unhealthy
+        // A contract that nobody can charge is as good as none.
+        unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
+        let accounts = Selection.candidates(configured, for: need, avoiding: unhealthy)
         return Route(accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
     }
 

@@ -56,7 +56,7 @@ extension Gateway {
 
     private func isSold(_ sku: SKU, at price: Money, on platform: Platform, by accounts: [ConfiguredAccount]) -> Bool {
         let need = SelectionNeed(sku, amount: price, platform: platform, user: "")
-        return accounts.contains { Selection.isAble($0, need) }
+        return accounts.contains { Selection.isAble($0, need, among: accounts) }
     }
 
     /// The accounts that a checkout would try, in its order.

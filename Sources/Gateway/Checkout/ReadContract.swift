@@ -54,7 +54,7 @@ extension Gateway {
 
     private static let pollInterval: Int64 = 2_000
 
-    private func instruction(_ record: PaymentRecord) throws(GatewayError) -> PaymentInstruction? {
+    func instruction(_ record: PaymentRecord) throws(GatewayError) -> PaymentInstruction? {
         guard let sealed = record.instruction else { return nil }
         guard let json = try? keyRing.open(sealed, place: Self.instructionPlace(record.payment.id)),
             let instruction = try? JSONDecoder().decode(PaymentInstruction.self, from: json)

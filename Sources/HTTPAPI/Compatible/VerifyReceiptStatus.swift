@@ -34,7 +34,8 @@ extension VerifyReceiptStatus {
         case .noProviderAvailable: self = .notConfigured
         case .invalidNotification, .notFound, .orderNotFound, .skuNotFound, .unknownProduct, .alreadyOwned,
             .orderNotOpen, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .idempotencyKeyReused,
-            .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance:
+            .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance,
+            .applePayTokenInvalid, .applePayTokenReused, .amountMismatch:
             self = .other
         }
     }

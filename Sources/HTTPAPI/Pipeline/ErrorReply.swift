@@ -39,6 +39,17 @@ extension ErrorReply {
             self.init(
                 .badRequest, "invalid_receipt", "The receipt does not verify: \(reason).", "收据验证失败:\(reason)。",
                 ["reason": reason])
+        case .applePayTokenInvalid(let reason):
+            self.init(
+                .badRequest, "apple_pay_token_invalid", "The payment could not be verified: \(reason.rawValue).",
+                "支付凭证验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
+        case .applePayTokenReused:
+            self.init(
+                .conflict, "apple_pay_token_reused", "This token was used for another payment.", "该支付凭证已用于其他支付。")
+        case .amountMismatch:
+            self.init(
+                .conflict, "amount_mismatch", "The token is for another amount or currency than the order.",
+                "支付凭证的金额或币种与订单不一致。")
         case .unknownProduct(let product):
             self.init(
                 .notFound, "unknown_product", "The purchase is kept, but \(product.shown) is an unknown product.",

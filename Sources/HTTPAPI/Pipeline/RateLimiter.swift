@@ -22,6 +22,13 @@ final class RateLimiter: Sendable {
         self.time = time
     }
 
+    /// So many in a minute, all of them at once where they were not used.
+    init(perMinute: Int64, time: TimeSource) {
+        perSecond = Double(perMinute) / 60
+        burst = Double(max(perMinute, 1))
+        self.time = time
+    }
+
     /// Takes one token.
     ///
     /// - Returns: nil when there was one, else the seconds until there is.

@@ -21,6 +21,20 @@ struct Doctor: AsyncParsableCommand {
         let detail: String
         /// Good enough to sell, but somebody should look at it.
         var warning = false
+
+        init(check: String, good: Bool, detail: String, warning: Bool = false) {
+            self.check = check
+            self.good = good
+            self.detail = detail
+            self.warning = warning
+        }
+
+        /// - Parameter warns: whether somebody should look at a notice.
+        init(_ account: AccountID, _ diagnosis: Diagnosis, warns: Bool = false) {
+            self.init(
+                check: "account \(account.rawValue), \(diagnosis.subject)", good: diagnosis.level != .fault,
+                detail: diagnosis.words, warning: warns && diagnosis.level == .notice)
+        }
     }
 
     func run() async throws {
@@ -86,8 +100,16 @@ struct Doctor: AsyncParsableCommand {
         }
         findings.append(try await sellable(gateway))
         findings += try await unknownProducts(gateway)
+        findings += examined(accounts.map(\.account))
         if !offline { findings += await online(accounts.map(\.account)) }
         return findings
+    }
+
+    /// What the enabled accounts can tell of their own settings.
+    private func examined(_ accounts: [ConfiguredAccount]) -> [Finding] {
+        accounts.filter(\.enabled).flatMap { account in
+            (account.provider as? any SelfExamining)?.examine().map { Finding(account.id, $0, warns: true) } ?? []
+        }
     }
 
     /// What the enabled accounts' services say when they are tried.
@@ -95,10 +117,7 @@ struct Doctor: AsyncParsableCommand {
         var findings: [Finding] = []
         for account in accounts where account.enabled {
             guard let provider = account.provider as? any OnlineDiagnosing else { continue }
-            findings += await provider.diagnose().map {
-                Finding(
-                    check: "account \(account.id.rawValue), \($0.subject)", good: $0.level != .fault, detail: $0.words)
-            }
+            findings += await provider.diagnose().map { Finding(account.id, $0) }
         }
         return findings
     }

@@ -13,6 +13,7 @@ struct Verify: AsyncParsableCommand {
         abstract: "Says what signed evidence of a purchase is, and how each check of it ends. It opens no database.",
         discussion: """
             A JWS, a notification as Apple posts it, or an app receipt: as text, or the receipt's own file in DER or BER.
+            An Apple Pay token as the client sent it; its five minutes are judged against now, and it is not decrypted.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -25,12 +26,14 @@ struct Verify: AsyncParsableCommand {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let registry = try configuration.registry(CommandLineTool.providers, transport: NoTransport()) { _ in NoBook() }
         let text = try read()
-        let verifiers = registry.accounts.compactMap { $0.provider as? any PurchaseVerifying }
-        guard let first = verifiers.first else {
-            throw CommandError.usage("paydesk: no account in providers/ verifies store purchases")
+        let judges = registry.accounts.compactMap { $0.provider as? any EvidenceExplaining }
+        let fitting = judges.filter { $0.recognizes(text) }
+        let explanations = (fitting.isEmpty ? judges : fitting).map { $0.explain(text) }
+        // Where no account takes it, the one where it comes furthest knows best what it is.
+        let furthest = explanations.max { $0.passed < $1.passed }
+        guard let shown = explanations.first(where: \.verifies) ?? furthest else {
+            throw CommandError.usage("paydesk: no account in providers/ verifies store purchases or payment tokens")
         }
-        let explanations = verifiers.map { $0.explain(text) }
-        let shown = explanations.first(where: \.verifies) ?? first.explain(text)
         if json {
             print(try JSONText.make(shown))
         } else {
@@ -59,6 +62,7 @@ struct Verify: AsyncParsableCommand {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// What is shown for a person who reads the terminal.
     private func show(_ explanation: EvidenceExplanation) {
         print("This is: \(explanation.kind)")
         for check in explanation.checks {
@@ -72,4 +76,8 @@ struct Verify: AsyncParsableCommand {
         }
         for fact in explanation.facts { print("     \(fact.name): \(fact.value)") }
     }
+}
+
+extension EvidenceExplanation {
+    fileprivate var passed: Int { checks.count { $0.outcome == .passed } }
 }

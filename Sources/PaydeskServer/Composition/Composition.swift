@@ -52,7 +52,8 @@ struct Composition {
                 corsOrigins: configuration.http.corsOrigins,
                 limits: APISettings.Limits(
                     userPerSecond: limits.userPerSecond, userBurst: limits.userBurst, keyPerSecond: limits.keyPerSecond,
-                    keyBurst: limits.keyBurst, concurrent: Int(limits.concurrent)),
+                    keyBurst: limits.keyBurst, sessionsPerMinute: limits.sessionsPerMinute,
+                    concurrent: Int(limits.concurrent)),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
                 metricsText: metricsText),
             logger: logger)
@@ -86,8 +87,32 @@ extension Configuration {
                 faults += error.faults.map { "\(account.file): settings.\($0.setting): \($0.problem); \($0.remedy)" }
             }
         }
+        faults += configured.compactMap { account in processorFault(of: account, among: configured) }
         guard faults.isEmpty else { throw .usage(faults.joined(separator: "\n")) }
         return ProviderRegistry(kinds: providers, accounts: configured)
+    }
+
+    /// Why nobody could charge what a wallet hands over; found at the start and not at the first payment.
+    private func processorFault(
+        of account: ConfiguredAccount, among configured: [ConfiguredAccount]
+    ) -> String? {
+        guard account.enabled, let wallet = account.provider as? any InstrumentVerifying else { return nil }
+        let file = accounts.first { $0.id == account.id }?.file ?? account.id.rawValue
+        guard let processor = configured.first(where: { $0.id == wallet.processor }) else {
+            // A processor whose own settings are faulty has its own lines.
+            if accounts.contains(where: { $0.id == wallet.processor }) { return nil }
+            return "\(file): settings.processor: is no account; name the file in providers/ that charges, without .yaml"
+        }
+        let name = processor.id.rawValue
+        guard processor.enabled else {
+            return
+                "\(file): settings.processor: \(name) is not enabled; enable it, with weight: 0 where it should only charge"
+        }
+        let forms = processor.manifest.instruments
+        guard !forms.contains(wallet.tokenForm) else { return nil }
+        let able = forms.map(\.rawValue).joined(separator: ", ")
+        let remedy = forms.isEmpty ? "name an account that charges tokens" : "write \(able)"
+        return "\(file): settings.token_form: \(name) does not charge \(wallet.tokenForm.rawValue) tokens; \(remedy)"
     }
 }
 

@@ -9,6 +9,7 @@ import ProviderKit
 /// The real HTTP client: no redirects, bounded time and size.
 struct AsyncTransport: HTTPTransport {
     let client: HTTPClient
+    private let tls = OutgoingTLS()
 
     init() {
         var configuration = HTTPClient.Configuration()
@@ -26,6 +27,10 @@ struct AsyncTransport: HTTPTransport {
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(data: request.body)) }
+        if let identity = request.identity {
+            guard let configuration = try? tls.configuration(identity) else { throw .notSent }
+            outgoing.tlsConfiguration = configuration
+        }
         let call = outgoing
         do {
             return try await Self.within(.milliseconds(request.timeoutMilliseconds)) { [client] in

@@ -60,6 +60,7 @@ extension Check {
         case .appleIAP(let products, let token, let hint): products.isEmpty || token.isEmpty || hint.isEmpty
         case .stripe(let key, let secret): key.isEmpty || secret.isEmpty
         case .url(let text), .qr(let text): text.isEmpty
+        case .applePay(let request): request.applicationData.isEmpty || request.total.amount.isEmpty
         case .none: false
         }
     }
@@ -70,7 +71,9 @@ extension Stage {
     var wasAsked: Bool {
         get async {
             let writes = await book.writes
-            return writes > 0 || !transport.requests.isEmpty
+            // A wallet's contract is made here; what is kept of it is no payment service's.
+            let isWallet = (try? provider()) is any InstrumentVerifying
+            return (writes > 0 && !isWallet) || !transport.requests.isEmpty
         }
     }
 

@@ -12,5 +12,6 @@ package enum Migrations {
         Migration(number: 9, name: "subscriptions", sql: subscriptions),
         Migration(number: 10, name: "audit reasons", sql: auditReasons),
         Migration(number: 11, name: "receipts", sql: receipts),
+        Migration(number: 12, name: "instrument claims", sql: instrumentClaims),
     ]
 }

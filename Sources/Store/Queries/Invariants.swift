@@ -87,6 +87,12 @@ extension InvariantRule {
             invariant: 8, detail: "an order that is not paid names a payment that paid it",
             sql: "SELECT id AS subject FROM orders WHERE state <> 'paid' AND paid_by IS NOT NULL"),
         InvariantRule(
+            invariant: 7, detail: "a payment has a processor and no claim of a token, or a claim and no processor",
+            sql: """
+                SELECT p.id AS subject FROM payments p
+                WHERE (p.processor IS NULL) = EXISTS (SELECT 1 FROM instrument_claims c WHERE c.payment_id = p.id)
+                """),
+        InvariantRule(
             invariant: 9, detail: "a subject's events are not numbered 1 to n without a gap",
             sql: """
                 SELECT subject FROM events GROUP BY subject

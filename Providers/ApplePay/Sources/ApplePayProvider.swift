@@ -1,0 +1,91 @@
+import Domain
+import FoundationEssentials
+public import ProviderKit
+
+/// Apple Pay: the contract that a sheet needs, merchant sessions, and the trust in tokens; another account charges them.
+///
+/// Opening a payment asks nobody. Until a token is charged nothing can be paid, so that closing a payment is definite;
+/// afterwards it is the processor's.
+public struct ApplePayProvider: PaymentProvider {
+    public static let manifest = ProviderManifest(
+        kind: "apple_pay", displayName: "Apple Pay", contractTypes: [.applePay], cancel: .definite, refunds: .none,
+        notifications: [], settings: ApplePaySettings.schema)
+
+    private static let applicationDataBytes = 32
+
+    let settings: ApplePaySettings
+    let trust: ApplePayTrust
+    let context: ProviderContext
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        settings = try ApplePaySettings(account)
+        trust = try ApplePayTrust(settings, time: context.time)
+        self.context = context
+    }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        let new = WalletContract(applicationData: Data(context.random.bytes(Self.applicationDataBytes)))
+        let kept = try await change(attempt.payment) { $0 == nil ? new : nil } ?? new
+        guard !kept.isClosed else { throw .rejected(reason: "payment_closed") }
+        return OpenedPayment(
+            instruction: .applePay(
+                ApplePayRequest(
+                    merchantIdentifier: settings.merchantIdentifier, countryCode: settings.countryCode,
+                    amount: attempt.amount, label: settings.displayName,
+                    supportedNetworks: settings.supportedNetworks,
+                    merchantCapabilities: settings.merchantCapabilities,
+                    applicationData: kept.applicationData.base64EncodedString())),
+            reference: nil)
+    }
+
+    /// Of a payment whose token is charged the processor is asked instead.
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        let isClosed = try await WalletContract.read(context.book.value(payment.payment.rawValue))?.isClosed ?? false
+        return PaymentReport(payment: payment.payment, outcome: isClosed ? .cancelled : .accepted)
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        _ = try await change(payment.payment) { known in
+            WalletContract(applicationData: known?.applicationData ?? Data(), isClosed: true)
+        }
+        return PaymentReport(payment: payment.payment, outcome: .cancelled)
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport { throw .unsupported }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport { throw .unsupported }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        throw .unsupported
+    }
+
+    /// Replaces what is kept of a payment; nil from the closure leaves it.
+    private func change(
+        _ payment: ID<Payment>, _ change: @escaping @Sendable (WalletContract?) -> WalletContract?
+    ) async throws(ProviderError) -> WalletContract? {
+        let stored = try await context.book.update(payment.rawValue) { data in
+            let known = data.flatMap { try? JSONDecoder().decode(WalletContract.self, from: $0) }
+            // An entry that cannot be read is left alone and ends the call below.
+            guard data == nil || known != nil, let next = change(known) else { return nil }
+            return try? JSONEncoder().encode(next)
+        }
+        return try WalletContract.read(stored)
+    }
+}
+
+/// What is kept of a payment, so that opening it again gives the contract that a wallet may have answered already.
+private struct WalletContract: Codable, Sendable {
+    let applicationData: Data
+    var isClosed = false
+
+    private enum CodingKeys: String, CodingKey {
+        case applicationData = "application_data"
+        case isClosed = "closed"
+    }
+
+    static func read(_ data: Data?) throws(ProviderError) -> WalletContract? {
+        guard let data else { return nil }
+        guard let contract = try? JSONDecoder().decode(WalletContract.self, from: data) else { throw .unavailable }
+        return contract
+    }
+}

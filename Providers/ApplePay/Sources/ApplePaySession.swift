@@ -1,0 +1,79 @@
+public import FoundationEssentials
+public import ProviderKit
+
+/// Merchant sessions by mutual TLS, from the configured gateway and for the configured domain.
+///
+/// Source: Apple, Apple Pay on the Web, Requesting an Apple Pay Payment Session.
+extension ApplePayProvider: MerchantSessionIssuing {
+    private struct Request: Encodable {
+        let merchantIdentifier: String
+        let displayName: String
+        let initiative = "web"
+        let initiativeContext: String
+    }
+
+    /// How asking for a session can end.
+    enum SessionFailure: Error, Equatable {
+        case noIdentity
+        /// Apple never heard of it: no connection, or no agreement on TLS.
+        case notSent
+        case noAnswer
+        case status(Int)
+        case notJSON
+    }
+
+    private static let timeoutMilliseconds: Int64 = 10_000
+    private static let sessionLimit = 64 << 10
+
+    public var domain: String { settings.domain }
+    public var domainAssociation: Data? { settings.domainAssociation }
+
+    public func isKnown(validationURL: String) -> Bool { ApplePayGateway.isKnown(validationURL) }
+
+    public func merchantSession() async throws(ProviderError) -> Data {
+        do throws(SessionFailure) {
+            return try await session()
+        } catch {
+            context.log.write(.warning, "apple pay: no merchant session", ["cause": "\(error)"])
+            throw error == .noIdentity ? .rejected(reason: "no_merchant_identity") : .unavailable
+        }
+    }
+
+    /// Asks once more after 417 and Apple's own errors, both of which pass: a session has no effect until it is used.
+    func session() async throws(SessionFailure) -> Data {
+        do throws(SessionFailure) { return try await ask() } catch {
+            guard case .status(let status) = error, status == 417 || status >= 500 else { throw error }
+        }
+        return try await ask()
+    }
+
+    private func ask() async throws(SessionFailure) -> Data {
+        guard let identity = trust.identity else { throw .noIdentity }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let fields = Request(
+            merchantIdentifier: settings.merchantIdentifier, displayName: settings.displayName,
+            initiativeContext: settings.domain)
+        guard let body = try? encoder.encode(fields) else { throw .noAnswer }
+        let request = OutgoingRequest(
+            method: "POST", url: settings.gateway + ApplePayGateway.path,
+            headers: [(name: "Content-Type", value: "application/json"), (name: "Accept", value: "application/json")],
+            body: body, timeoutMilliseconds: Self.timeoutMilliseconds, maxReplyBytes: Self.sessionLimit,
+            identity: identity)
+        let reply: IncomingReply
+        do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
+            throw error == .notSent ? .notSent : .noAnswer
+        }
+        guard reply.status == 200 else { throw .status(reply.status) }
+        // Only that it is an object: what is in it is Apple's, and the browser's to judge.
+        guard reply.body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{"),
+            (try? JSONDecoder().decode([String: AnyJSON].self, from: reply.body)) != nil
+        else { throw .notJSON }
+        return reply.body
+    }
+
+    /// Any value; nothing of it is read.
+    private struct AnyJSON: Decodable {
+        init(from decoder: any Decoder) throws {}
+    }
+}

@@ -1,0 +1,70 @@
+import AppleTrust
+public import Domain
+public import FoundationEssentials
+public import ProviderKit
+
+/// Tokens: verified here always, decrypted where a key is here, and handed to the processor in the form that it takes.
+extension ApplePayProvider: InstrumentVerifying {
+    public var processor: AccountID { settings.processor }
+    public var tokenForm: InstrumentForm { settings.tokenForm }
+
+    public func verify(token: Data, applicationData: Data) throws(InstrumentRefusal) -> VerifiedInstrument {
+        do throws(ApplePayRefusal) {
+            let verified = try trust.verifier.verify(
+                try ApplePayToken(Array(token)), applicationData: Array(applicationData),
+                at: context.time.milliseconds())
+            guard !trust.keyRing.isEmpty else {
+                return VerifiedInstrument(
+                    transactionID: verified.transactionID, amount: nil, instrument: Self.encrypted(verified))
+            }
+            let decrypted = try trust.keyRing.decrypt(verified)
+            let instrument =
+                settings.tokenForm == .encrypted
+                ? Self.encrypted(verified) : .networkToken(Self.networkToken(decrypted))
+            return VerifiedInstrument(
+                transactionID: verified.transactionID,
+                amount: StatedAmount(value: decrypted.amountMinor, currencyNumber: decrypted.currencyNumeric),
+                instrument: instrument)
+        } catch {
+            throw InstrumentRefusal(.init(error.reason), detail: error.detail)
+        }
+    }
+
+    private static func encrypted(_ verified: VerifiedToken) -> Instrument {
+        let token = verified.token
+        return .applePayEncrypted(
+            EncryptedToken(
+                paymentData: token.paymentData, transactionID: verified.transactionID,
+                displayName: token.method.displayName, network: token.method.network))
+    }
+
+    private static func networkToken(_ decrypted: DecryptedToken) -> NetworkToken {
+        decrypted.withCard { card in
+            NetworkToken(
+                accountNumber: SecretBytes(card.accountNumber), expiryMonth: card.expiryMonth,
+                expiryYear: card.expiryYear, cryptogram: card.cryptogram.map { SecretBytes($0) },
+                electronicCommerceIndicator: card.eci, emvData: card.emvData.map { SecretBytes($0) },
+                encryptedPIN: card.encryptedPIN.map { SecretBytes($0) },
+                deviceManufacturerID: decrypted.deviceManufacturerIdentifier,
+                merchantTokenID: decrypted.merchantTokenIdentifier)
+        }
+    }
+}
+
+extension InstrumentRefusal.Reason {
+    init(_ reason: ApplePayRefusal.Reason) {
+        switch reason {
+        case .malformed: self = .malformed
+        case .unsupportedVersion: self = .unsupportedVersion
+        case .untrustedChain: self = .untrustedChain
+        case .wrongPurpose: self = .wrongPurpose
+        case .badSignature: self = .badSignature
+        case .signingTimeOutOfWindow: self = .signingTimeOutOfWindow
+        case .unknownMerchantKey: self = .unknownMerchantKey
+        case .applicationDataMismatch: self = .applicationDataMismatch
+        case .transactionIdentifierMismatch: self = .transactionIdentifierMismatch
+        case .decryptionFailed: self = .decryptionFailed
+        case .simulatorToken: self = .simulatorToken
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import ProviderKit
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApplePayProvider
+
+struct ApplePaySessionTests {
+    private static func status(_ status: Int) -> WalletBench.Answer {
+        { _ in IncomingReply(status: status, body: Data(#"{"statusMessage":"secret of Apple's"}"#.utf8)) }
+    }
+
+    @Test func `a session is asked for with the identity and passed through byte for byte`() async throws {
+        let bench = WalletBench()
+        let provider = try bench.provider()
+        #expect(try await provider.merchantSession() == WalletBench.session)
+        let request = try #require(bench.requests.first)
+        #expect(request.url == "https://gateway.example/paymentservices/paymentSession" && request.method == "POST")
+        #expect(
+            String(decoding: request.body, as: UTF8.self)
+                == #"{"displayName":"Example","initiative":"web","initiativeContext":"shop.example.com","#
+                + #""merchantIdentifier":"\#(ApplePayMint.merchantIdentifier)"}"#)
+        #expect(request.identity?.certificates == Array(ApplePayMint.identity.certificatePEM.utf8))
+        #expect(request.timeoutMilliseconds <= 10_000 && request.maxReplyBytes <= 64 << 10)
+        #expect("\(request)".contains("PRIVATE KEY") == false)
+    }
+
+    @Test(arguments: [417, 500, 503])
+    func `what passes is asked once more`(_ status: Int) async throws {
+        let bench = WalletBench()
+        bench.answer(Self.status(status))
+        let provider = try bench.provider()
+        #expect(try await provider.merchantSession() == WalletBench.session)
+        bench.answer(Self.status(status), Self.status(status))
+        await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
+        #expect(bench.requests.count == 4)
+    }
+
+    @Test(arguments: [204, 301, 302, 307, 400, 401, 403, 404, 429])
+    func `any other status is no session, and no redirect is followed`(_ status: Int) async throws {
+        let bench = WalletBench()
+        bench.answer { _ in
+            IncomingReply(
+                status: status, headers: [(name: "location", value: "https://evil.example/")], body: WalletBench.session
+            )
+        }
+        let provider = try bench.provider()
+        await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
+        #expect(bench.requests.count == 1)
+        let logged = bench.logged.withLock { $0.joined() }
+        #expect(logged.contains("status(\(status))") && !logged.contains("nonce") && !logged.contains("evil"))
+    }
+
+    @Test(arguments: ["", "null", "[]", "\"text\"", "{", "<html>", "{}x"])
+    func `what is no JSON object is no session`(_ body: String) async throws {
+        let bench = WalletBench()
+        bench.answer { _ in IncomingReply(status: 200, body: Data(body.utf8)) }
+        let provider = try bench.provider()
+        await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
+    }
+
+    @Test(arguments: [HTTPTransportError.notSent, .outcomeUnknown])
+    func `no connection and no answer are told apart in the log`(_ error: HTTPTransportError) async throws {
+        let bench = WalletBench()
+        bench.fail(error)
+        let provider = try bench.provider()
+        await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
+        let cause = error == .notSent ? "notSent" : "noAnswer"
+        #expect(bench.logged.withLock { $0 } == ["warning apple pay: no merchant session cause=\(cause)"])
+    }
+
+    @Test func `without an identity there is no session`() async throws {
+        let bench = WalletBench()
+        let provider = try bench.provider { $0["identity"] = nil }
+        await #expect(throws: ProviderError.rejected(reason: "no_merchant_identity")) {
+            try await provider.merchantSession()
+        }
+        #expect(bench.requests.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            "https://apple-pay-gateway.apple.com/paymentservices/startSession", "https://apple-pay-gateway.apple.com",
+            "https://apple-pay-gateway.apple.com:443/x", "https://cn-apple-pay-gateway.apple.com/paymentservices/x",
+            "https://apple-pay-gateway-cert.apple.com/", "https://cn-apple-pay-gateway-cert.apple.com/",
+            "https://apple-pay-gateway-nc-pod5.apple.com/paymentservices/startSession",
+            "https://cn-apple-pay-gateway-tj-pod3-dr.apple.com/",
+        ])
+    func `Apple's addresses are known`(_ address: String) throws {
+        #expect(try WalletBench().provider().isKnown(validationURL: address))
+    }
+
+    @Test(
+        arguments: [
+            "https://apple-pay-gateway-apple.com/x", "https://apple-pay-gateway.apple.com.evil.test/x",
+            "http://apple-pay-gateway.apple.com/x", "https://apple-pay-gateway.apple.com@evil.test/",
+            "https://user@apple-pay-gateway.apple.com/", "https://apple-pay-gateway.apple.com:8443/",
+            "https://apple-pay-gateway.apple.com./", "https://apple-pay-gateway-evil.example.zapple.com/",
+            "https://169.254.169.254/", "file:///etc/passwd", "//apple-pay-gateway.apple.com/", "",
+            "https://evil.test/apple-pay-gateway.apple.com", "https://evil.test#apple-pay-gateway.apple.com",
+            "https://apple-pay-gateway-nc-pod6.apple.com/", "https://apple-pay-gateway.аpple.com/",
+            "https://apple-pay-gateway.apple.com\\@evil.test/", " https://apple-pay-gateway.apple.com/",
+            "https://apple-pay-gateway.apple.com%2eevil.test/", "https://apple.com/",
+        ])
+    func `nobody else's address is`(_ address: String) throws {
+        #expect(try !WalletBench().provider().isKnown(validationURL: address))
+    }
+}

@@ -1,0 +1,63 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+
+/// Apple Pay: merchant sessions, tokens, and the proof of the domain (`api.md` section 8).
+struct ApplePayRoutes {
+    let gateway: Gateway
+    /// One share of merchant sessions for each user.
+    let limiter: RateLimiter
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(.post, "/v1/public/apple-pay/session", .user, idempotency: .ignored, handle: session),
+            Endpoint(.post, "/v1/public/apple-pay/payments", .user, bodyLimit: 64 << 10, handle: pay),
+            Endpoint(
+                .get, "/.well-known/apple-developer-merchantid-domain-association", .anyone, isAlwaysServed: true,
+                handle: association),
+        ]
+    }
+
+    private func session(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(SessionFields.self)
+        let user = try call.user
+        if let wait = limiter.take(user.rawValue) { throw .rateLimited(retryAfter: max(1, wait)) }
+        let session = try await gateway.issueMerchantSession(
+            fields.order_id, validationURL: fields.validation_url, user: user)
+        // Apple's object is signed: it goes on byte for byte.
+        return .data(Data(#"{"merchant_session":"#.utf8) + session + Data("}".utf8))
+    }
+
+    private func pay(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(PaymentFields.self)
+        guard let token = JSONText.member("token", of: call.body) else {
+            throw .invalidRequest(field: "token", reason: "must be there once")
+        }
+        return try .json(
+            try await gateway.payWithToken(fields.order_id, token: token, user: call.user, context: call.context))
+    }
+
+    private func association(_ call: Call) async throws(GatewayError) -> Answer {
+        let host = call.request.authority.map { String($0.prefix { $0 != ":" }) }
+        return .raw(
+            status: .ok, contentType: "text/plain", body: try gateway.domainAssociation(host: host), headers: [])
+    }
+}
+
+private struct SessionFields: Decodable {
+    let order_id: String
+    let validation_url: String?
+}
+
+private struct PaymentFields: Decodable {
+    let order_id: String
+    let token: Token
+
+    /// An object; what is in it is read from the bytes as they came.
+    struct Token: Decodable {
+        private enum CodingKeys: CodingKey {}
+
+        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self) }
+    }
+}

@@ -1,0 +1,75 @@
+public import Domain
+public import FoundationEssentials
+
+/// A provider whose contract a wallet answers with a token, which another account, the processor, charges.
+public protocol InstrumentVerifying: PaymentProvider {
+    /// The account that moves the money.
+    var processor: AccountID { get }
+
+    /// The form in which the processor is given tokens.
+    var tokenForm: InstrumentForm { get }
+
+    /// Verifies a token, offline and now.
+    ///
+    /// - Parameters:
+    ///   - token: JSON as the client sent it.
+    ///   - applicationData: what the payment's contract asked the wallet to sign.
+    /// - Throws: ``InstrumentRefusal`` with the precise reason.
+    func verify(token: Data, applicationData: Data) throws(InstrumentRefusal) -> VerifiedInstrument
+}
+
+/// A token that the wallet's maker has signed for one payment.
+public struct VerifiedInstrument: Sendable {
+    /// The signed id of the wallet's transaction; no two payments may have it.
+    public let transactionID: String
+    /// What the payer agreed to; nil where no key is here to read it.
+    public let amount: StatedAmount?
+    public let instrument: Instrument
+
+    public init(transactionID: String, amount: StatedAmount?, instrument: Instrument) {
+        self.transactionID = transactionID
+        self.amount = amount
+        self.instrument = instrument
+    }
+}
+
+/// An amount in minor units of a currency that is named by its ISO 4217 number, `156`.
+public struct StatedAmount: Sendable, Equatable {
+    public let value: Int64
+    public let currencyNumber: String
+
+    public init(value: Int64, currencyNumber: String) {
+        self.value = value
+        self.currencyNumber = currencyNumber
+    }
+
+    package func equals(_ money: Money) -> Bool {
+        value == money.value && currencyNumber == money.currency.number
+    }
+}
+
+/// Why a token is refused; the raw values are the reasons of `api.md` section 2.
+public struct InstrumentRefusal: Error, Sendable, Equatable {
+    public enum Reason: String, Sendable, CaseIterable {
+        case malformed
+        case unsupportedVersion = "unsupported_version"
+        case untrustedChain = "untrusted_chain"
+        case wrongPurpose = "wrong_purpose"
+        case badSignature = "bad_signature"
+        case signingTimeOutOfWindow = "signing_time_out_of_window"
+        case unknownMerchantKey = "unknown_merchant_key"
+        case applicationDataMismatch = "application_data_mismatch"
+        case transactionIdentifierMismatch = "transaction_identifier_mismatch"
+        case decryptionFailed = "decryption_failed"
+        case simulatorToken = "simulator_token"
+    }
+
+    public let reason: Reason
+    /// Finer words for the log, never a part of the token.
+    public let detail: String
+
+    public init(_ reason: Reason, detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+}

@@ -1,0 +1,21 @@
+/// What a call shows of us on TLS, and whom it trusts; it shows nothing of itself.
+public struct OutgoingIdentity: Sendable, Hashable {
+    /// PEM; the certificate first, then what leads to its root.
+    public let certificates: [UInt8]
+    /// PEM.
+    public let privateKey: [UInt8]
+    /// PEM of the only roots that the peer's certificate may lead to; nil means the system's.
+    public let trustedRoots: [UInt8]?
+
+    public init(certificates: [UInt8], privateKey: [UInt8], trustedRoots: [UInt8]? = nil) {
+        self.certificates = certificates
+        self.privateKey = privateKey
+        self.trustedRoots = trustedRoots
+    }
+}
+
+extension OutgoingIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "OutgoingIdentity" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,170 @@
+import ApplePayProvider
+package import Domain
+package import Foundation
+package import Gateway
+package import ProviderKit
+package import Store
+
+/// What an Apple Pay account of a test says.
+package struct WalletDeskSetup: Sendable {
+    package var desk = DeskSetup()
+    package var form = InstrumentForm.encrypted
+    /// Whether the payment processing keys are here.
+    package var hasKeys = true
+    package var hasIdentity = true
+    package var trustsMint = true
+    /// What answers for Apple's gateway.
+    package var gateway: (any HTTPTransport)?
+
+    package init() {}
+
+    package init(_ edit: (inout WalletDeskSetup) -> Void) { edit(&self) }
+
+    package var settings: [String: SettingValue] {
+        var settings: [String: SettingValue] = [
+            "merchant_identifier": .text(ApplePayMint.merchantIdentifier), "display_name": .text("Example"),
+            "domain": .text("shop.example.com"), "country_code": .text("CN"),
+            "supported_networks": .list([.text("visa"), .text("chinaUnionPay")]),
+            "merchant_capabilities": .list([.text("supports3DS")]),
+            "gateway": .text("https://gateway.example"), "processor": .text(WalletDesk.processor),
+            "token_form": .text(form.rawValue), "signing_time_window_seconds": .integer(300),
+            "root_certificates": .list(trustsMint ? [.text(ApplePayMint.rootFile)] : []),
+            "domain_association": .text(Self.association),
+        ]
+        if hasKeys {
+            settings["payment_processing"] = .list(Self.processing)
+        }
+        if hasIdentity { settings["identity"] = Self.identity }
+        return settings
+    }
+
+    /// A certificate and its key, as settings name them.
+    package static func pair(_ identity: ApplePayIdentity) -> SettingValue {
+        let file = AppleMint.file("certificate.pem", Data(identity.certificatePEM.utf8))
+        return .object(["certificate": .text(file), "private_key": .text(identity.keyPEM)])
+    }
+
+    // Written once: every desk of a test run has these.
+    private static let processing = [pair(ApplePayMint.processingEC), pair(ApplePayMint.processingRSA)]
+    private static let identity = pair(ApplePayMint.identity)
+    private static let association = file("association.txt", Data("the association of the tests".utf8))
+
+    /// A file of this test run; its path.
+    package static func file(_ name: String, _ content: Data) -> String { AppleMint.file(name, content) }
+}
+
+/// A ``Desk`` that takes Apple Pay, charged by one of its sandbox accounts.
+package struct WalletDesk: Sendable {
+    package static let account = "apple-pay"
+    package static let processor = "box-url"
+
+    package let desk: Desk
+    package let gateway: Gateway
+
+    package var line: SandboxLine { desk.line }
+    package var store: Store { desk.store }
+
+    init(_ desk: Desk, _ setup: WalletDeskSetup) throws {
+        self.desk = desk
+        let base = desk.gateway
+        let account = ConfiguredAccount(
+            id: try .test(Self.account), provider: try Self.provider(setup, desk), enabled: true,
+            routing: AccountRouting(platforms: [.web, .ios], priority: 200), notifyToken: nil)
+        gateway = Gateway(
+            store: desk.store,
+            registry: ProviderRegistry(
+                kinds: Array(base.registry.kinds.values) + [ApplePayProvider.self],
+                accounts: base.registry.accounts + [account]),
+            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
+            settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
+        desk.transport.connect(to: gateway)
+    }
+
+    private static func provider(_ setup: WalletDeskSetup, _ desk: Desk) throws -> ApplePayProvider {
+        let id = try AccountID.test(account)
+        return try ApplePayProvider(
+            account: ProviderAccount(id: id, settings: ProviderSettings(setup.settings), isDevelopment: true),
+            context: ProviderContext(
+                http: setup.gateway ?? desk.transport, time: desk.clock.time, random: desk.gateway.random,
+                book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL))
+    }
+
+    /// Runs every due job as ``Desk/work()`` does, with this account.
+    package func work() async throws {
+        try await gateway.prepareJobs()
+        while true {
+            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
+            guard !jobs.isEmpty else { return }
+            for job in jobs { await gateway.perform(job) }
+        }
+    }
+
+    package func checkout(
+        _ sku: String = "vip_month", user: String = "alice", quantity: Int64 = 1, context: CallContext = .test
+    ) async throws -> PaymentContract {
+        desk.clock.tick()
+        let request = CheckoutRequest(
+            sku: sku, quantity: quantity, platform: .web,
+            currency: Desk.money(0, sku == "walkie" ? "USD" : "CNY").currency,
+            accept: [.applePay])
+        return try await gateway.openCheckout(request, user: Desk.user(user), context: context)
+    }
+
+    /// Another attempt for an open order.
+    package func retry(
+        _ order: ID<Order>, accept: Set<ContractType> = [.applePay], provider: String? = nil, user: String = "alice"
+    ) async throws -> PaymentContract {
+        desk.clock.tick()
+        let request = RetryRequest(platform: .web, currency: nil, provider: provider, accept: accept, returnURL: nil)
+        return try await gateway.retryCheckout(order.rawValue, request, user: Desk.user(user), context: .test)
+    }
+
+    /// The token with which a wallet answers a contract: for its amount, signed now.
+    package func token(
+        _ contract: PaymentContract, version: ApplePayRecipe.Version = .ec, amount: Int64? = nil,
+        currency: String? = nil, variant: ApplePayVariant? = nil, _ edit: (inout ApplePayRecipe) -> Void = { _ in }
+    ) throws -> Data {
+        guard case .applePay(let request) = contract.instruction else {
+            throw Desk.Contradiction(description: "no wallet answers this contract")
+        }
+        return Data(
+            ApplePayMint.token(
+                amount: amount ?? contract.amount.value, currency: currency ?? contract.amount.currency.number,
+                applicationData: Data(base64Encoded: request.applicationData).map(Array.init), version: version,
+                at: desk.clock.now.rawValue, variant: variant, edit))
+    }
+
+    @discardableResult
+    package func pay(
+        _ contract: PaymentContract, _ token: Data, user: String = "alice", context: CallContext = .test
+    ) async throws -> TokenPayment {
+        try await gateway.payWithToken(contract.order.rawValue, token: token, user: Desk.user(user), context: context)
+    }
+
+    /// A checkout, paid by a sound token.
+    @discardableResult
+    package func buy(_ sku: String = "vip_month", user: String = "alice") async throws -> PaymentContract {
+        let contract = try await checkout(sku, user: user)
+        try await pay(contract, try token(contract), user: user)
+        return contract
+    }
+
+    /// Why a payment is refused; nil where it is not.
+    package func refusal(
+        _ contract: PaymentContract, _ token: Data, user: String = "alice"
+    ) async throws -> GatewayError? {
+        do {
+            try await pay(contract, token, user: user)
+            return nil
+        } catch let error as GatewayError {
+            return error
+        }
+    }
+}
+
+/// Runs a test at a desk that takes Apple Pay, and then recomputes every invariant of what it left.
+package func withWalletDesk(
+    on engine: TestEngine, _ setup: WalletDeskSetup = WalletDeskSetup(), _ body: (WalletDesk) async throws -> Void
+) async throws {
+    try await withDesk(on: engine, setup.desk) { try await body(try WalletDesk($0, setup)) }
+}
