@@ -13,6 +13,12 @@ public protocol Rehearsal: Sendable {
     /// How many seconds a notification's signing time may differ from now; nil where signatures carry no time.
     var signatureWindow: Int64? { get }
 
+    /// Whether a payer's act can end a payment badly; false where the service only knows paid and not yet paid.
+    var payersCanFail: Bool { get }
+
+    /// Whether notifications name a currency; false where it goes without saying.
+    var namesCurrencies: Bool { get }
+
     /// The account's provider. The kit's transport plays the behaviour for whatever goes over HTTP; only a provider
     /// that plays its own payment service has to look at it.
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider
@@ -53,6 +59,8 @@ public protocol Rehearsal: Sendable {
 
 extension Rehearsal {
     public var signatureWindow: Int64? { nil }
+    public var payersCanFail: Bool { true }
+    public var namesCurrencies: Bool { true }
 
     public func answer(
         _ request: OutgoingRequest, in context: ProviderContext

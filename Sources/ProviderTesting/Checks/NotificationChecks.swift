@@ -56,10 +56,11 @@ extension Check {
             let payment = stage.reference(try stage.attempt())
             let other = payment.amount.currency.code == "USD" ? "CNY" : "USD"
             guard let currency = Currency(other) else { throw CheckStop.failed("no other currency") }
-            for amount in [
-                Money(value: 1, currency: payment.amount.currency),
-                Money(value: payment.amount.value, currency: currency),
-            ] {
+            var amounts = [Money(value: 1, currency: payment.amount.currency)]
+            if stage.rehearsal.namesCurrencies {
+                amounts.append(Money(value: payment.amount.value, currency: currency))
+            }
+            for amount in amounts {
                 let raw = try await stage.need("event of \(amount)", payment, .paymentSucceeded(amount))
                 let facts = try await stage.receive(provider, raw).facts
                 try stage.expect(states(facts, .paymentSucceeded(amount), payment), "\(amount) became \(facts)")

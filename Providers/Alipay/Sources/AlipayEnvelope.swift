@@ -1,0 +1,106 @@
+import FoundationEssentials
+
+/// `{"alipay_trade_query_response":{…},"sign":"…"}`, its parts as they were received.
+///
+/// What is signed is the node's text byte for byte, with the braces and with every escape as Alipay wrote it, so it is
+/// cut out of the answer and never written anew.
+struct AlipayEnvelope {
+    let node: Data
+    let signature: String?
+    /// Which of its certificates Alipay signed with, in certificate mode.
+    let certificateNumber: String?
+
+    /// - Returns: nil for what is no JSON object with the method's node, or `error_response` instead, exactly once.
+    init?(_ body: Data, method: String) {
+        var reader = Reader(bytes: [UInt8](body))
+        guard let members = reader.members() else { return nil }
+        func value(_ name: String) -> ArraySlice<UInt8>? {
+            members.first { $0.name.elementsEqual(name.utf8) }?.value
+        }
+        let name = method.replacing(".", with: "_") + "_response"
+        guard let node = value(name) ?? value("error_response"), node.first == UInt8(ascii: "{") else { return nil }
+        self.node = Data(node)
+        func text(_ name: String) -> String? {
+            value(name).flatMap { try? JSONDecoder().decode(String.self, from: Data($0)) }
+        }
+        signature = text("sign")
+        certificateNumber = text("alipay_cert_sn")
+    }
+
+    /// Reads the outermost object alone; what is within its values is judged where they are decoded.
+    private struct Reader {
+        let bytes: [UInt8]
+        var place = 0
+
+        private static let memberLimit = 64
+
+        /// - Returns: nil for anything but one object, a name that comes twice, too many, and what follows it.
+        mutating func members() -> [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)]? {
+            guard take("{") else { return nil }
+            var members: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
+            if !take("}") {
+                repeat {
+                    skipSpace()
+                    guard let name = string()?.dropFirst().dropLast(), take(":"), let value = value(),
+                        members.count < Self.memberLimit, !members.contains(where: { $0.name == name })
+                    else { return nil }
+                    members.append((name, value))
+                } while take(",")
+                guard take("}") else { return nil }
+            }
+            skipSpace()
+            return place == bytes.count ? members : nil
+        }
+
+        /// Strings, objects, arrays and words; nesting is counted, not descended into.
+        private mutating func value() -> ArraySlice<UInt8>? {
+            skipSpace()
+            let begin = place
+            var depth = 0
+            while place < bytes.count {
+                switch bytes[place] {
+                case UInt8(ascii: "\""):
+                    guard string() != nil else { return nil }
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    depth += 1
+                    place += 1
+                case UInt8(ascii: "}") where depth == 0, UInt8(ascii: "]") where depth == 0,
+                    UInt8(ascii: ",") where depth == 0:
+                    return begin == place ? nil : bytes[begin..<place]
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    depth -= 1
+                    place += 1
+                default: place += 1
+                }
+                if depth == 0, [UInt8(ascii: "\""), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(bytes[place - 1]) {
+                    return bytes[begin..<place]
+                }
+            }
+            return nil
+        }
+
+        /// A string with its quotes.
+        private mutating func string() -> ArraySlice<UInt8>? {
+            let begin = place
+            guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nil }
+            place += 1
+            while place < bytes.count {
+                let byte = bytes[place]
+                place += byte == UInt8(ascii: "\\") ? 2 : 1
+                if byte == UInt8(ascii: "\"") { return bytes[begin..<place] }
+            }
+            return nil
+        }
+
+        private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+            skipSpace()
+            guard place < bytes.count, bytes[place] == UInt8(ascii: mark) else { return false }
+            place += 1
+            return true
+        }
+
+        private mutating func skipSpace() {
+            while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
+        }
+    }
+}

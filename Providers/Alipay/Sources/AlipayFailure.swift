@@ -1,0 +1,66 @@
+import ProviderKit
+
+/// How a call to Alipay can end without its answer.
+enum AlipayFailure: Error, Sendable, Equatable {
+    /// It never reached Alipay.
+    case notSent
+    /// It may have taken effect: a time limit, a cut connection, an answer that is none of Alipay's.
+    case unanswered
+    /// An answer of Alipay's form that its key does not prove, and the word that it has.
+    case unproven(word: String?, isSigned: Bool)
+    /// Alipay's word, proven.
+    case refused(AlipayRefusal)
+    /// The answer is about another payment.
+    case foreign
+    /// The answer cannot be said in our words.
+    case unsayable
+}
+
+/// An answer of Alipay's that is no success, without its messages: they can repeat what was signed.
+struct AlipayRefusal: Error, Sendable, Equatable {
+    /// A number such as `40004`.
+    let code: String
+    /// Such as `ACQ.TRADE_NOT_EXIST`; nil where it is no word.
+    let word: String?
+
+    /// There is no trade of this number; a QR code that nobody has scanned has none.
+    var isMissing: Bool { code == "40004" && word == "ACQ.TRADE_NOT_EXIST" }
+
+    /// A number of ours has been used with other parameters, or its trade has ended well: what is true has to be asked.
+    var isAboutAnother: Bool {
+        ["ACQ.TRADE_HAS_SUCCESS", "ACQ.CONTEXT_INCONSISTENT", "ACQ.DISCORDANT_REPEAT_REQUEST"].contains(word)
+    }
+
+    /// A "no" of the acquirer's, about this very trade.
+    fileprivate var isFinal: Bool {
+        guard code == "40004", let word, word.hasPrefix("ACQ.") else { return false }
+        return !["ACQ.SYSTEM_ERROR", "ACQ.REQUEST_TOO_FREQUENT", "ACQ.REFUND_IN_PROGRESS"].contains(word)
+            && !isAboutAnother
+    }
+
+    /// The gateway refused before anything began: a key, a right, a parameter, a limit.
+    fileprivate var isBeforeWork: Bool { ["20001", "40001", "40002", "40003", "40005", "40006"].contains(code) }
+}
+
+extension AlipayFailure {
+    /// What it means to Paydesk after a call that changes something.
+    var afterChange: ProviderError {
+        switch self {
+        case .notSent: return .unavailable
+        case .unanswered, .unsayable: return .outcomeUnknown
+        case .unproven, .foreign: return .invalidSignature
+        case .refused(let refusal):
+            if refusal.isBeforeWork { return .unavailable }
+            guard refusal.isFinal, let word = refusal.word else { return .outcomeUnknown }
+            return .rejected(reason: word)
+        }
+    }
+
+    /// What it means after a question: that it has no answer, for whatever reason, says nothing of what was asked about.
+    var afterQuestion: ProviderError {
+        switch self {
+        case .unproven, .foreign: .invalidSignature
+        case .notSent, .unanswered, .unsayable, .refused: .unavailable
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a notification states, once its signature is good.
+extension AlipayProvider {
+    /// Alipay sends again whatever is not answered by exactly this.
+    static let acknowledgement = Acknowledgement(body: "success")
+
+    func reading(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        let form = try verified(notification)
+        guard (form["charset"] ?? "utf-8").lowercased() == "utf-8" else { throw .rejected(reason: "other_charset") }
+        guard form["app_id"] == settings.appID else { throw .rejected(reason: "other_app") }
+        // Alipay may leave it out; where it stands, it has to be ours.
+        guard form["seller_id"] ?? settings.sellerID == settings.sellerID else {
+            throw .rejected(reason: "other_seller")
+        }
+        guard let id = form["notify_id"], id.utf8.count <= 255 else { throw .rejected(reason: "bad_notify_id") }
+        guard let status = AlipayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
+        var facts: [ProviderFact] = []
+        // Whatever has a number of another form is none of ours.
+        if let payment = form["out_trade_no"].flatMap({ ID<Payment>($0) }) {
+            facts = try await self.facts(form, status, payment)
+        }
+        return ReceivedNotification(
+            eventID: id, type: status, facts: facts, acknowledgement: Self.acknowledgement)
+    }
+
+    /// Proves the fields as they were sent; empty ones are signed too, `sign` and `sign_type` are not.
+    private func verified(_ notification: RawNotification) throws(ProviderError) -> FormFields {
+        guard notification.method == .post, let form = FormFields(notification.body), form["sign_type"] == "RSA2",
+            let signature = form["sign"],
+            settings.proof.isProven(
+                form.joined(without: ["sign", "sign_type"], dropsEmpty: false), signature, by: form["alipay_cert_sn"])
+        else { throw .invalidSignature }
+        return form
+    }
+
+    private func facts(
+        _ form: FormFields, _ status: String, _ payment: ID<Payment>
+    ) async throws(ProviderError) -> [ProviderFact] {
+        // A refund in part is told of with the trade's own status, which is no second payment.
+        if form["gmt_refund"] != nil || AlipayText.money(form["refund_fee"]).map({ !$0.isZero }) ?? false {
+            return try await refundFacts(form, payment)
+        }
+        let outcome: PaymentOutcome
+        switch status {
+        case "WAIT_BUYER_PAY": outcome = .accepted
+        case "TRADE_SUCCESS", "TRADE_FINISHED":
+            guard let money = AlipayText.money(form["total_amount"], form["trans_currency"]) else {
+                throw .rejected(reason: "bad_amount")
+            }
+            outcome = .succeeded(money)
+        case "TRADE_CLOSED":
+            // Closed after it was paid: its refunds tell of the money.
+            guard form["gmt_payment"] == nil else { return [] }
+            outcome = .cancelled
+        default: outcome = .pending(status: status)
+        }
+        return [
+            .payment(PaymentReport(payment: payment, outcome: outcome, reference: AlipayText.word(form["trade_no"])))
+        ]
+    }
+
+    /// `refund_fee` is the sum of all refunds, so a refund that is none of ours is asked for by its number.
+    private func refundFacts(
+        _ form: FormFields, _ payment: ID<Payment>
+    ) async throws(ProviderError) -> [ProviderFact] {
+        let number = form["out_biz_no"] ?? payment.rawValue
+        if let refund = ID<Refund>(number) {
+            return [.refund(RefundReport(payment: payment, refund: refund, outcome: .succeeded, amount: nil))]
+        }
+        let known: AlipayRefund?
+        do throws(AlipayFailure) { known = try await api.refund(number, of: payment) } catch {
+            // Alipay sends the notification again, and then it is asked again.
+            throw .unavailable
+        }
+        let total = AlipayText.money(form["total_amount"])
+        let isWhole = total != nil && AlipayText.money(form["refund_fee"]) == total
+        guard known != nil || isWhole else {
+            context.log.write(
+                .warning, "alipay: a refund of unknown amount was made elsewhere", ["payment": payment.rawValue])
+            return []
+        }
+        return [
+            .refund(
+                RefundReport(
+                    payment: payment, refund: nil, outcome: .succeeded, amount: known?.amount,
+                    reference: String(number.prefix(64))))
+        ]
+    }
+}

@@ -1,0 +1,92 @@
+import Domain
+import ProviderKit
+
+/// Opening a payment, and closing one.
+extension AlipayProvider {
+    private struct Precreated: Decodable {
+        let out_trade_no: String?
+        let qr_code: String?
+    }
+
+    /// The most of one trade, in fen.
+    private static let amountLimit: Int64 = 10_000_000_000
+
+    func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
+        guard (1...Self.amountLimit).contains(attempt.amount.value) else {
+            throw .rejected(reason: attempt.amount.value < 1 ? "amount_not_positive" : "amount_too_large")
+        }
+        let instruction: PaymentInstruction
+        switch settings.mode {
+        case .precreate: instruction = .qr(text: try await precreate(attempt))
+        case .page: instruction = .url(checkoutURL: try address(attempt, isPhone: false))
+        case .wap: instruction = .url(checkoutURL: try address(attempt, isPhone: true))
+        case .web:
+            let isPhone = [.ios, .android].contains(attempt.platform)
+            instruction = .url(checkoutURL: try address(attempt, isPhone: isPhone))
+        }
+        return OpenedPayment(instruction: instruction, reference: nil)
+    }
+
+    private func precreate(_ attempt: PaymentAttempt) async throws(ProviderError) -> String {
+        do throws(AlipayFailure) {
+            let made: Precreated = try await api.call(
+                "alipay.trade.precreate", content(attempt, productCode: settings.productCode),
+                more: ["notify_url": context.notifyURL])
+            guard made.out_trade_no == attempt.payment.rawValue else { throw .foreign }
+            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else { throw .unsayable }
+            return code
+        } catch {
+            throw error.afterChange
+        }
+    }
+
+    /// A page's address, signed here; nobody is asked.
+    ///
+    /// Its time is that of the payment's making, so that a repeated opening gives the same address.
+    private func address(_ attempt: PaymentAttempt, isPhone: Bool) throws(ProviderError) -> String {
+        var content = content(
+            attempt, productCode: settings.productCode ?? (isPhone ? "QUICK_WAP_WAY" : "FAST_INSTANT_TRADE_PAY"))
+        // Where the payer goes who leaves the page without paying.
+        if isPhone { content["quit_url"] = attempt.returnURL }
+        let request = AlipayRequest(
+            isPhone ? "alipay.trade.wap.pay" : "alipay.trade.page.pay", content, at: attempt.payment.madeAt, settings,
+            more: ["notify_url": context.notifyURL, "return_url": attempt.returnURL ?? ""])
+        guard let request else { throw .unavailable }
+        return request.address(settings.gateway)
+    }
+
+    private func content(_ attempt: PaymentAttempt, productCode: String?) -> [String: String] {
+        let subject = AlipayText.subject(attempt.title)
+        var content = [
+            "out_trade_no": attempt.payment.rawValue, "total_amount": attempt.amount.decimal,
+            "subject": subject.allSatisfy(\.isWhitespace) ? attempt.order.rawValue : subject,
+            "time_expire": AlipayText.time(attempt.expiresAt),
+        ]
+        content["product_code"] = productCode
+        return content
+    }
+
+    func cancelling(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        do throws(AlipayFailure) {
+            try await api.close(payment.payment)
+            return PaymentReport(payment: payment.payment, outcome: .cancelled)
+        } catch {
+            let meaning = error.afterChange
+            guard case .rejected = meaning else { throw meaning }
+        }
+        // Alipay has no such trade yet, or it has ended: what it is now is the answer.
+        return try await query(payment)
+    }
+}
+
+extension ID {
+    /// When it was made: the first 48 bits of a UUIDv7 are milliseconds since 1970 (RFC 9562 section 5.7).
+    var madeAt: Timestamp {
+        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+        let bits = rawValue.utf8.suffix(26).reduce(UInt128(0)) { bits, letter in
+            bits << 5 | UInt128(alphabet.firstIndex(of: letter) ?? 0)
+        }
+        return Timestamp(Int64(truncatingIfNeeded: bits >> 80) / 1_000)
+    }
+}

@@ -1,0 +1,61 @@
+public import Domain
+public import ProviderKit
+
+/// Alipay: `qr` contracts by `precreate`, `url` contracts by its pages for computers and phones.
+///
+/// It remembers nothing: the payment's id is the trade's number and the refund's id that of the refund, so both can be
+/// asked for and repeated. A trade exists only once a payer has scanned or opened it, so a cancel of what nobody has
+/// touched yet cannot be definite.
+public struct AlipayProvider: PaymentProvider {
+    public static let manifest = ProviderManifest(
+        kind: "alipay", displayName: "Alipay", contractTypes: [.qr, .url],
+        currencies: [Currency("CNY")].compactMap(\.self), cancel: .bestEffort, refunds: .partial,
+        notifications: [.post], settings: AlipaySettings.schema)
+
+    let settings: AlipaySettings
+    let context: ProviderContext
+    let api: AlipayAPI
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        settings = try AlipaySettings(account)
+        self.context = context
+        api = AlipayAPI(settings: settings, context: context)
+    }
+
+    public var contractTypes: Set<ContractType> { [settings.mode.contract] }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await opening(attempt)
+    }
+
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        do throws(AlipayFailure) {
+            return try report(try await api.trade(payment.payment), payment)
+        } catch {
+            throw error.afterQuestion
+        }
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await cancelling(payment)
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await refunding(refund)
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(refund)
+    }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        try await reading(notification)
+    }
+
+    /// - Parameter trade: nil where Alipay has none yet: the code may still be scanned, so that is no end.
+    func report(_ trade: AlipayTrade?, _ payment: ProviderReference) throws(AlipayFailure) -> PaymentReport {
+        guard let trade else { return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found")) }
+        return PaymentReport(
+            payment: payment.payment, outcome: try trade.outcome(), reference: AlipayText.word(trade.trade_no))
+    }
+}

@@ -1,0 +1,101 @@
+import Domain
+import ProviderKit
+
+/// Giving money back, and asking what became of it.
+///
+/// The refund's id is Alipay's `out_request_no`: with it a refund is made once, however often it is sent.
+extension AlipayProvider {
+    func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        guard attempt.amount.currency == attempt.payment.amount.currency, attempt.amount.currency.code == "CNY" else {
+            throw .rejected(reason: "refund_currency_differs")
+        }
+        guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        do throws(AlipayFailure) {
+            let made = try await api.makeRefund(attempt)
+            if made.fund_change == "Y" {
+                return RefundReport(
+                    payment: attempt.payment.payment, refund: attempt.refund, outcome: .succeeded,
+                    amount: attempt.amount)
+            }
+        } catch {
+            throw error.afterChange
+        }
+        // No money moved by this call: it did by an earlier one, or will yet.
+        return try await asking(attempt, afterChange: true)
+    }
+
+    func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(attempt, afterChange: false)
+    }
+
+    private func asking(_ attempt: RefundAttempt, afterChange: Bool) async throws(ProviderError) -> RefundReport {
+        let known: AlipayRefund?
+        do throws(AlipayFailure) {
+            known = try await api.refund(attempt.refund.rawValue, of: attempt.payment.payment)
+        } catch {
+            // After a call that may have moved money even a question that never left says nothing.
+            throw afterChange && error.afterQuestion == .unavailable ? .outcomeUnknown : error.afterQuestion
+        }
+        guard let known else {
+            // A call may still be on its way; after a day none is.
+            let isOver = !afterChange && context.time.now > attempt.refund.madeAt.adding(days: 1)
+            return RefundReport(
+                payment: attempt.payment.payment, refund: attempt.refund,
+                outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)
+        }
+        return RefundReport(
+            payment: attempt.payment.payment, refund: attempt.refund, outcome: .succeeded, amount: known.amount)
+    }
+}
+
+/// A refund that Alipay has made.
+struct AlipayRefund: Sendable {
+    let amount: Money
+}
+
+extension AlipayAPI {
+    struct MadeRefund: Decodable {
+        let out_trade_no: String?
+        /// `Y` where this call moved money.
+        let fund_change: String?
+    }
+
+    private struct KnownRefund: Decodable {
+        let out_trade_no: String?
+        let out_request_no: String?
+        let refund_amount: String?
+        let refund_status: String?
+    }
+
+    func makeRefund(_ attempt: RefundAttempt) async throws(AlipayFailure) -> MadeRefund {
+        let made: MadeRefund = try await call(
+            "alipay.trade.refund",
+            [
+                "out_trade_no": attempt.payment.payment.rawValue, "refund_amount": attempt.amount.decimal,
+                "out_request_no": attempt.refund.rawValue,
+            ])
+        guard made.out_trade_no ?? attempt.payment.payment.rawValue == attempt.payment.payment.rawValue else {
+            throw .foreign
+        }
+        return made
+    }
+
+    /// A refund by its number; nil where Alipay has none, or none that has succeeded.
+    func refund(_ number: String, of payment: ID<Payment>) async throws(AlipayFailure) -> AlipayRefund? {
+        let known: KnownRefund
+        do throws(AlipayFailure) {
+            known = try await call(
+                "alipay.trade.fastpay.refund.query", ["out_trade_no": payment.rawValue, "out_request_no": number])
+        } catch {
+            if case .refused(let refusal) = error, refusal.isMissing { return nil }
+            throw error
+        }
+        guard known.out_trade_no ?? payment.rawValue == payment.rawValue, known.out_request_no ?? number == number
+        else { throw .foreign }
+        // An answer without these says that the question was understood, and that there is no such refund.
+        guard let text = known.refund_amount, !text.isEmpty, known.refund_status ?? "REFUND_SUCCESS" == "REFUND_SUCCESS"
+        else { return nil }
+        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .unsayable }
+        return AlipayRefund(amount: amount)
+    }
+}

@@ -1,0 +1,118 @@
+import Domain
+import ProviderKit
+
+/// What an account's file may say.
+struct AlipaySettings: Sendable {
+    /// Which of Alipay's products takes the payments.
+    enum Mode: String, CaseIterable, Sendable {
+        /// A QR code that the payer scans.
+        case precreate
+        /// Alipay's page for computers.
+        case page
+        /// Alipay's page for phones.
+        case wap
+        /// `wap` on phones and `page` elsewhere.
+        case web
+
+        var contract: ContractType { self == .precreate ? .qr : .url }
+    }
+
+    static let officialGateway = "https://openapi.alipay.com/gateway.do"
+
+    let mode: Mode
+    let appID: String
+    let sellerID: String
+    let privateKey: AlipayPrivateKey
+    let proof: AlipayProof
+    let productCode: String?
+    let gateway: String
+
+    static let schema = SettingsSchema([
+        SettingsSchema.Field(
+            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.precreate.rawValue),
+            summary: "precreate makes qr contracts; page, wap and web (one of the two by platform) make url contracts."),
+        SettingsSchema.Field("app_id", .text, required: true, summary: "The application's id, digits."),
+        SettingsSchema.Field(
+            "seller_id", .text, required: true,
+            summary: "The merchant's own Alipay id (PID), 2088…: a notification of another's money is refused."),
+        SettingsSchema.Field(
+            "app_private_key", .secret, required: true,
+            summary: "The application's RSA private key, PKCS#1 or PKCS#8, as PEM or base64 alone."),
+        SettingsSchema.Field(
+            "alipay_public_key", .text,
+            summary: "Public-key mode: Alipay's public key (not the application's), as PEM or base64 alone."),
+        SettingsSchema.Field(
+            "app_certificate", .path, summary: "Certificate mode: appCertPublicKey_….crt, the application's."),
+        SettingsSchema.Field(
+            "alipay_certificates", .list(.path), default: .list([]),
+            summary: "Certificate mode: alipayCertPublicKey_RSA2.crt; two while one replaces the other."),
+        SettingsSchema.Field(
+            "alipay_root_certificate", .path, summary: "Certificate mode: alipayRootCert.crt."),
+        SettingsSchema.Field(
+            "product_code", .text,
+            summary: "Another product code than the mode's own, such as QR_CODE_OFFLINE; usually empty."),
+        SettingsSchema.Field(
+            "gateway", .url, default: .text(officialGateway),
+            summary: "Alipay's gateway, or its sandbox's; https, except in development."),
+    ])
+
+    /// - Throws: every fault, none of them with a value.
+    init(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        var faults: [ProviderSetupError.Fault] = []
+        func fault(_ setting: String, _ problem: String, _ remedy: String) {
+            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
+        }
+        let word = settings.text("mode")
+        if !word.isEmpty, Mode(rawValue: word) == nil {
+            fault("mode", "is not one of its words", "use precreate, page, wap or web")
+        }
+        mode = Mode(rawValue: word) ?? .precreate
+        appID = settings.text("app_id")
+        if !Self.isNumber(appID, 8...32) {
+            fault(
+                "app_id", appID.isEmpty ? "is missing" : "is not made of digits", "copy the APPID of Alipay's console")
+        }
+        sellerID = settings.text("seller_id")
+        if !Self.isNumber(sellerID, 16...16) || !sellerID.hasPrefix("2088") {
+            let problem = sellerID.isEmpty ? "is missing" : "is not of 16 digits that begin with 2088"
+            fault("seller_id", problem, "copy the merchant's PID of Alipay's console")
+        }
+        let code = settings.text("product_code")
+        if !code.isEmpty, AlipayText.word(code) == nil {
+            fault("product_code", "is no word", "use Alipay's word, or leave it empty")
+        }
+        productCode = code.isEmpty ? nil : code
+
+        let text = settings.text("gateway")
+        let gateway = Self.gateway(text.isEmpty ? Self.officialGateway : text)
+        if gateway == nil {
+            fault("gateway", "is no plain web address", "give scheme, host and path alone, or leave it out")
+        } else if gateway?.hasPrefix("https://") == false, !account.isDevelopment {
+            fault("gateway", "is without https, which is for development only", "use https")
+        }
+        self.gateway = gateway ?? Self.officialGateway
+
+        let key = AlipayPrivateKey(settings.text("app_private_key"))
+        if key == nil {
+            fault(
+                "app_private_key", AlipayKeyText.problem(settings.text("app_private_key")),
+                "use the application's private key, PKCS#1 or PKCS#8, best as file:path")
+        }
+        let proof = AlipayProof.read(settings, key?.publicKey, fault: fault)
+        guard faults.isEmpty, let key, let proof else { throw ProviderSetupError(faults) }
+        privateKey = key
+        self.proof = proof
+    }
+
+    private static func isNumber(_ text: String, _ length: ClosedRange<Int>) -> Bool {
+        length.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func gateway(_ text: String) -> String? {
+        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
+            return nil
+        }
+        return address.origin + (address.rest.isEmpty ? "/" : address.rest)
+    }
+}

@@ -1,0 +1,49 @@
+import Domain
+import FoundationEssentials
+
+/// Texts that go to and come from Alipay.
+enum AlipayText {
+    /// A code or status of Alipay's, as safe to show as to log; nil for anything but words such as `ACQ.SYSTEM_ERROR`.
+    static func word(_ text: String?) -> String? {
+        guard let text, (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy({ byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            })
+        else { return nil }
+        return text
+    }
+
+    /// `yyyy-MM-dd HH:mm:ss` of the time in China, GMT+8, which has no summer time.
+    static func time(_ time: Timestamp) -> String {
+        let shifted = Date(timeIntervalSince1970: Double(time.adding(seconds: 8 * 3_600).rawValue))
+        return shifted.formatted(
+            Date.ISO8601FormatStyle(dateTimeSeparator: .space).year().month().day().time(
+                includingFractionalSeconds: false))
+    }
+
+    /// What is bought, without the characters that Alipay refuses in a subject, and within its 256.
+    static func subject(_ title: String) -> String {
+        var subject = ""
+        for character in title {
+            let isRefused = character == "/" || character == "=" || character == "&" || character.isNewline
+            guard subject.utf16.count + character.utf16.count <= 256 else { break }
+            subject.append(isRefused ? " " : character)
+        }
+        return subject
+    }
+
+    /// An amount as Alipay writes it, `39.90`.
+    ///
+    /// - Parameter currency: as an answer or a notification names it; nil means CNY.
+    /// - Returns: nil for what is no amount of the currency, or negative.
+    static func money(_ text: String?, _ currency: String? = nil) -> Money? {
+        guard let text, text.utf8.count <= 20, let currency = Currency(currency ?? "CNY"),
+            let money = Money(decimal: text, currency: currency), money.value >= 0
+        else { return nil }
+        return money
+    }
+}

@@ -1,0 +1,214 @@
+import AlipayProvider
+import Domain
+import Foundation
+import Gateway
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import TestSupport
+import Testing
+import X509
+import _CryptoExtras
+
+/// A gateway whose signatures are another library's, which Alipay's own library accepts too.
+///
+/// Set `ALIPAY_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+@Suite("Alipay's libraries agree", .serialized, .timeLimit(.minutes(30)))
+struct AlipayInteropTests {
+    @Test func `about requests, answers, pages and notifications`() async throws {
+        guard let peer = try await AlipayPeer.start() else { return }
+        defer { peer.stop() }
+        if peer.hasOfficialDoor {
+            if let output = try await AlipayPython.run("client.py", [peer.folder.path]) {
+                #expect(output == "accepted 6\n")
+                print(
+                    "interop: Alipay's own library and the gateway:",
+                    output.trimmingCharacters(in: .whitespacesAndNewlines))
+            }
+        } else {
+            print("SKIPPED: Alipay's own library needs port 80 of 127.0.0.21")
+        }
+        try await withDesk(on: .sqlite) { desk in
+            for mode in ["precreate", "page", "wap"] {
+                try await buy(desk, peer, mode: mode)
+            }
+        }
+        print("interop: python-alipay-sdk verified our requests and pages, and signed what paid our orders")
+    }
+
+    private func buy(_ desk: Desk, _ peer: AlipayPeer, mode: String) async throws {
+        let settings: [String: SettingValue] = [
+            "mode": .text(mode), "gateway": .text("http://127.0.0.1:\(peer.port)/gateway.do"),
+        ]
+        let alipay = try AlipayDesk(desk, http: AlipayLine(), settings: settings)
+        let contract = try await alipay.checkout(user: mode)
+        let payment = try desk.payment(contract).rawValue
+        if case .url(let address) = contract.instruction {
+            let query = try #require(address.split(separator: "?", maxSplits: 1).last)
+            let seen = try await peer.get("/visit?\(query)")
+            #expect(seen == "alipay.trade.\(mode).pay \(payment) 39.90")
+            let altered = query.replacing("39.90", with: "00.01")
+            #expect(altered != query)
+            #expect(try await peer.get("/visit?\(altered)") == "refused")
+        }
+        let form = try await peer.get("/pay?out_trade_no=\(payment)&status=TRADE_SUCCESS")
+        for altered in [
+            form.replacing("39.90", with: "39.91"), form.replacing("seller_id=2", with: "seller_id=3"),
+            form.replacing("passback_params=&", with: ""), form + "&x=",
+        ] {
+            #expect(altered != form)
+            await #expect(throws: GatewayError.invalidNotification) {
+                try await alipay.notify(AlipayNotice.raw(altered))
+            }
+        }
+        try await alipay.notify(AlipayNotice.raw(form))
+        #expect(try await alipay.order(contract).status == .paid)
+        let refund = try await alipay.gateway.refundOrder(
+            contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
+        #expect(refund.refund.state == .succeeded)
+        let attempt = RefundAttempt(
+            refund: refund.refund.id,
+            payment: ProviderReference(payment: try desk.payment(contract), reference: nil, amount: contract.amount),
+            amount: Desk.money(990), reason: "")
+        let provider = try AlipayProvider(
+            account: AlipayBench.account(settings), context: AlipayBench.context(http: AlipayLine()))
+        #expect(try await provider.refund(attempt).outcome == .succeeded)
+        #expect(try await provider.query(refund: attempt).amount == Desk.money(990))
+        #expect(await provider.diagnose().map(\.level) == [.good])
+        let unknown = AlipayBench().reference(AlipayBench().attempt())
+        #expect(try await provider.query(unknown).outcome == .pending(status: "not_found"))
+    }
+
+    @Test func `about the numbers of certificates`() async throws {
+        let roots = AlipayMint.certificate(
+            "Root R1", of: .init(AlipayMint.stranger.publicKey), by: .init(AlipayMint.stranger),
+            serial: [0x7F, 1, 2, 3])
+        let two = roots + "\n" + AlipayMint.alipayCertificate
+        let files = [AlipayMint.file(AlipayMint.applicationCertificate), AlipayMint.file(two)]
+        guard let output = try await AlipayPython.run("certificates.py", files) else { return }
+        let standIn = AlipayStandIn(certificate: AlipayMint.alipayNumber)
+        let bench = AlipayBench(standIn)
+        var settings = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
+        settings["alipay_root_certificate"] = .text(files[1])
+        _ = try await bench.provider(settings).open(bench.attempt())
+        let form = try #require(standIn.state.withLock { $0.forms.first })
+        #expect(output == "\(form["app_cert_sn"] ?? "") \(form["alipay_root_cert_sn"] ?? "")\n")
+        print("interop: python-alipay-sdk names certificates by the same numbers")
+    }
+}
+
+/// A run of `gateway.py` with the keys of the tests.
+private struct AlipayPeer {
+    struct Failure: Error {}
+
+    let folder: URL
+    let port: UInt16
+    let hasOfficialDoor: Bool
+    private let program: SpawnedProgram
+
+    /// - Returns: nil where no interpreter has the library; a line says so.
+    static func start() async throws -> AlipayPeer? {
+        guard try await AlipayPython.has("from alipay import AliPay") else {
+            print("SKIPPED: interop with python-alipay-sdk: no python3 that has it")
+            return nil
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, text) in [
+            ("application.pem", AlipayMint.application.pemRepresentation),
+            ("application.pub", AlipayMint.application.publicKey.pemRepresentation),
+            ("alipay.pem", AlipayMint.alipay.pemRepresentation),
+            ("alipay.pub", AlipayMint.alipay.publicKey.pemRepresentation),
+        ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
+        let port = try FreePort.next()
+        let program = try SpawnedProgram(
+            ["/usr/bin/env", AlipayPython.interpreter, AlipayPython.script("gateway.py"), folder.path, "\(port)"],
+            in: folder.path, name: "gateway",
+            environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
+        for _ in 0..<1_000 {
+            let output = (try? String(contentsOf: folder.appending(path: "gateway.out"), encoding: .utf8)) ?? ""
+            if output.hasPrefix("ready"), output.hasSuffix("\n") {
+                return AlipayPeer(
+                    folder: folder, port: port, hasOfficialDoor: output.contains("both"), program: program)
+            }
+            if program.ended() != nil { break }
+            await SpawnedProgram.pause()
+        }
+        program.send(SIGKILL)
+        throw Failure()
+    }
+
+    func get(_ path: String) async throws -> String {
+        guard let reply = await LoopbackHTTP.send("GET", path, port: port), reply.status == 200 else { throw Failure() }
+        return reply.body
+    }
+
+    func stop() {
+        program.send(SIGKILL)
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// Calls a process on this machine over HTTP.
+struct AlipayLine: HTTPTransport {
+    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
+        let parts = request.url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
+        guard parts.count == 3, let port = parts[1].split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw .notSent
+        }
+        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first }
+        let reply = await LoopbackHTTP.send(
+            request.method, "/\(parts[2])", port: port, headers: headers,
+            body: String(decoding: request.body, as: UTF8.self))
+        guard let reply else { throw .outcomeUnknown }
+        return IncomingReply(status: reply.status, body: Data(reply.body.utf8))
+    }
+}
+
+/// Python with the libraries, where there is one.
+private enum AlipayPython {
+    static let interpreter = ProcessInfo.processInfo.environment["ALIPAY_INTEROP_PYTHON"] ?? "python3"
+
+    static func script(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/\(name)").path
+    }
+
+    /// A script's output.
+    ///
+    /// - Returns: nil where no interpreter has its library; a line says so.
+    static func run(_ name: String, _ arguments: [String]) async throws -> String? {
+        let (status, output, errors) = try await call([script(name)] + arguments)
+        if status == 3 || status == 127 {
+            print("SKIPPED: interop with Alipay's libraries (\(name)): no python3 that has them")
+            return nil
+        }
+        #expect(status == 0, "\(name): \(errors)")
+        return output
+    }
+
+    static func has(_ statement: String) async throws -> Bool { try await call(["-c", statement]).status == 0 }
+
+    private static func call(
+        _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-python-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["out", "err"].map { folder.appending(path: $0) }
+        for file in files { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [interpreter] + arguments
+        process.standardOutput = try FileHandle(forWritingTo: files[0])
+        process.standardError = try FileHandle(forWritingTo: files[1])
+        try process.run()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                process.waitUntilExit()
+                continuation.resume()
+            }
+        }
+        let texts = try files.map { try String(contentsOf: $0, encoding: .utf8) }
+        return (process.terminationStatus, texts[0], texts[1])
+    }
+}

@@ -1,0 +1,91 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// Calls of the service.
+///
+/// Its answers are not signed: that they are its own only https proves. `act=order` takes the key in its address, which
+/// therefore is in no log and in no error.
+struct EPayAPI: Sendable {
+    private static let replyLimit = 64 << 10
+    private static let good = "1"
+
+    let settings: EPaySettings
+    let context: ProviderContext
+
+    /// - Throws: `refused` where the service makes none.
+    func open(_ fields: [String: String]) async throws(EPayFailure) -> EPayOpened {
+        let body = settings.signature.signed(fields)
+        return try await call("mapi", settings.mapiURL, body: body) { $0.code }
+    }
+
+    /// An order by our number; nil where the service has none, or refuses to say.
+    func order(_ payment: ID<Payment>) async throws(EPayFailure) -> EPayOrder? {
+        let query = FormFields.encoded([
+            "act": "order", "pid": settings.pid, "key": settings.key.value, "out_trade_no": payment.rawValue,
+        ])
+        let order: EPayOrder
+        do throws(EPayFailure) {
+            order = try await call("act=order", "\(settings.apiURL)?\(query)") { $0.code }
+        } catch {
+            if case .refused = error { return nil }
+            throw error
+        }
+        guard order.out_trade_no?.text == payment.rawValue, order.pid?.text ?? settings.pid == settings.pid else {
+            throw .foreign
+        }
+        return order
+    }
+
+    func refund(_ payment: ProviderReference) async throws(EPayFailure) {
+        var fields = [
+            "pid": settings.pid, "key": settings.key.value, "out_trade_no": payment.payment.rawValue,
+            "money": payment.amount.decimal,
+        ]
+        fields["trade_no"] = payment.reference.flatMap(EPayText.word)
+        let _: EPayRefunded = try await call(
+            "act=refund", "\(settings.apiURL)?act=refund", body: FormFields.encoded(fields)
+        ) { $0.code }
+    }
+
+    /// Whether the service knows the merchant and its key.
+    func merchant() async throws(EPayFailure) -> Bool {
+        struct Merchant: Decodable {
+            let code: EPayValue
+            let active: EPayValue?
+        }
+        let query = FormFields.encoded(["act": "query", "pid": settings.pid, "key": settings.key.value])
+        let merchant: Merchant = try await call("act=query", "\(settings.apiURL)?\(query)") { $0.code }
+        return merchant.active?.text != "0"
+    }
+
+    private func call<Value: Decodable>(
+        _ name: String, _ url: String, body: String? = nil, code: (Value) -> EPayValue
+    ) async throws(EPayFailure) -> Value {
+        var request = OutgoingRequest(
+            method: body == nil ? "GET" : "POST", url: url,
+            headers: [(name: "Accept", value: "application/json"), (name: "User-Agent", value: "paydesk")],
+            maxReplyBytes: Self.replyLimit)
+        if let body {
+            request.headers.append((name: "Content-Type", value: "application/x-www-form-urlencoded"))
+            request.body = Data(body.utf8)
+        }
+        let reply: IncomingReply
+        do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
+            context.log.write(.warning, "epay: no answer", ["call": name, "error": "\(error)"])
+            throw error == .notSent ? .notSent : .unanswered
+        }
+        guard reply.status == 200, let value = try? JSONDecoder().decode(Value.self, from: reply.body) else {
+            context.log.write(
+                .warning, "epay: no answer of the service's", ["call": name, "status": "\(reply.status)"])
+            throw .unanswered
+        }
+        guard code(value).text == Self.good else {
+            // The message is the service's free text, so the code alone is logged.
+            let word = EPayText.word(code(value).text) ?? "none"
+            context.log.write(name == "act=order" ? .debug : .warning, "epay: refused", ["call": name, "code": word])
+            throw .refused(code: word)
+        }
+        return value
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import ProviderKit
+
+/// How a call can end without its answer.
+enum EPayFailure: Error, Sendable, Equatable {
+    /// It never reached the service.
+    case notSent
+    /// It may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
+    case unanswered
+    /// The service's "no" under this code; which it is only its free text says.
+    case refused(code: String)
+    /// The answer is about another payment or merchant.
+    case foreign
+
+    /// What it means to Paydesk.
+    ///
+    /// A "no" is never final, because nothing tells one that can be mended from one that cannot.
+    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    func providerError(afterChange: Bool) -> ProviderError {
+        switch self {
+        case .notSent: .unavailable
+        case .unanswered, .refused: afterChange ? .outcomeUnknown : .unavailable
+        case .foreign: .invalidSignature
+        }
+    }
+}
+
+/// A value that services write as text or as a number; numbers are read digit by digit, never as floating point.
+struct EPayValue: Decodable, Sendable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self.text = text
+        } else {
+            text = try container.decode(Decimal.self).description
+        }
+    }
+}
+
+/// What mapi answers: one of three ways to pay.
+struct EPayOpened: Decodable, Sendable {
+    let code: EPayValue
+    let trade_no: EPayValue?
+    let payurl: String?
+    let qrcode: String?
+    let urlscheme: String?
+}
+
+/// What `act=order` answers.
+struct EPayOrder: Decodable, Sendable {
+    enum State: Sendable, Equatable {
+        case unpaid, paid, refunded
+        case other(String)
+    }
+
+    let code: EPayValue
+    let pid: EPayValue?
+    let trade_no: EPayValue?
+    let out_trade_no: EPayValue?
+    let money: EPayValue?
+    let status: EPayValue?
+
+    var state: State {
+        switch status?.text {
+        case "0": .unpaid
+        case "1": .paid
+        case "2": .refunded
+        default: .other(EPayText.word(status?.text) ?? "unknown")
+        }
+    }
+}
+
+/// What `act=refund` answers.
+struct EPayRefunded: Decodable, Sendable {
+    let code: EPayValue
+}

@@ -1,0 +1,30 @@
+public import ProviderKit
+
+extension EPayProvider: OnlineDiagnosing {
+    /// Asks the service whether it knows the merchant by this key.
+    public func diagnose() async -> [Diagnosis] {
+        do throws(EPayFailure) {
+            return [
+                try await api.merchant()
+                    ? Diagnosis(.good, "merchant", "The service knows the merchant by this key.")
+                    : Diagnosis(.fault, "merchant", "The service says that the merchant is closed.")
+            ]
+        } catch {
+            switch error {
+            case .notSent, .unanswered, .foreign:
+                return [
+                    Diagnosis(
+                        .notice, "merchant",
+                        "The service does not answer act=query now, or has no such call; check base and dialect.api_path."
+                    )
+                ]
+            case .refused(let code):
+                return [
+                    Diagnosis(
+                        .fault, "merchant",
+                        "The service refuses pid and key (code \(code)): copy both from its console again.")
+                ]
+            }
+        }
+    }
+}

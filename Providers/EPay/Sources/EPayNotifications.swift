@@ -1,0 +1,26 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a notification states, once its signature is good.
+extension EPayProvider {
+    /// The fields come in the address of a GET or in the body of a POST.
+    func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
+        let bytes = notification.method == .get ? Data(notification.query.utf8) : notification.body
+        guard let form = FormFields(bytes), settings.signature.isGenuine(form) else { throw .invalidSignature }
+        guard form["pid"] == settings.pid else { throw .rejected(reason: "other_merchant") }
+        guard let number = EPayText.word(form["trade_no"]) else { throw .rejected(reason: "bad_trade_no") }
+        guard let status = EPayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
+        guard let money = EPayText.money(form["money"]) else { throw .rejected(reason: "bad_money") }
+        var facts: [ProviderFact] = []
+        // Whatever has a number of another form is none of ours.
+        if let payment = form["out_trade_no"].flatMap({ ID<Payment>($0) }) {
+            let outcome: PaymentOutcome = status == "TRADE_SUCCESS" ? .succeeded(money) : .pending(status: status)
+            facts = [.payment(PaymentReport(payment: payment, outcome: outcome, reference: number))]
+        }
+        // There is no id of the event: what it says of which trade is the event.
+        return ReceivedNotification(
+            eventID: "\(number) \(form["out_trade_no"]?.prefix(64) ?? "") \(status) \(money.decimal)", type: status,
+            facts: facts, acknowledgement: Acknowledgement(body: "success"))
+    }
+}

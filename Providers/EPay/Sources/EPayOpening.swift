@@ -1,0 +1,59 @@
+import Domain
+import ProviderKit
+
+/// Opening a payment.
+extension EPayProvider {
+    func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
+        guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        let name = EPayText.name(attempt.title)
+        var fields = [
+            "pid": settings.pid, "out_trade_no": attempt.payment.rawValue, "notify_url": context.notifyURL,
+            "return_url": attempt.returnURL ?? context.publicURL,
+            "name": name.allSatisfy(\.isWhitespace) ? attempt.order.rawValue : name, "money": attempt.amount.decimal,
+        ]
+        fields["type"] = settings.type
+        guard settings.mode != .submit else {
+            // Signed here; nobody is asked.
+            return OpenedPayment(
+                instruction: .url(checkoutURL: "\(settings.submitURL)?\(settings.signature.signed(fields))"),
+                reference: nil)
+        }
+        fields["clientip"] = settings.clientIP
+        fields["device"] = [.ios, .android].contains(attempt.platform) ? "mobile" : "pc"
+        let opened: EPayOpened
+        do throws(EPayFailure) { opened = try await api.open(fields) } catch {
+            throw error.providerError(afterChange: true)
+        }
+        return OpenedPayment(
+            instruction: try instruction(opened), reference: EPayText.word(opened.trade_no?.text))
+    }
+
+    /// - Throws: `rejected` where the service answers another way to pay: nobody has been shown it.
+    private func instruction(_ opened: EPayOpened) throws(ProviderError) -> PaymentInstruction {
+        let ways = (
+            code: Self.usable(opened.qrcode), page: Self.usable(opened.payurl, isPage: true),
+            scheme: Self.usable(opened.urlscheme)
+        )
+        switch (settings.mode, ways.code, ways.page ?? ways.scheme) {
+        case (.mapiQR, let code?, _): return .qr(text: code)
+        case (.mapiQR, nil, _?): return try refuse("answer_is_no_qrcode", "mapi_url")
+        case (_, _, let page?): return .url(checkoutURL: page)
+        case (_, _?, nil): return try refuse("answer_is_no_url", "mapi_qr")
+        case (_, nil, nil): throw .outcomeUnknown
+        }
+    }
+
+    private func refuse(_ reason: String, _ mode: String) throws(ProviderError) -> PaymentInstruction {
+        context.log.write(.error, "epay: this channel answers another contract", ["use_mode": mode])
+        throw .rejected(reason: reason)
+    }
+
+    /// An address that a client may be given: of a web page, or of an app such as `weixin://`.
+    private static func usable(_ text: String?, isPage: Bool = false) -> String? {
+        guard let text, let address = WebAddress(text), address.isWeb || !isPage,
+            !["javascript", "data", "file", "vbscript", "blob", "about"].contains(address.scheme)
+        else { return nil }
+        return text
+    }
+}

@@ -1,0 +1,72 @@
+public import Domain
+public import ProviderKit
+
+/// EPay (易支付): `url` contracts by submit, `url` and `qr` contracts by mapi.
+///
+/// It remembers nothing: the payment's id is the order's number. The service has no way to close an order, and gives
+/// money back, where it does, in full.
+public struct EPayProvider: PaymentProvider {
+    public static let manifest = ProviderManifest(
+        kind: "epay", displayName: "EPay", contractTypes: [.url, .qr],
+        currencies: [Currency("CNY")].compactMap(\.self), cancel: .none, refunds: .full, notifications: [.get, .post],
+        settings: EPaySettings.schema)
+
+    let settings: EPaySettings
+    let context: ProviderContext
+    let api: EPayAPI
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        settings = try EPaySettings(account)
+        self.context = context
+        api = EPayAPI(settings: settings, context: context)
+    }
+
+    public var contractTypes: Set<ContractType> { [settings.mode.contract] }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await opening(attempt)
+    }
+
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        do throws(EPayFailure) {
+            guard let order = try await api.order(payment.payment) else {
+                // The payer may not have opened the page yet, so that is no end.
+                return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
+            }
+            return PaymentReport(
+                payment: payment.payment, outcome: try order.outcome(), reference: EPayText.word(order.trade_no?.text))
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        throw .unsupported
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await refunding(refund)
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(refund)
+    }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        try reading(notification)
+    }
+}
+
+extension EPayOrder {
+    /// - Throws: `unanswered` for a success without an amount that can be said exactly.
+    fileprivate func outcome() throws(EPayFailure) -> PaymentOutcome {
+        switch state {
+        case .unpaid: return .accepted
+        case .other(let word): return .pending(status: "status_\(word)")
+        // Money that went back does not undo the payment.
+        case .paid, .refunded:
+            guard let money = EPayText.money(money?.text) else { throw .unanswered }
+            return .succeeded(money)
+        }
+    }
+}

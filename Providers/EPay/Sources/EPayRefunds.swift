@@ -1,0 +1,59 @@
+import Domain
+import ProviderKit
+
+/// Giving money back, and asking what became of it.
+///
+/// The service has no number for a refund: the order's own state tells whether it was made. That can only be told of the
+/// whole, so parts are refused.
+extension EPayProvider {
+    func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        guard settings.hasRefunds else { throw .unsupported }
+        guard attempt.amount == attempt.payment.amount else { throw .rejected(reason: "refund_in_full_only") }
+        let state: EPayOrder.State?
+        do throws(EPayFailure) { state = try await api.order(attempt.payment.payment)?.state } catch {
+            throw error.providerError(afterChange: false)
+        }
+        switch state {
+        case .refunded: return report(attempt, .succeeded)
+        case .unpaid: throw .rejected(reason: "payment_not_paid")
+        case .other, nil: throw .unavailable
+        case .paid: break
+        }
+        do throws(EPayFailure) { try await api.refund(attempt.payment) } catch {
+            throw error.providerError(afterChange: true)
+        }
+        return report(attempt, .succeeded)
+    }
+
+    func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        guard settings.hasRefunds else { throw .unsupported }
+        let state: EPayOrder.State?
+        do throws(EPayFailure) { state = try await api.order(attempt.payment.payment)?.state } catch {
+            throw error.providerError(afterChange: false)
+        }
+        switch state {
+        case .refunded: return report(attempt, .succeeded)
+        // A call may still be on its way; after a day none is.
+        case .paid where context.time.now > attempt.refund.madeAt.adding(days: 1):
+            return report(attempt, .failed(reason: "never_arrived"))
+        default: return report(attempt, .pending)
+        }
+    }
+
+    private func report(_ attempt: RefundAttempt, _ outcome: RefundOutcome) -> RefundReport {
+        RefundReport(
+            payment: attempt.payment.payment, refund: attempt.refund, outcome: outcome,
+            amount: outcome == .succeeded ? attempt.payment.amount : nil)
+    }
+}
+
+extension ID {
+    /// When it was made: the first 48 bits of a UUIDv7 are milliseconds since 1970 (RFC 9562 section 5.7).
+    var madeAt: Timestamp {
+        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+        let bits = rawValue.utf8.suffix(26).reduce(UInt128(0)) { bits, letter in
+            bits << 5 | UInt128(alphabet.firstIndex(of: letter) ?? 0)
+        }
+        return Timestamp(Int64(truncatingIfNeeded: bits >> 80) / 1_000)
+    }
+}

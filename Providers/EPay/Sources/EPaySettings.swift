@@ -1,0 +1,171 @@
+import Domain
+import ProviderKit
+
+/// What an account's file may say.
+struct EPaySettings: Sendable {
+    /// How payments are opened.
+    enum Mode: String, CaseIterable, Sendable {
+        /// The payer's browser opens a signed address.
+        case submit
+        /// The service is asked and answers a code to scan.
+        case mapiQR = "mapi_qr"
+        /// The service is asked and answers an address to open.
+        case mapiURL = "mapi_url"
+
+        var contract: ContractType { self == .mapiQR ? .qr : .url }
+    }
+
+    let mode: Mode
+    let pid: String
+    let key: EPaySecret
+    let signature: EPaySignature
+    /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
+    let type: String?
+    let clientIP: String
+    let hasRefunds: Bool
+    let submitURL: String
+    let mapiURL: String
+    let apiURL: String
+
+    static let dialect = SettingsSchema([
+        SettingsSchema.Field(
+            "key_joiner", .text, default: .text(""),
+            summary: "What is signed between the fields and the key: nothing, or such as &key= or &api_key=."),
+        SettingsSchema.Field(
+            "digest_case", .choice(["lower", "upper"]), default: .text("lower"),
+            summary: "The letters of the signatures that we make; those that come may have either."),
+        SettingsSchema.Field(
+            "submit_path", .text, default: .text("submit.php"), summary: "The page's path below base."),
+        SettingsSchema.Field("mapi_path", .text, default: .text("mapi.php"), summary: "The path that opens payments."),
+        SettingsSchema.Field("api_path", .text, default: .text("api.php"), summary: "The path of queries and refunds."),
+        SettingsSchema.Field(
+            "refunds", .boolean, default: .boolean(false),
+            summary: "Whether this service gives money back by act=refund; in full only."),
+    ])
+
+    static let schema = SettingsSchema([
+        SettingsSchema.Field(
+            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.submit.rawValue),
+            summary: "submit and mapi_url make url contracts, mapi_qr makes qr contracts."),
+        SettingsSchema.Field(
+            "base", .url, required: true, summary: "The service's address; https, except in development."),
+        SettingsSchema.Field("pid", .text, required: true, summary: "The merchant's id at the service."),
+        SettingsSchema.Field("key", .secret, required: true, summary: "The merchant's key."),
+        SettingsSchema.Field(
+            "type", .text, summary: "alipay, wxpay …; empty (submit only) leaves the choice to the payer."),
+        SettingsSchema.Field(
+            "client_ip", .text, default: .text("127.0.0.1"),
+            summary: "What mapi is told as the payer's address, which Paydesk does not keep."),
+        SettingsSchema.Field("dialect", .object(dialect), summary: "Where this service differs from the common one."),
+    ])
+
+    /// - Throws: every fault, none of them with a value.
+    init(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        var faults: [ProviderSetupError.Fault] = []
+        func fault(_ setting: String, _ problem: String, _ remedy: String) {
+            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
+        }
+        let word = settings.text("mode")
+        if !word.isEmpty, Mode(rawValue: word) == nil {
+            fault("mode", "is not one of its words", "use submit, mapi_qr or mapi_url")
+        }
+        mode = Mode(rawValue: word) ?? .submit
+        pid = settings.text("pid")
+        if EPayText.word(pid) == nil {
+            fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
+        }
+        key = EPaySecret(settings.text("key"))
+        if !(8...256).contains(key.value.utf8.count) || !key.value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            fault("key", key.value.isEmpty ? "is missing" : "is of a wrong form", "copy it from the service's console")
+        }
+        let type = settings.text("type")
+        if type.isEmpty ? mode != .submit : EPayText.word(type) == nil {
+            fault(
+                "type", type.isEmpty ? "is missing, and mapi needs it" : "is no word", "use alipay, wxpay or the like")
+        }
+        self.type = type.isEmpty ? nil : type
+        clientIP = settings["client_ip"] == nil ? "127.0.0.1" : settings.text("client_ip")
+        if clientIP.isEmpty || !clientIP.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || Self.isHex($0) }) {
+            fault("client_ip", "is no address", "leave it out, or write one such as 203.0.113.1")
+        }
+        let base = Self.base(settings.text("base"))
+        if base == nil {
+            fault(
+                "base", settings.text("base").isEmpty ? "is missing" : "is no plain web address",
+                "give scheme, host and path alone")
+        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
+            fault("base", "is without https, which is for development only", "use https")
+        }
+        let dialect = settings.object("dialect")
+        func path(_ name: String, _ usual: String) -> String {
+            let path = dialect.text(name).isEmpty ? usual : dialect.text(name)
+            if !Self.isPath(path) { fault("dialect.\(name)", "is no path", "write one such as \(usual)") }
+            return "\(base ?? "")/\(path)"
+        }
+        submitURL = path("submit_path", "submit.php")
+        mapiURL = path("mapi_path", "mapi.php")
+        apiURL = path("api_path", "api.php")
+        let joiner = dialect.text("key_joiner")
+        if joiner.utf8.count > 32 { fault("dialect.key_joiner", "is too long", "write such as &key=") }
+        hasRefunds = dialect.boolean("refunds")
+        signature = EPaySignature(key: key, joiner: joiner, isUpperCase: dialect.text("digest_case") == "upper")
+        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+
+    private static func isPath(_ path: String) -> Bool {
+        path.utf8.count <= 128 && !path.hasPrefix("/")
+            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+                EPayText.word(String($0)) != nil && $0 != "." && $0 != ".."
+            }
+    }
+
+    private static func base(_ text: String) -> String? {
+        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
+            return nil
+        }
+        var path = address.rest[...]
+        while path.hasSuffix("/") { path.removeLast() }
+        return address.origin + path
+    }
+}
+
+/// Texts that go to and come from the service.
+enum EPayText {
+    /// An id, a status or a type, as safe to show as to log; nil for anything but letters, digits, `_`, `-` and `.`.
+    static func word(_ text: String?) -> String? {
+        guard let text, (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy({ byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E: true
+                default: false
+                }
+            })
+        else { return nil }
+        return text
+    }
+
+    /// What is bought, within the 127 bytes at which services cut it; cut here, no character is broken.
+    static func name(_ title: String) -> String {
+        var name = ""
+        for character in title where !character.isNewline {
+            guard name.utf8.count + character.utf8.count <= 127 else { break }
+            name.append(character)
+        }
+        return name
+    }
+
+    /// Yuan as exact text; "10" and "10.00" are one amount.
+    ///
+    /// - Returns: nil for what is no amount, or not positive.
+    static func money(_ text: String?) -> Money? {
+        guard let text, text.utf8.count <= 20, let currency = Currency("CNY"),
+            let money = Money(decimal: text, currency: currency), money.value > 0
+        else { return nil }
+        return money
+    }
+}

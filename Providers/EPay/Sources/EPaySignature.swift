@@ -1,0 +1,50 @@
+import Crypto
+import FoundationEssentials
+import ProviderKit
+
+/// MD5 over the fields and the merchant's key, which is all that EPay (易支付) has.
+///
+/// Signed are all fields but `sign`, `sign_type` and the empty ones, decoded, sorted by name, joined as `name=value&…`,
+/// and then the key, directly or after a word of the dialect's. It has no time, so an old notification stays good, and
+/// one of its sentences is worth what MD5 is worth: Paydesk relies on the amount, the merchant and the event's id.
+struct EPaySignature: Sendable {
+    private static let unsigned: Set<String> = ["sign", "sign_type"]
+
+    private let tail: EPaySecret
+    private let isUpperCase: Bool
+
+    /// - Parameter joiner: what stands between the fields and the key.
+    init(key: EPaySecret, joiner: String, isUpperCase: Bool) {
+        tail = EPaySecret(joiner + key.value)
+        self.isUpperCase = isUpperCase
+    }
+
+    /// Fields with their signature, as form text.
+    func signed(_ fields: [String: String]) -> String {
+        let text = FormFields.encoded(fields.filter { !$0.value.isEmpty })
+        guard let form = FormFields(text.utf8) else { return text }
+        let digits = digest(form).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return FormFields.encoded(
+            fields.filter { !$0.value.isEmpty }.merging([
+                "sign": isUpperCase ? digits.uppercased() : digits, "sign_type": "MD5",
+            ]) { $1 })
+    }
+
+    /// Whether the fields have their signature; its letters may be of either case.
+    func isGenuine(_ form: FormFields) -> Bool {
+        guard form["sign_type"] ?? "MD5" == "MD5", let code = form["sign"].flatMap(Self.bytes) else { return false }
+        // This comparison takes the same time wherever they differ.
+        return digest(form) == code
+    }
+
+    private func digest(_ form: FormFields) -> Insecure.MD5.Digest {
+        Insecure.MD5.hash(data: form.joined(without: Self.unsigned, dropsEmpty: true) + Data(tail.value.utf8))
+    }
+
+    /// 16 bytes in hexadecimal digits.
+    private static func bytes(_ text: String) -> Data? {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard text.utf8.count == 32, digits.count == 32 else { return nil }
+        return Data(stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+}
