@@ -1,0 +1,78 @@
+import FoundationEssentials
+import ProviderKit
+
+/// How a call to WeChat Pay can end without its answer.
+enum WeChatPayFailure: Error, Sendable, Equatable {
+    /// It never reached WeChat Pay.
+    case notSent
+    /// It may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
+    case unanswered
+    /// Nothing proves that the answer is WeChat Pay's.
+    case unproven
+    /// WeChat Pay's word.
+    case refused(WeChatPayRefusal)
+    /// The answer is about another payment or another account.
+    case foreign
+    /// The answer cannot be said in our words, by the reason.
+    case unsayable(String)
+}
+
+/// An error answer of WeChat Pay's, without its message.
+struct WeChatPayRefusal: Error, Sendable, Equatable {
+    let status: Int
+    /// `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
+    let code: String?
+    /// Its signature is good; without one it is no "no".
+    let isProven: Bool
+
+    init(status: Int, code: String?, isProven: Bool) {
+        self.status = status
+        self.code = code
+        self.isProven = isProven
+    }
+
+    static func code(_ body: Data) -> String? {
+        struct Body: Decodable { let code: String }
+        return WeChatPayText.word((try? JSONDecoder().decode(Body.self, from: body))?.code)
+    }
+
+    /// There is no such order or refund.
+    var isMissing: Bool {
+        isProven && status == 404
+            && ["ORDER_NOT_EXIST", "ORDERNOTEXIST", "RESOURCE_NOT_EXISTS"].contains(code)
+    }
+
+    /// The order number is in use with other parameters, or the order is beyond an opening.
+    var isOfKnownOrder: Bool {
+        isProven
+            && ["OUT_TRADE_NO_USED", "INVALID_REQUEST", "ORDERPAID", "ORDER_PAID"].contains(code)
+    }
+
+    /// Refused before anything began: a key, a right, a limit.
+    private var isBeforeWork: Bool {
+        [401, 429].contains(status) || (status == 403 && isProven && code == "NO_AUTH")
+    }
+
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        if isBeforeWork { return .unavailable }
+        let own = ["SYSTEM_ERROR", "SYSTEMERROR", "BANK_ERROR", "BANKERROR"]
+        guard isProven, (400..<500).contains(status), ![408, 409, 425].contains(status), let code, !own.contains(code)
+        else { return unknown }
+        return .rejected(reason: code)
+    }
+}
+
+extension WeChatPayFailure {
+    /// What it means to Paydesk.
+    ///
+    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    func providerError(afterChange: Bool) -> ProviderError {
+        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
+        switch self {
+        case .notSent: return .unavailable
+        case .unanswered, .unsayable: return unknown
+        case .unproven, .foreign: return .invalidSignature
+        case .refused(let refusal): return refusal.providerError(unknown)
+        }
+    }
+}

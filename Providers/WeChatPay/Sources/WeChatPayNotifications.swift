@@ -1,0 +1,81 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a notification states, once its signature is good and its resource is decrypted.
+extension WeChatPayProvider {
+    private struct Notification: Decodable {
+        let id: String
+        let event_type: String
+        let resource_type: String
+        let resource: WeChatPayResource
+    }
+
+    /// WeChat Pay waits five seconds for its acknowledgement; some of them are Paydesk's own.
+    static let fetchTimeout: Int64 = 3_000
+
+    /// - Throws: `invalidSignature` for whatever is not proven, `unavailable` where that cannot be told now.
+    func verify(_ notification: RawNotification) async throws(ProviderError) {
+        let signature = try WeChatPaySignature(
+            notification.headers, now: notification.receivedAt ?? context.time.now)
+        let key = try await api.platform.key(signature.serial, timeout: Self.fetchTimeout)
+        guard signature.isGood(notification.body, by: key) else { throw .invalidSignature }
+    }
+
+    /// - Throws: `rejected` for what is genuine and yet cannot be understood.
+    func reading(_ body: Data) throws(ProviderError) -> ReceivedNotification {
+        guard let event = try? JSONDecoder().decode(Notification.self, from: body),
+            event.resource_type == "encrypt-resource"
+        else { throw .rejected(reason: "malformed_body") }
+        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
+        guard (1...128).contains(event.event_type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        let plain: Data
+        do throws(WeChatPayResource.Fault) { plain = try event.resource.opened(by: settings.apiKey.value) } catch {
+            if error == .authentication {
+                context.log.write(
+                    .error, "wechat pay: a genuine notification does not decrypt: api_v3_key is another account's")
+            }
+            throw .rejected(reason: "undecryptable_resource")
+        }
+        do throws(WeChatPayFailure) {
+            return ReceivedNotification(
+                eventID: event.id, type: event.event_type, facts: try facts(event.event_type, plain),
+                acknowledgement: Acknowledgement(status: 204, body: ""))
+        } catch {
+            if case .unsayable(let reason) = error { throw .rejected(reason: reason) }
+            throw .rejected(reason: "other_account")
+        }
+    }
+
+    /// By the object's state and not by the event's name; other types mean nothing here.
+    private func facts(_ type: String, _ plain: Data) throws(WeChatPayFailure) -> [ProviderFact] {
+        if type.hasPrefix("TRANSACTION.") {
+            let transaction: WeChatPayTransaction = try read(plain)
+            guard let payment = transaction.payment else { return [] }
+            return [.payment(try transaction.report(payment, settings))]
+        }
+        if type.hasPrefix("REFUND.") {
+            let refund: WeChatPayRefund = try read(plain)
+            guard let payment = ID<Payment>(refund.out_trade_no) else { return [] }
+            guard refund.mchid == settings.mchid else { throw .foreign }
+            let reference = WeChatPayText.word(refund.refund_id)
+            let id = ID<Refund>(refund.out_refund_no)
+            guard id != nil || reference != nil else { throw .unsayable("bad_refund_number") }
+            warn(of: refund)
+            return [
+                .refund(
+                    RefundReport(
+                        payment: payment, refund: id, outcome: refund.outcome, amount: try refund.money(),
+                        reference: reference))
+            ]
+        }
+        return []
+    }
+
+    private func read<Object: Decodable>(_ plain: Data) throws(WeChatPayFailure) -> Object {
+        guard let object = try? JSONDecoder().decode(Object.self, from: plain) else {
+            throw .unsayable("malformed_resource")
+        }
+        return object
+    }
+}

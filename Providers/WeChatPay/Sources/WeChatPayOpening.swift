@@ -1,0 +1,167 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// Opening a payment.
+extension WeChatPayProvider {
+    private struct Order: Encodable {
+        struct Amount: Encodable {
+            let total: Int64
+            let currency: String
+        }
+        struct Scene: Encodable {
+            struct Info: Encodable { let type = "Wap" }
+            let payer_client_ip: String
+            let h5_info = Info()
+        }
+
+        let mchid: String
+        let appid: String
+        let description: String
+        let out_trade_no: String
+        let time_expire: String
+        let notify_url: String
+        let amount: Amount
+        let scene_info: Scene?
+    }
+
+    private struct Answer: Decodable {
+        let code_url: String?
+        let h5_url: String?
+    }
+
+    func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
+        guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        let answer: Answer
+        do throws(WeChatPayFailure) {
+            answer = try await api.post("/v3/pay/transactions/\(settings.mode.rawValue)", order(attempt))
+        } catch {
+            throw await meaning(error, of: attempt)
+        }
+        guard let address = settings.mode == .native ? answer.code_url : answer.h5_url, isPayable(address) else {
+            throw .outcomeUnknown
+        }
+        return OpenedPayment(instruction: instruction(try await first(address, attempt), attempt), reference: nil)
+    }
+
+    private func order(_ attempt: PaymentAttempt) -> Order {
+        let title = attempt.title.isEmpty ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
+        return Order(
+            mchid: settings.mchid, appid: settings.appid, description: title,
+            out_trade_no: attempt.payment.rawValue, time_expire: WeChatPayText.time(attempt.expiresAt),
+            notify_url: context.notifyURL,
+            amount: Order.Amount(total: attempt.amount.value, currency: attempt.amount.currency.code),
+            scene_info: settings.mode == .h5 ? Order.Scene(payer_client_ip: settings.payerAddress) : nil)
+    }
+
+    /// An order number that is in use, or an order that is paid, is no "no" to this payment.
+    private func meaning(_ failure: WeChatPayFailure, of attempt: PaymentAttempt) async -> ProviderError {
+        guard case .refused(let refusal) = failure, refusal.isOfKnownOrder else {
+            return failure.providerError(afterChange: true)
+        }
+        do throws(WeChatPayFailure) {
+            let known = try await transaction(attempt.payment)
+            return known == nil ? failure.providerError(afterChange: true) : .outcomeUnknown
+        } catch {
+            return .outcomeUnknown
+        }
+    }
+
+    private func instruction(_ address: String, _ attempt: PaymentAttempt) -> PaymentInstruction {
+        guard settings.mode == .h5 else { return .qr(text: address) }
+        guard let back = attempt.returnURL else { return .url(checkoutURL: address) }
+        let mark = address.contains("?") ? "&" : "?"
+        return .url(checkoutURL: "\(address)\(mark)redirect_url=\(WeChatPayText.escaped(back))")
+    }
+
+    private func isPayable(_ text: String) -> Bool {
+        guard let address = WebAddress(text), !address.host.isEmpty else { return false }
+        switch settings.mode {
+        case .native: return address.scheme == "weixin" || address.scheme == "https"
+        case .h5: return address.scheme == "https" || (address.isWeb && settings.base.hasPrefix("http://"))
+        }
+    }
+}
+
+// The same address for every repetition.
+extension WeChatPayProvider {
+    private struct Given: Codable {
+        let address: String
+        let until: Timestamp
+    }
+
+    /// WeChat Pay gives another address each time it is asked for one order's, and all of them pay that one order.
+    ///
+    /// The first that was given is handed out again as long as it is good, so that two answers to one call are the same.
+    private func first(_ address: String, _ attempt: PaymentAttempt) async throws(ProviderError) -> String {
+        let now = context.time.now
+        // A code is good for two hours and a page for five minutes; some of that is left for the payer.
+        let given = Given(address: address, until: now.adding(seconds: settings.mode == .native ? 6_600 : 240))
+        guard let data = try? JSONEncoder().encode(given) else { throw .outcomeUnknown }
+        let kept: Data?
+        do throws(ProviderError) {
+            kept = try await context.book.update("address/\(settings.mode.rawValue)/\(attempt.payment.rawValue)") {
+                old in
+                let known = old.flatMap { try? JSONDecoder().decode(Given.self, from: $0) }
+                return known.map { now < $0.until } ?? false ? nil : data
+            }
+        } catch {
+            // The order is made all the same.
+            throw .outcomeUnknown
+        }
+        return kept.flatMap { try? JSONDecoder().decode(Given.self, from: $0) }?.address ?? address
+    }
+}
+
+/// Asking about a payment, and closing it.
+extension WeChatPayProvider {
+    /// - Returns: nil where WeChat Pay knows of none.
+    func transaction(_ payment: ID<Payment>) async throws(WeChatPayFailure) -> WeChatPayTransaction? {
+        do throws(WeChatPayFailure) {
+            return try await api.get(
+                "/v3/pay/transactions/out-trade-no/\(payment.rawValue)?mchid=\(settings.mchid)")
+        } catch {
+            if case .refused(let refusal) = error, refusal.isMissing { return nil }
+            throw error
+        }
+    }
+
+    func asking(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        do throws(WeChatPayFailure) {
+            guard let known = try await transaction(payment.payment) else {
+                // Its opening may be on its way, so that is no end.
+                return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
+            }
+            return try known.report(payment.payment, settings)
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+    }
+
+    private struct Closing: Encodable { let mchid: String }
+
+    func cancelling(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        let target = "/v3/pay/transactions/out-trade-no/\(payment.payment.rawValue)/close"
+        let status: Int
+        do throws(WeChatPayFailure) {
+            status = try await api.status(target, Closing(mchid: settings.mchid))
+        } catch {
+            // Paid, closed already, too young to be closed, or not there: what it is now is the answer.
+            if case .refused(let refusal) = error, refusal.saysNo { return try await asking(payment) }
+            throw error.providerError(afterChange: true)
+        }
+        // Another good status says that it is not done yet: the payer is just typing.
+        guard status == 204 else { return try await asking(payment) }
+        return PaymentReport(payment: payment.payment, outcome: .cancelled)
+    }
+}
+
+extension WeChatPayRefusal {
+    /// It did not do what was asked, and says so.
+    fileprivate var saysNo: Bool {
+        if isMissing { return true }
+        if case .rejected = providerError(.outcomeUnknown) { return true }
+        return false
+    }
+}

@@ -1,0 +1,52 @@
+public import Domain
+public import ProviderKit
+
+/// WeChat Pay (API v3): `qr` contracts by native payment, `url` contracts by H5 payment.
+///
+/// Our payment and refund ids are its order numbers, so that everything can be asked for by our own ids and every
+/// repetition is the same order. Whatever it says is proven by its platform certificates or its public key before it is
+/// read.
+public struct WeChatPayProvider: PaymentProvider {
+    /// `cancel` is best effort: an order may be too young to be closed, or be paid while it is closed.
+    public static let manifest = ProviderManifest(
+        kind: "wechat_pay", displayName: "WeChat Pay", contractTypes: [.qr, .url],
+        currencies: [Currency("CNY")].compactMap(\.self), cancel: .bestEffort, refunds: .partial,
+        notifications: [.post], settings: WeChatPaySettings.schema)
+
+    let settings: WeChatPaySettings
+    let context: ProviderContext
+    let api: WeChatPayAPI
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        settings = try WeChatPaySettings(account)
+        self.context = context
+        api = WeChatPayAPI(settings: settings, context: context)
+    }
+
+    public var contractTypes: Set<ContractType> { [settings.mode.contract] }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await opening(attempt)
+    }
+
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await asking(payment)
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        try await cancelling(payment)
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await refunding(refund)
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(refund)
+    }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        try await verify(notification)
+        return try reading(notification.body)
+    }
+}

@@ -1,0 +1,12 @@
+/// A key or secret that no description, reflection or dump shows.
+struct WeChatPaySecret<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    var description: String { "<secret>" }
+    var debugDescription: String { "<secret>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,114 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What an account's file may say.
+struct WeChatPaySettings: Sendable {
+    /// How payments are made at WeChat Pay.
+    enum Mode: String, CaseIterable, Sendable {
+        case native, h5
+
+        var contract: ContractType { self == .native ? .qr : .url }
+    }
+
+    static let officialBase = "https://api.mch.weixin.qq.com"
+
+    let mchid: String
+    let appid: String
+    let mode: Mode
+    let identity: WeChatPayIdentity
+    let apiKey: WeChatPaySecret<[UInt8]>
+    /// WeChat Pay's own public key; nil where its platform certificates are fetched.
+    let publicKey: WeChatPayPublicKey?
+    /// What `h5` tells WeChat Pay of where payers come from.
+    let payerAddress: String
+    /// Scheme, host and port.
+    let base: String
+
+    static let schema = SettingsSchema([
+        SettingsSchema.Field("mchid", .text, required: true, summary: "The merchant number, 1900000001."),
+        SettingsSchema.Field(
+            "appid", .text, required: true, summary: "The app that is bound to the merchant number, wx…."),
+        SettingsSchema.Field(
+            "mode", .choice(Mode.allCases.map(\.rawValue)), default: .text(Mode.native.rawValue),
+            summary: "native makes qr contracts, h5 makes url contracts for browsers on phones."),
+        SettingsSchema.Field(
+            "private_key", .secret, required: true,
+            summary: "The merchant API certificate's private key (PEM, apiclient_key.pem)."),
+        SettingsSchema.Field(
+            "certificate", .path, summary: "The merchant API certificate (PEM, apiclient_cert.pem)."),
+        SettingsSchema.Field(
+            "certificate_serial", .text,
+            summary: "The merchant API certificate's serial number, where there is no certificate file."),
+        SettingsSchema.Field("api_v3_key", .secret, required: true, summary: "The APIv3 key, 32 characters."),
+        SettingsSchema.Field(
+            "public_key", .path, summary: "The WeChat Pay public key (PEM, pub_key.pem), where the merchant has one."),
+        SettingsSchema.Field("public_key_id", .text, summary: "That key's id, PUB_KEY_ID_…."),
+        SettingsSchema.Field(
+            "h5_payer_address", .text,
+            summary: "With mode h5: the IP address that payers come from, which WeChat Pay compares with theirs."),
+        SettingsSchema.Field(
+            "api_base", .url, default: .text(officialBase),
+            summary: "Where WeChat Pay's API is, without a path; https, except in development."),
+    ])
+
+    /// - Throws: every fault, none of them with a value.
+    init(_ account: ProviderAccount) throws(ProviderSetupError) {
+        let settings = account.settings
+        var faults: [ProviderSetupError.Fault] = []
+        func fault(_ setting: String, _ problem: String, _ remedy: String) {
+            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
+        }
+        mchid = settings.text("mchid")
+        if !(1...32).contains(mchid.utf8.count) || !mchid.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            fault("mchid", Self.problem(mchid), "copy the merchant number, digits alone")
+        }
+        appid = settings.text("appid")
+        if !(1...32).contains(appid.utf8.count) || !appid.utf8.allSatisfy(WeChatPayText.isWord) {
+            fault("appid", Self.problem(appid), "copy the app's id, wx…")
+        }
+        let word = settings.text("mode")
+        if !word.isEmpty, Mode(rawValue: word) == nil {
+            fault("mode", "is not one of its words", "use native or h5")
+        }
+        mode = Mode(rawValue: word) ?? .native
+
+        let key = Array(settings.text("api_v3_key").utf8)
+        if key.count != 32 || !key.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            fault(
+                "api_v3_key", key.isEmpty ? "is missing" : "is not of 32 characters", "copy the APIv3 key as it was set"
+            )
+        }
+        apiKey = WeChatPaySecret(key)
+
+        payerAddress = settings.text("h5_payer_address")
+        if mode == .h5, IPAddress(payerAddress) == nil {
+            fault(
+                "h5_payer_address", payerAddress.isEmpty ? "is missing, and mode h5 needs it" : "is no IP address",
+                "give the address that WeChat Pay sees your payers come from")
+        }
+
+        let text = settings.text("api_base")
+        let base = Self.base(text.isEmpty ? Self.officialBase : text)
+        if base == nil {
+            fault("api_base", "is no plain web address", "give scheme and host alone: signatures cover the path")
+        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
+            fault("api_base", "is without https, which is for development only", "use https")
+        }
+        self.base = base ?? Self.officialBase
+
+        let read = WeChatPayIdentity.reading(settings)
+        let platform = WeChatPayPublicKey.reading(settings)
+        faults += read.faults + platform.faults
+        guard faults.isEmpty, let identity = read.identity else { throw ProviderSetupError(faults) }
+        self.identity = identity
+        publicKey = platform.key
+    }
+
+    private static func problem(_ text: String) -> String { text.isEmpty ? "is missing" : "is of a wrong form" }
+
+    private static func base(_ text: String) -> String? {
+        guard let address = WebAddress(text), address.isWeb, ["", "/"].contains(address.rest) else { return nil }
+        return address.origin
+    }
+}

@@ -1,0 +1,87 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import ProviderKit
+import _CryptoExtras
+
+/// How our requests are signed: `METHOD\n target\n timestamp\n nonce\n body\n` by RSA-SHA256, PKCS #1 v1.5.
+///
+/// Source: pay.weixin.qq.com/doc/v3/merchant/4012365336.
+struct WeChatPaySigner: Sendable {
+    static let scheme = "WECHATPAY2-SHA256-RSA2048"
+
+    let mchid: String
+    let identity: WeChatPayIdentity
+
+    /// The value of `Authorization`.
+    ///
+    /// - Parameter target: path and query as they are sent.
+    /// - Returns: nil where the key cannot sign.
+    func authorization(_ method: String, _ target: String, _ body: Data, at time: Timestamp, nonce: String) -> String? {
+        let head = "\(method)\n\(target)\n\(time.rawValue)\n\(nonce)\n"
+        let text = Data(head.utf8) + body + Data("\n".utf8)
+        guard let signature = try? identity.key.value.signature(for: text, padding: .insecurePKCS1v1_5) else {
+            return nil
+        }
+        return "\(Self.scheme) mchid=\"\(mchid)\",nonce_str=\"\(nonce)\","
+            + "signature=\"\(signature.rawRepresentation.base64EncodedString())\",timestamp=\"\(time.rawValue)\","
+            + "serial_no=\"\(identity.serial)\""
+    }
+}
+
+/// How WeChat Pay signs its answers and notifications: `timestamp\n nonce\n body\n`, in four headers.
+///
+/// Source: pay.weixin.qq.com/doc/v3/merchant/4013053249.
+struct WeChatPaySignature: Sendable {
+    /// A signature's time may differ so many seconds from ours, in both directions.
+    static let window: Int64 = 300
+    /// What the signatures of its probes begin with: whoever takes one for good verifies nothing.
+    static let probe = "WECHATPAY/SIGNTEST/"
+
+    let time: Timestamp
+    let nonce: String
+    /// A platform certificate's serial number in our form, or a public key's id.
+    let serial: String
+    private let signature: Data
+
+    /// - Parameter headers: names in any case.
+    /// - Throws: `invalidSignature` unless each header is there once and well-formed, and its time is now.
+    init(_ headers: [(name: String, value: String)], now: Timestamp) throws(ProviderError) {
+        func value(_ name: String) throws(ProviderError) -> String {
+            let values = headers.filter { $0.name.lowercased() == name }.map(\.value)
+            guard values.count == 1 else { throw .invalidSignature }
+            return values[0]
+        }
+        let type = headers.first { $0.name.lowercased() == "wechatpay-signature-type" }?.value
+        guard type ?? WeChatPaySigner.scheme == WeChatPaySigner.scheme else { throw .invalidSignature }
+        let text = try value("wechatpay-signature")
+        guard !text.hasPrefix(Self.probe), text.utf8.count <= 2_048,
+            let signature = Data(base64Encoded: text), !signature.isEmpty
+        else { throw .invalidSignature }
+        let digits = try value("wechatpay-timestamp")
+        guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let seconds = Int64(digits), digits == String(seconds)
+        else { throw .invalidSignature }
+        time = Timestamp(seconds)
+        guard (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(time) else {
+            throw .invalidSignature
+        }
+        nonce = try value("wechatpay-nonce")
+        guard (1...128).contains(nonce.utf8.count), nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidSignature
+        }
+        let name = try value("wechatpay-serial")
+        guard
+            let serial = name.hasPrefix(WeChatPayPublicKey.prefix)
+                ? WeChatPayText.word(name) : WeChatPayText.serial(name)
+        else { throw .invalidSignature }
+        self.serial = serial
+        self.signature = signature
+    }
+
+    func isGood(_ body: Data, by key: _RSA.Signing.PublicKey) -> Bool {
+        let text = Data("\(time.rawValue)\n\(nonce)\n".utf8) + body + Data("\n".utf8)
+        return key.isValidSignature(
+            _RSA.Signing.RSASignature(rawRepresentation: signature), for: text, padding: .insecurePKCS1v1_5)
+    }
+}

@@ -1,0 +1,51 @@
+import Domain
+import ProviderKit
+
+/// A payment in WeChat Pay's words, in an answer or in a notification; fields that are not named here are passed over.
+struct WeChatPayTransaction: Decodable, Sendable {
+    struct Amount: Decodable, Sendable {
+        let total: Int64?
+        let currency: String?
+    }
+
+    let mchid: String?
+    let appid: String?
+    let out_trade_no: String
+    let transaction_id: String?
+    let trade_state: String
+    let amount: Amount?
+
+    var payment: ID<Payment>? { ID<Payment>(out_trade_no) }
+
+    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    func outcome() throws(WeChatPayFailure) -> PaymentOutcome {
+        switch trade_state {
+        case "NOTPAY", "USERPAYING": .accepted
+        // What was given back was paid before; the refunds tell of themselves.
+        case "SUCCESS", "REFUND": .succeeded(try paid())
+        // The order lives on, and the payer may try again until it is closed.
+        case "PAYERROR": .tryFailed(reason: "PAYERROR")
+        case "CLOSED", "REVOKED": .cancelled
+        default: .pending(status: WeChatPayText.word(trade_state) ?? "unknown_status")
+        }
+    }
+
+    private func paid() throws(WeChatPayFailure) -> Money {
+        guard let total = amount?.total, total > 0, let currency = Currency(amount?.currency ?? "CNY") else {
+            throw .unsayable("bad_amount")
+        }
+        return Money(value: total, currency: currency)
+    }
+
+    /// - Throws: `foreign` unless it is of this merchant and app.
+    func check(_ settings: WeChatPaySettings) throws(WeChatPayFailure) {
+        guard mchid == settings.mchid, appid == settings.appid else { throw .foreign }
+    }
+
+    /// - Throws: `foreign` for another payment's, or another merchant's.
+    func report(_ expected: ID<Payment>, _ settings: WeChatPaySettings) throws(WeChatPayFailure) -> PaymentReport {
+        try check(settings)
+        guard payment == expected else { throw .foreign }
+        return PaymentReport(payment: expected, outcome: try outcome(), reference: WeChatPayText.word(transaction_id))
+    }
+}

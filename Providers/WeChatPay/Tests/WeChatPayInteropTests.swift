@@ -1,0 +1,136 @@
+import Domain
+import Foundation
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import TestSupport
+import Testing
+import WeChatPayProvider
+
+/// wechatpayv3, a library for Python that was written elsewhere.
+///
+/// Set `WECHATPAY_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+@Suite("wechatpayv3 agrees", .serialized, .timeLimit(.minutes(30)))
+struct WeChatPayInteropTests {
+    private let python = InteropPython(variable: "WECHATPAY_INTEROP_PYTHON", peer: "wechatpayv3")
+
+    private static func folder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "wechatpay-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (name, content) in [
+            ("merchant.pem", WeChatPayMint.merchantKey), ("platform.pem", WeChatPayMint.platform.pem),
+            ("pub_key.pem", WeChatPayMint.publicKeyPEM), ("platform.key", WeChatPayMint.platform.key.pkcs8PEM),
+            ("stranger.key", WeChatPayMint.stranger.key.pkcs8PEM), ("merchant.pub", WeChatPayMint.merchantPublicKey),
+        ] {
+            try Data(content.utf8).write(to: folder.appending(path: name))
+        }
+        return folder
+    }
+
+    private static func json(_ object: Any) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: object, options: .sortedKeys), as: UTF8.self)
+    }
+
+    @Test(arguments: ["certificates", "public_key"])
+    func `that the stand-in is a WeChat Pay`(mode: String) async throws {
+        let (standIn, folder) = (WeChatPayStandIn(), try Self.folder())
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let seal = mode == "public_key" ? WeChatPaySeal.publicKey : .platform
+        let paid = WeChatPayStandIn.Order(
+            number: "paid-order-1", total: 3990, body: Data(), mode: "native", state: "SUCCESS")
+        standIn.state.withLock { state in
+            state.seal = seal
+            state.orders.append(paid)
+        }
+        let now = Int64(Date().timeIntervalSince1970)
+        let server = try StandInServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        defer { server.stop() }
+        let refund = WeChatPayStandIn.Refund(
+            number: "python-refund-1", order: "paid-order-1", amount: 1, status: "SUCCESS")
+        let notices = try [
+            WeChatPayStandIn.event("TRANSACTION.SUCCESS", paid.json),
+            WeChatPayStandIn.event("REFUND.SUCCESS", refund.notice(total: 3990)),
+        ].map { body in
+            let headers = Dictionary(seal.headers(body, at: now)) { first, _ in first }
+            return try Self.json([
+                "headers": headers, "body": String(decoding: body, as: UTF8.self), "number": "paid-order-1",
+            ])
+        }
+        let settings = try Self.json([
+            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid,
+            "serial": WeChatPayMint.merchant.serial, "api_key": WeChatPayStandIn.apiKey,
+            "platform_serial": WeChatPayMint.platform.serial, "public_key_id": WeChatPayMint.publicKeyID, "mode": mode,
+        ])
+        guard
+            let output = try await python.run(
+                "client.py", [server.base, folder.path, settings], input: Data(notices.joined(separator: "\n").utf8))
+        else { return }
+        #expect(output.hasPrefix("accepted "))
+        print("interop: the stand-in and wechatpayv3:", output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    @Test func `about every notification that it signs`() async throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bench = WeChatPayBench()
+        let (payment, refund) = (bench.attempt().payment, bench.ids.make(Refund.self))
+        let settings = try Self.json([
+            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "api_key": WeChatPayStandIn.apiKey,
+            "platform_serial": WeChatPayMint.platform.serial, "payment": payment.rawValue, "refund": refund.rawValue,
+            "now": bench.clock.now.rawValue,
+        ])
+        guard let output = try await python.run("sign.py", [folder.path, settings]) else { return }
+        let rows = try output.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(rows.count == 16)
+        let provider = try bench.provider()
+        for row in rows {
+            let name = row["name"] as? String ?? ""
+            let headers = (row["headers"] as? [String: String] ?? [:]).map { (name: $0.key, value: $0.value) }
+            let raw = WeChatPayStandIn.notification(Data((row["body"] as? String ?? "").utf8), headers)
+            guard row["good"] as? Bool == true else {
+                await #expect(throws: ProviderError.self, "\(name)") { try await provider.receive(raw) }
+                continue
+            }
+            let facts = try await provider.receive(raw).facts
+            #expect(facts.count == 1 && facts.allSatisfy { $0.payment == payment }, "\(name)")
+            if name == "paid", case .payment(let report)? = facts.first {
+                #expect(report.outcome == .succeeded(cny(3990)))
+            }
+            if name == "refunded", case .refund(let report)? = facts.first {
+                #expect(report.outcome == .succeeded && report.refund == refund && report.amount == cny(1_000))
+            }
+        }
+        print("interop: \(rows.count) notifications signed by wechatpayv3, we agree about each")
+    }
+
+    @Test func `about the signatures of our requests`() async throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bench = WeChatPayBench()
+        let provider = try bench.provider()
+        let payment = try await bench.paid(provider)
+        _ = try await provider.query(payment)
+        let refund = bench.refund(payment, cny(1_000))
+        _ = try await provider.refund(refund)
+        _ = try await provider.query(refund: refund)
+        _ = try await provider.cancel(payment)
+        _ = try await bench.provider(WeChatPayBench.h5).open(bench.attempt(title: "会员 “月卡” / VIP"))
+        let questions = try bench.transport.requests.map { request in
+            let call = WeChatPayStandInCall(request)
+            return try Self.json([
+                "method": call.method, "target": call.target, "body": String(decoding: call.body, as: UTF8.self),
+                "authorization": call.header("authorization") ?? "",
+            ])
+        }
+        let path = folder.appending(path: "merchant.pub").path
+        // One that was altered shows that the peer looks.
+        let altered = questions[1].replacing("3990", with: "3991")
+        let input = Data((questions + [altered]).joined(separator: "\n").utf8)
+        guard let output = try await python.run("verify.py", [path], input: input) else { return }
+        let verdicts = output.split(separator: "\n").map(String.init)
+        #expect(verdicts == Array(repeating: "accept", count: questions.count) + ["bad signature"])
+        print("interop: wechatpayv3 verifies \(questions.count) requests of ours")
+    }
+}

@@ -1,0 +1,121 @@
+import Domain
+import Foundation
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import Testing
+import WeChatPayProvider
+
+struct WeChatPaySettingsTests {
+    private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
+        do {
+            _ = try WeChatPayBench().provider(settings, isDevelopment: isDevelopment)
+            return []
+        } catch let error as ProviderSetupError {
+            return error.faults.map(\.setting)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    private static let otherKey = WeChatPayMint.otherMerchant.key.pkcs8PEM
+    private static let serialOnly: [String: SettingValue] = [
+        "certificate": .text(""), "certificate_serial": .text(WeChatPayMint.merchant.serial),
+    ]
+
+    @Test(
+        arguments: [
+            ([:], []), (["mchid": .text("")], ["mchid"]), (["mchid": .text("19-00")], ["mchid"]),
+            (["appid": .text("")], ["appid"]), (["appid": .text("wx/../x")], ["appid"]),
+            (["mode": .text("jsapi")], ["mode"]), (["private_key": .text("")], ["private_key"]),
+            (["private_key": .text("swordfish")], ["private_key"]),
+            (["private_key": .text(WeChatPayMint.publicKeyPEM)], ["private_key"]),
+            (["private_key": .text(WeChatPayMint.merchant.key.asPKCS1)], []),
+            // Key, certificate and serial number are held against each other.
+            (["private_key": .text(otherKey)], ["certificate"]),
+            (["certificate_serial": .text(WeChatPayMint.merchant.serial.lowercased())], []),
+            (["certificate_serial": .text("00" + WeChatPayMint.merchant.serial)], []),
+            (["certificate_serial": .text(WeChatPayMint.otherMerchant.serial)], ["certificate_serial"]),
+            (["certificate_serial": .text("no serial")], ["certificate_serial"]),
+            (["certificate": .text("/nowhere/apiclient_cert.pem")], ["certificate"]),
+            (["certificate": .text(WeChatPayMint.publicKeyFile)], ["certificate"]),
+            (["certificate": .text("")], ["certificate"]), (serialOnly, []),
+            (["api_v3_key": .text("")], ["api_v3_key"]), (["api_v3_key": .text("0123456789abcdef")], ["api_v3_key"]),
+            (["api_v3_key": .text(String(repeating: "月", count: 32))], ["api_v3_key"]),
+            (WeChatPayBench.publicKey, []), (["public_key_id": .text(WeChatPayMint.publicKeyID)], ["public_key"]),
+            (["public_key": .text(WeChatPayMint.publicKeyFile)], ["public_key_id"]),
+            (WeChatPayBench.publicKey.merging(["public_key_id": .text("5ACE5501")]) { $1 }, ["public_key_id"]),
+            (WeChatPayBench.publicKey.merging(["public_key": .text("/nowhere")]) { $1 }, ["public_key"]),
+            (
+                WeChatPayBench.publicKey.merging(["public_key": .text(WeChatPayMint.certificateFile)]) { $1 },
+                ["public_key"]
+            ),
+            (["mode": .text("h5")], ["h5_payer_address"]), (WeChatPayBench.h5, []),
+            (WeChatPayBench.h5.merging(["h5_payer_address": .text("2001:db8::1")]) { $1 }, []),
+            (WeChatPayBench.h5.merging(["h5_payer_address": .text("shop.example")]) { $1 }, ["h5_payer_address"]),
+            (["api_base": .text("http://127.0.0.1:8420")], []),
+            (["api_base": .text("https://api2.mch.weixin.qq.com/")], []),
+            (["api_base": .text("https://x.example/proxy")], ["api_base"]),
+            (["api_base": .text("ftp://x")], ["api_base"]),
+        ] as [([String: SettingValue], [String])])
+    func `every fault is named once`(settings: [String: SettingValue], expected: [String]) {
+        #expect(faults(settings) == expected)
+    }
+
+    @Test func `production needs https`() {
+        #expect(faults(["api_base": .text("http://api.mch.weixin.qq.com")], isDevelopment: false) == ["api_base"])
+        #expect(faults([:], isDevelopment: false).isEmpty)
+    }
+
+    @Test func `faults never show a value`() {
+        let names = [
+            "mchid", "appid", "mode", "private_key", "certificate", "certificate_serial", "api_v3_key", "public_key",
+            "public_key_id", "api_base",
+        ]
+        let settings = Dictionary(uniqueKeysWithValues: names.map { ($0, SettingValue.text("sword fish")) })
+        let error = #expect(throws: ProviderSetupError.self) { try WeChatPayBench().provider(settings) }
+        #expect(error?.faults.map(\.setting).sorted() == names.sorted())
+        #expect(!"\(String(reflecting: error))".contains("sword"))
+    }
+
+    @Test func `the defaults of the schema are the defaults of the code`() throws {
+        let fields = WeChatPayProvider.manifest.settings.fields
+        let defaults = Dictionary(
+            uniqueKeysWithValues: fields.compactMap { field in field.defaultValue.map { (field.name, $0) } })
+        #expect(defaults == ["mode": .text("native"), "api_base": .text("https://api.mch.weixin.qq.com")])
+        #expect(fields.filter(\.required).map(\.name) == ["mchid", "appid", "private_key", "api_v3_key"])
+        #expect(try WeChatPayBench().provider().contractTypes == [.qr])
+        #expect(try WeChatPayBench().provider(WeChatPayBench.h5).contractTypes == [.url])
+    }
+
+    @Test func `the doctor tries keys against WeChat Pay`() async throws {
+        func diagnose(_ bench: WeChatPayBench, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+            let provider = try bench.provider(settings)
+            return (provider.examine() + (await provider.diagnose())).map { "\($0.level) \($0.subject)" }
+        }
+        let good = try await diagnose(WeChatPayBench())
+        #expect(good == ["good merchant certificate", "good platform certificates", "good question"])
+        let serial = try await diagnose(WeChatPayBench(), Self.serialOnly)
+        #expect(serial.first == "notice merchant certificate")
+        let bench = WeChatPayBench()
+        bench.standIn.state.withLock { $0.seal = .publicKey }
+        let publicKey = try await diagnose(bench, WeChatPayBench.publicKey)
+        #expect(publicKey == ["good merchant certificate", "good question"])
+        let wrongKey = try await diagnose(
+            WeChatPayBench(), ["api_v3_key": .text(String(repeating: "k", count: 32))])
+        #expect(wrongKey[1] == "fault platform certificates")
+        let wrongSerial = WeChatPayBench()
+        wrongSerial.standIn.state.withLock { $0.seal = .publicKey }
+        let settings = WeChatPayBench.publicKey.merging(["certificate": .text(""), "certificate_serial": .text("77")]) {
+            $1
+        }
+        #expect(try await diagnose(wrongSerial, settings).last == "fault question")
+        let silent = WeChatPayBench { _ throws(HTTPTransportError) in throw .notSent }
+        #expect(try await diagnose(silent).last == "notice question")
+        let late = WeChatPayBench()
+        late.clock.advance(seconds: 2_524_608_000 - late.clock.now.rawValue - 86_400)
+        #expect(try await diagnose(late).first == "notice merchant certificate")
+        late.clock.advance(seconds: 86_400)
+        #expect(try await diagnose(late).first == "fault merchant certificate")
+    }
+}

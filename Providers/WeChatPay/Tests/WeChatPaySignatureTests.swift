@@ -1,0 +1,141 @@
+import Domain
+import Foundation
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import Testing
+import WeChatPayProvider
+
+/// What proves an answer or a notification, and what does not.
+struct WeChatPaySignatureTests {
+    private let bench = WeChatPayBench()
+
+    private static let faults = [
+        "no signature", "empty signature", "no base64", "probe", "two signatures", "no timestamp", "two timestamps",
+        "letters as timestamp", "padded timestamp", "negative timestamp", "huge timestamp", "301 s old",
+        "301 s ahead", "no nonce", "another nonce", "newline in nonce", "long nonce", "no serial", "bad serial",
+        "unknown serial", "another's serial", "unknown public key id", "another type", "wrong certificate",
+        "ended certificate", "signed by the merchant",
+    ]
+
+    /// Headers that prove nothing, for one of the reasons.
+    private func headers(_ fault: String, _ body: Data) -> [(name: String, value: String)] {
+        let now = bench.clock.now.rawValue
+        var headers = WeChatPaySeal.platform.headers(body, at: now)
+        let (time, nonce, serial, signature, type) = (0, 1, 2, 3, 4)
+        switch fault {
+        case "no signature": headers.remove(at: signature)
+        case "empty signature": headers[signature].value = ""
+        case "no base64": headers[signature].value = "*"
+        case "probe": headers[signature].value = "WECHATPAY/SIGNTEST/" + headers[signature].value
+        case "two signatures": headers.append(headers[signature])
+        case "no timestamp": headers.remove(at: time)
+        case "two timestamps": headers.append(headers[time])
+        case "letters as timestamp": headers[time].value = "now"
+        case "padded timestamp": headers[time].value = "0\(now)"
+        case "negative timestamp": headers[time].value = "-\(now)"
+        case "huge timestamp": headers[time].value = String(repeating: "9", count: 30)
+        case "301 s old": headers = WeChatPaySeal.platform.headers(body, at: now - 301)
+        case "301 s ahead": headers = WeChatPaySeal.platform.headers(body, at: now + 301)
+        case "no nonce": headers.remove(at: nonce)
+        case "another nonce": headers[nonce].value = "x"
+        case "newline in nonce": headers = WeChatPaySeal.platform.headers(body, at: now, nonce: "a\nb")
+        case "long nonce":
+            headers = WeChatPaySeal.platform.headers(body, at: now, nonce: String(repeating: "n", count: 129))
+        case "no serial": headers.remove(at: serial)
+        case "bad serial": headers[serial].value = "../5ACE5501"
+        case "unknown serial": headers = WeChatPaySeal(.nextPlatform).headers(body, at: now)
+        case "another's serial":
+            headers = WeChatPaySeal(key: WeChatPayMint.stranger.key, serial: WeChatPayMint.platform.serial)
+                .headers(body, at: now)
+        case "unknown public key id": headers = WeChatPaySeal.publicKey.headers(body, at: now)
+        case "another type": headers[type].value = "WECHATPAY2-SM2-WITH-SM3"
+        case "wrong certificate": headers = WeChatPaySeal(.stranger).headers(body, at: now)
+        case "ended certificate": headers = WeChatPaySeal(.endedPlatform).headers(body, at: now)
+        default:
+            headers = WeChatPaySeal(key: WeChatPayMint.merchant.key, serial: WeChatPayMint.merchant.serial)
+                .headers(body, at: now)
+        }
+        return headers
+    }
+
+    @Test(arguments: faults)
+    func `a notification that is not proven is refused`(fault: String) async throws {
+        bench.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
+        let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
+        let raw = WeChatPayStandIn.notification(body, headers(fault, body))
+        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+    }
+
+    @Test(arguments: faults)
+    func `an answer that is not proven is not believed`(fault: String) async throws {
+        bench.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
+        let attempt = bench.attempt()
+        let order = WeChatPayStandIn.Order(
+            number: attempt.payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS")
+        let body = try JSONSerialization.data(withJSONObject: order.json)
+        bench.standIn.script(
+            "/out-trade-no/", IncomingReply(status: 200, headers: headers(fault, body), body: body))
+        await #expect(throws: ProviderError.invalidSignature) {
+            try await bench.provider().query(bench.reference(attempt))
+        }
+        #expect(bench.lines.contains { $0.contains("missing or wrong") })
+        // Without a body as well.
+        bench.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
+        await #expect(throws: ProviderError.invalidSignature) {
+            try await bench.provider().cancel(bench.reference(attempt))
+        }
+    }
+
+    /// A refusal ends a payment or a refund, so it has to be WeChat Pay's.
+    @Test(arguments: faults)
+    func `a refusal that is not proven is none`(fault: String) async throws {
+        bench.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
+        let body = Data(#"{"code":"PARAM_ERROR","message":"x"}"#.utf8)
+        let attempt = bench.attempt()
+        for (part, status) in [("/transactions/native", 400), ("/refunds", 403)] {
+            bench.standIn.script(part, IncomingReply(status: status, headers: headers(fault, body), body: body))
+        }
+        await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().open(attempt) }
+        await #expect(throws: ProviderError.outcomeUnknown) {
+            try await bench.provider().refund(bench.refund(bench.reference(attempt), cny(1)))
+        }
+        bench.standIn.script("/out-trade-no/", IncomingReply(status: 404, headers: headers(fault, body), body: body))
+        await #expect(throws: ProviderError.unavailable) {
+            try await bench.provider().query(bench.reference(attempt))
+        }
+    }
+
+    @Test func `a signature counts within five minutes, and without its type`() async throws {
+        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let provider = try bench.provider()
+        for (name, offset) in [("now", 0), ("300 s old", -300), ("300 s ahead", 300)] as [(String, Int64)] {
+            var headers = WeChatPaySeal.platform.headers(body, at: bench.clock.now.rawValue + offset)
+            _ = try await provider.receive(WeChatPayStandIn.notification(body, headers))
+            headers.removeLast()
+            let received = try await provider.receive(WeChatPayStandIn.notification(body, headers))
+            #expect(received.facts.isEmpty, "\(name)")
+        }
+    }
+
+    @Test func `a kept notification is compared with the time of its arrival`() async throws {
+        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let raw = bench.notification(body)
+        let kept = RawNotification(
+            method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
+        bench.clock.advance(seconds: 3 * 86_400)
+        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+        _ = try await bench.provider().receive(kept)
+    }
+
+    @Test func `both kinds of key prove where both are set`() async throws {
+        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let provider = try bench.provider(WeChatPayBench.publicKey)
+        _ = try await provider.receive(bench.notification(body, by: .publicKey))
+        #expect(bench.calls.isEmpty, "the public key has to be fetched from nowhere")
+        _ = try await provider.receive(bench.notification(body, by: .platform))
+        await #expect(throws: ProviderError.invalidSignature) {
+            try await provider.receive(bench.notification(body, by: WeChatPaySeal(.stranger)))
+        }
+    }
+}

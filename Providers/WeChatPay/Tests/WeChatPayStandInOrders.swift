@@ -1,0 +1,189 @@
+import Foundation
+import ProviderKit
+import Synchronization
+
+/// What the stand-in does with orders and refunds.
+extension WeChatPayStandIn {
+    static func make(_ mode: String, _ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+        guard ["native", "h5"].contains(mode) else { return no(404, "NOT_FOUND") }
+        let object = call.object
+        var known: Set<String> = [
+            "mchid", "appid", "description", "out_trade_no", "time_expire", "notify_url", "amount",
+        ]
+        if mode == "h5" { known.insert("scene_info") }
+        let amount = object["amount"] as? [String: Any] ?? [:]
+        guard Set(object.keys).isSubset(of: known), object["mchid"] as? String == mchid,
+            object["appid"] as? String == appid, let title = object["description"] as? String,
+            (1...127).contains(title.utf8.count), let number = object["out_trade_no"] as? String, isNumber(number),
+            let total = amount["total"] as? Int64, total > 0, amount["currency"] as? String == "CNY",
+            Set(amount.keys) == ["total", "currency"], let hook = object["notify_url"] as? String,
+            hook.hasPrefix("https://"), !hook.contains("?"), isTime(object["time_expire"] as? String ?? ""),
+            mode == "native" || isScene(object["scene_info"])
+        else { return no(400, "PARAM_ERROR") }
+        if let index = state.orders.firstIndex(where: { $0.number == number }) {
+            let order = state.orders[index]
+            switch order.state {
+            case "CLOSED": return no(400, "ORDER_CLOSED")
+            case "SUCCESS", "REFUND": return no(400, "ORDERPAID")
+            default: guard order.body == call.body, order.mode == mode else { return no(400, "INVALID_REQUEST") }
+            }
+        } else {
+            state.orders.append(Order(number: number, total: total, body: call.body, mode: mode))
+        }
+        // Each time another one, and each of them pays this order.
+        state.codes += 1
+        return mode == "native"
+            ? (200, ["code_url": "weixin://wxpay/bizpayurl?pr=p4lpSuKzz\(state.codes)"])
+            : (
+                200,
+                ["h5_url": "https://wx.tenpay.com/cgi-bin/mmpayweb-bin/checkmweb?prepay_id=wx\(state.codes)&package=9"]
+            )
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        (6...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                String(UnicodeScalar($0)).range(of: "[0-9A-Za-z_*|-]", options: .regularExpression) != nil
+            }
+    }
+
+    private static func isTime(_ text: String) -> Bool {
+        text.range(of: #"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$"#, options: .regularExpression) != nil
+            && ISO8601DateFormatter().date(from: text) != nil
+    }
+
+    private static func isScene(_ scene: Any?) -> Bool {
+        let scene = scene as? [String: Any] ?? [:]
+        return scene["payer_client_ip"] is String && (scene["h5_info"] as? [String: String])?["type"] == "Wap"
+    }
+
+    static func close(_ number: String, _ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+        guard call.object["mchid"] as? String == mchid, call.object.count == 1 else { return no(400, "PARAM_ERROR") }
+        guard let index = state.orders.firstIndex(where: { $0.number == number }) else {
+            return no(404, "ORDER_NOT_EXIST")
+        }
+        switch state.orders[index].state {
+        case "SUCCESS", "REFUND": return no(400, "ORDERPAID")
+        case "CLOSED": return no(400, "ORDER_CLOSED")
+        case "USERPAYING": return no(202, "USERPAYING")
+        default:
+            state.orders[index].state = "CLOSED"
+            return (204, nil)
+        }
+    }
+
+    static func refund(_ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
+        let (object, amount) = (call.object, call.object["amount"] as? [String: Any] ?? [:])
+        guard Set(object.keys) == ["out_trade_no", "out_refund_no", "notify_url", "amount"],
+            let number = object["out_refund_no"] as? String, isNumber(number),
+            let order = object["out_trade_no"] as? String, let value = amount["refund"] as? Int64, value > 0,
+            amount["currency"] as? String == "CNY"
+        else { return no(400, "PARAM_ERROR") }
+        guard let index = state.orders.firstIndex(where: { $0.number == order }) else {
+            return no(404, "RESOURCE_NOT_EXISTS")
+        }
+        guard ["SUCCESS", "REFUND"].contains(state.orders[index].state),
+            amount["total"] as? Int64 == state.orders[index].total
+        else { return no(400, "INVALID_REQUEST") }
+        if let made = state.refunds.first(where: { $0.number == number }) {
+            guard made.amount == value, made.order == order else { return no(400, "INVALID_REQUEST") }
+            return (200, made.json(state))
+        }
+        let given = state.refunds.filter { $0.order == order && $0.status != "CLOSED" }.map(\.amount).reduce(0, +)
+        guard given + value <= state.orders[index].total else { return no(400, "INVALID_REQUEST") }
+        let made = Refund(number: number, order: order, amount: value)
+        state.refunds.append(made)
+        state.orders[index].state = "REFUND"
+        return (200, made.json(state))
+    }
+
+    /// The payer pays or is declined.
+    ///
+    /// - Returns: false where there is nothing to pay any more.
+    func act(succeed: Bool, on number: String) -> Bool {
+        state.withLock { state in
+            guard let index = state.orders.firstIndex(where: { $0.number == number }),
+                ["NOTPAY", "USERPAYING", "PAYERROR"].contains(state.orders[index].state)
+            else { return false }
+            state.orders[index].state = succeed ? "SUCCESS" : "PAYERROR"
+            return true
+        }
+    }
+
+    /// A notification's body, as WeChat Pay writes it.
+    static func event(
+        _ type: String, _ object: Any, id: String = "EV-1", key: String = apiKey, nonce: String = "fdasflkja484",
+        associated: String? = nil
+    ) -> Data {
+        let plain = (try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)) ?? Data()
+        return event(type, plain: plain, id: id, key: key, nonce: nonce, associated: associated)
+    }
+
+    static func event(
+        _ type: String, plain: Data, id: String = "EV-1", key: String = apiKey, nonce: String = "fdasflkja484",
+        associated: String? = nil
+    ) -> Data {
+        let kind = type.hasPrefix("REFUND") ? "refund" : "transaction"
+        var resource = WeChatPayMint.sealed(plain, key, nonce: nonce, associated: associated ?? kind)
+        resource["original_type"] = kind
+        let fields: [String: Any] = [
+            "id": id, "create_time": "2025-01-14T21:06:40+08:00", "resource_type": "encrypt-resource",
+            "event_type": type, "summary": "支付成功", "resource": resource,
+        ]
+        return (try? JSONSerialization.data(withJSONObject: fields, options: .sortedKeys)) ?? Data()
+    }
+
+    static func notification(_ body: Data, _ headers: [(name: String, value: String)]) -> RawNotification {
+        RawNotification(
+            method: .post,
+            headers: [(name: "content-type", value: "application/json")]
+                + headers.map { (name: $0.name.lowercased(), value: $0.value) }, body: body)
+    }
+}
+
+extension WeChatPayStandIn.Order {
+    var json: [String: Any] {
+        var fields: [String: Any] = [
+            "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "out_trade_no": number,
+            "trade_state": state, "trade_state_desc": "文字", "promotion_detail": [Any](),
+            "amount": ["total": total, "currency": "CNY"],
+        ]
+        if ["SUCCESS", "REFUND"].contains(state) {
+            fields["transaction_id"] = transaction
+            fields["trade_type"] = mode == "native" ? "NATIVE" : "MWEB"
+            fields["bank_type"] = "OTHERS"
+            fields["success_time"] = "2025-01-14T21:06:40+08:00"
+            fields["payer"] = ["openid": "planted-openid-of-the-payer"]
+            fields["amount"] = [
+                "total": total, "payer_total": total, "currency": "CNY", "payer_currency": "CNY",
+            ]
+        }
+        return fields
+    }
+}
+
+extension WeChatPayStandIn.Refund {
+    /// As the API answers.
+    func json(_ state: WeChatPayStandIn.State) -> [String: Any] {
+        let total = state.orders.first { $0.number == order }?.total ?? amount
+        return [
+            "refund_id": id, "out_refund_no": number, "out_trade_no": order, "transaction_id": "4200x",
+            "channel": "ORIGINAL", "user_received_account": "零钱", "create_time": "2025-01-14T21:06:40+08:00",
+            "status": status, "funds_account": "AVAILABLE",
+            "amount": [
+                "total": total, "refund": amount, "payer_total": total, "payer_refund": amount,
+                "settlement_refund": amount, "settlement_total": total, "discount_refund": 0, "currency": "CNY",
+            ],
+        ]
+    }
+
+    /// As a notification says it.
+    func notice(total: Int64, mchid: String = WeChatPayStandIn.mchid) -> [String: Any] {
+        [
+            "mchid": mchid, "out_trade_no": order, "transaction_id": "4200x", "out_refund_no": number,
+            "refund_id": id, "refund_status": status, "success_time": "2025-01-14T21:06:40+08:00",
+            "user_received_account": "招商银行信用卡0403",
+            "amount": ["total": total, "refund": amount, "payer_total": total, "payer_refund": amount],
+        ]
+    }
+}
