@@ -1,0 +1,124 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a notification states: what PayPal says of its object when it is asked.
+extension PayPalProvider {
+    private struct Event: Decodable {
+        struct Resource: Decodable {
+            let id: String?
+            let dispute_id: String?
+        }
+        let id: String
+        let event_type: String
+        let resource: Resource
+    }
+
+    /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where PayPal does not answer.
+    func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
+        guard let event = try? JSONDecoder().decode(Event.self, from: body) else {
+            throw .rejected(reason: "malformed_body")
+        }
+        guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
+        guard (1...128).contains(event.event_type.utf8.count) else { throw .rejected(reason: "bad_type") }
+        var facts: [ProviderFact] = []
+        do throws(PayPalFailure) { facts = try await self.facts(event) } catch {
+            switch error {
+            case .unsayable(let reason): throw .rejected(reason: reason)
+            // None of this account's objects.
+            case .foreign: break
+            case .refused(let refusal) where refusal.isMissing: break
+            // PayPal sends it again, and is asked again.
+            case .notSent, .unanswered, .refused: throw .unavailable
+            }
+        }
+        return ReceivedNotification(
+            eventID: event.id, type: event.event_type, facts: facts, acknowledgement: Acknowledgement(body: "ok"))
+    }
+
+    /// By the object's state and not by the event's name; other types mean nothing here.
+    private func facts(_ event: Event) async throws(PayPalFailure) -> [ProviderFact] {
+        let (type, id) = (event.event_type, event.resource.id ?? "")
+        if type.hasPrefix("CHECKOUT.ORDER.") { return try await orderFacts(id) }
+        if type.hasPrefix("CUSTOMER.DISPUTE.") { return try await disputeFacts(event.resource.dispute_id ?? id) }
+        if type.hasPrefix("PAYMENT.REFUND.") || type == "PAYMENT.CAPTURE.REFUNDED" { return try await refundFacts(id) }
+        if type == "PAYMENT.CAPTURE.REVERSED" {
+            // The dispute that took the money back tells of it with its amount and its end.
+            context.log.write(.warning, "paypal: a capture was reversed", ["capture": PayPalText.word(id) ?? ""])
+            return []
+        }
+        if type.hasPrefix("PAYMENT.CAPTURE.") { return try await captureFacts(id) }
+        return []
+    }
+
+    /// An order that its payer approved is captured here, so that a payer who never comes back has paid all the same.
+    private func orderFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
+        let order = try await order(id)
+        guard let payment = order.customID.flatMap({ ID<Payment>($0) }) else { return [] }
+        do throws(ProviderError) {
+            let record = try await ledger.record(payment)
+            guard record?.order ?? order.id == order.id else { throw .invalidSignature }
+            return [.payment(try await settling(payment, order.id, isClosed: record?.state == .closed))]
+        } catch {
+            throw error == .invalidSignature ? .foreign : .unanswered
+        }
+    }
+
+    private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
+        let capture = try await capture(id)
+        guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
+        // One that was declined may be followed by another as long as the order is not complete.
+        let outcome = try capture.outcome(isFinal: false)
+        let order = PayPalText.id(capture.supplementary_data?.related_ids?.order_id)
+        return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: order))]
+    }
+
+    private func capture(_ id: String) async throws(PayPalFailure) -> PayPalObject.Capture {
+        guard let id = PayPalText.id(id) else { throw .foreign }
+        let capture: PayPalObject.Capture = try await api.get("v2/payments/captures/\(id)")
+        guard capture.id == id else { throw .foreign }
+        return capture
+    }
+
+    private func refundFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
+        let refund = try await refund(id)
+        var payment = refund.custom_id.flatMap { ID<Payment>($0) }
+        if payment == nil, let above = refund.capture {
+            payment = try await capture(above).custom_id.flatMap { ID<Payment>($0) }
+        }
+        guard let payment else { return [] }
+        return [.refund(try report(refund, payment, refund.invoice_id.flatMap { ID<Refund>($0) }))]
+    }
+
+    private func disputeFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
+        guard let id = PayPalText.id(id) else { throw .foreign }
+        let dispute: PayPalObject.Dispute = try await api.get("v1/customer/disputes/\(id)")
+        guard dispute.dispute_id == id else { throw .foreign }
+        guard let outcome = dispute.outcome, let transaction = dispute.disputed_transactions?.first else { return [] }
+        var payment = transaction.custom.flatMap { ID<Payment>($0) }
+        if payment == nil, let disputed = transaction.seller_transaction_id {
+            payment = try await capture(disputed).custom_id.flatMap { ID<Payment>($0) }
+        }
+        guard let payment else { return [] }
+        let lost = outcome == .lost ? PayPalAmount.money(dispute.dispute_outcome?.amount_refunded) : nil
+        guard let amount = lost ?? PayPalAmount.money(dispute.dispute_amount) else { throw .unsayable("bad_amount") }
+        return [.dispute(DisputeReport(payment: payment, reference: id, outcome: outcome, amount: amount))]
+    }
+}
+
+extension PayPalObject.Dispute {
+    /// Nil for an inquiry, in which buyer and seller only talk, and for words that are not known.
+    var outcome: DisputeOutcome? {
+        switch status {
+        case "OPEN", "WAITING_FOR_BUYER_RESPONSE", "WAITING_FOR_SELLER_RESPONSE", "UNDER_REVIEW":
+            dispute_life_cycle_stage == "INQUIRY" ? nil : .opened
+        case "RESOLVED":
+            switch dispute_outcome?.outcome_code {
+            case "RESOLVED_SELLER_FAVOUR", "RESOLVED_WITH_PAYOUT", "CANCELED_BY_BUYER", "DENIED": .won
+            case "RESOLVED_BUYER_FAVOUR", "ACCEPTED": .lost
+            default: nil
+            }
+        default: nil
+        }
+    }
+}

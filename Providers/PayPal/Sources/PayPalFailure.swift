@@ -1,0 +1,74 @@
+import FoundationEssentials
+import ProviderKit
+
+/// How a call to PayPal can end without its answer.
+enum PayPalFailure: Error, Sendable, Equatable {
+    /// It never reached PayPal.
+    case notSent
+    /// It may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
+    case unanswered
+    /// PayPal's word.
+    case refused(PayPalRefusal)
+    /// The answer is about another payment.
+    case foreign
+    /// The answer cannot be said in our words, by the reason.
+    case unsayable(String)
+}
+
+/// An error answer of PayPal's, without its message.
+struct PayPalRefusal: Error, Sendable, Equatable {
+    let status: Int
+    /// `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
+    let name: String?
+    /// What exactly: `ORDER_NOT_APPROVED`, `INSTRUMENT_DECLINED` ….
+    let issue: String?
+
+    init(status: Int, name: String?, issue: String? = nil) {
+        self.status = status
+        self.name = name
+        self.issue = issue
+    }
+
+    init(_ reply: IncomingReply) {
+        struct Body: Decodable {
+            struct Detail: Decodable { let issue: String? }
+            let name: String?
+            let error: String?
+            let details: [Detail]?
+        }
+        let body = try? JSONDecoder().decode(Body.self, from: reply.body)
+        self.init(
+            status: reply.status, name: PayPalText.word(body?.name ?? body?.error),
+            issue: PayPalText.word(body?.details?.first?.issue))
+    }
+
+    /// PayPal has no such object.
+    var isMissing: Bool { status == 404 && name == "RESOURCE_NOT_FOUND" }
+
+    var reason: String { issue ?? name ?? "refused" }
+
+    fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
+        // A key, a right, a limit: nothing began.
+        if [401, 403, 429].contains(status) { return .unavailable }
+        // A call with the same key runs, or ran with other parameters: its result stands.
+        let running = ["PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED"]
+        guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil, !running.contains(reason)
+        else { return unknown }
+        return .rejected(reason: reason)
+    }
+}
+
+extension PayPalFailure {
+    /// What it means to Paydesk.
+    ///
+    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    func providerError(afterChange: Bool) -> ProviderError {
+        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
+        switch self {
+        case .notSent: return .unavailable
+        case .unanswered, .unsayable: return unknown
+        case .foreign: return .invalidSignature
+        case .refused(let refusal): return refusal.providerError(unknown)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Domain
+import ProviderKit
+
+/// PayPal's objects as far as Paydesk reads them; what is not named here is passed over.
+///
+/// Nearly everything is optional: what is missing is judged where it is needed.
+enum PayPalObject {
+    struct Amount: Decodable, Sendable {
+        let currency_code: String?
+        let value: String?
+    }
+
+    struct Link: Decodable, Sendable {
+        let href: String
+        let rel: String
+    }
+
+    struct Order: Decodable, Sendable {
+        struct Unit: Decodable, Sendable {
+            struct Payments: Decodable, Sendable {
+                let captures: [Capture]?
+                let refunds: [Refund]?
+            }
+
+            let custom_id: String?
+            let amount: Amount?
+            let payments: Payments?
+        }
+
+        let id: String
+        let status: String
+        let update_time: String?
+        let purchase_units: [Unit]?
+        let links: [Link]?
+
+        var unit: Unit? { purchase_units?.first }
+        var captures: [Capture] { unit?.payments?.captures ?? [] }
+        var refunds: [Refund] { unit?.payments?.refunds ?? [] }
+        var customID: String? { unit?.custom_id ?? captures.first?.custom_id }
+        /// The page on which the payer approves: by `payment_source` it is called one thing, by the older form another.
+        var page: String? { links?.first { ["payer-action", "approve"].contains($0.rel) }?.href }
+    }
+
+    struct Capture: Decodable, Sendable {
+        struct Related: Decodable, Sendable {
+            struct IDs: Decodable, Sendable { let order_id: String? }
+            let related_ids: IDs?
+        }
+
+        let id: String
+        let status: String?
+        let amount: Amount?
+        let custom_id: String?
+        let supplementary_data: Related?
+    }
+
+    struct Refund: Decodable, Sendable {
+        let id: String
+        let status: String?
+        let amount: Amount?
+        /// The payment's id, where we made it or PayPal took it over from the capture.
+        let custom_id: String?
+        /// The refund's id, where we made it.
+        let invoice_id: String?
+        let links: [Link]?
+    }
+
+    struct Dispute: Decodable, Sendable {
+        struct Transaction: Decodable, Sendable {
+            let seller_transaction_id: String?
+            let custom: String?
+        }
+        struct Outcome: Decodable, Sendable {
+            let outcome_code: String?
+            let amount_refunded: Amount?
+        }
+
+        let dispute_id: String
+        let status: String?
+        let dispute_life_cycle_stage: String?
+        let dispute_amount: Amount?
+        let dispute_outcome: Outcome?
+        let disputed_transactions: [Transaction]?
+    }
+}
+
+extension PayPalObject.Order {
+    /// What a COMPLETED order is worth is what its capture says, and nothing else.
+    ///
+    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    func outcome() throws(PayPalFailure) -> PaymentOutcome {
+        for capture in captures {
+            let outcome = try capture.outcome(isFinal: status == "COMPLETED")
+            if case .succeeded = outcome { return outcome }
+        }
+        if let last = captures.last { return try last.outcome(isFinal: status == "COMPLETED") }
+        switch status {
+        case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED", "APPROVED": return .accepted
+        case "VOIDED": return .cancelled
+        default: return .pending(status: PayPalText.word(status) ?? "unknown_status")
+        }
+    }
+}
+
+extension PayPalObject.Capture {
+    /// - Parameter isFinal: no other capture of its order follows.
+    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    func outcome(isFinal: Bool) throws(PayPalFailure) -> PaymentOutcome {
+        switch status {
+        // What was given back was paid before; the refunds tell of themselves.
+        case "COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED":
+            guard let money = PayPalAmount.money(amount) else { throw .unsayable("bad_amount") }
+            return .succeeded(money)
+        case "DECLINED", "FAILED":
+            let reason = status == "DECLINED" ? "capture_declined" : "capture_failed"
+            return isFinal ? .failed(reason: reason) : .tryFailed(reason: reason)
+        default: return .pending(status: PayPalText.word(status) ?? "unknown_status")
+        }
+    }
+
+    var hasMoney: Bool { ["COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED"].contains(status) }
+}
+
+extension PayPalObject.Refund {
+    /// The capture that it gives back, from the link to what stands above it.
+    var capture: String? {
+        PayPalText.id(links?.first { $0.rel == "up" }?.href.split(separator: "/").last.map(String.init))
+    }
+}

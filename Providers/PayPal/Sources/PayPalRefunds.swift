@@ -1,0 +1,109 @@
+import Domain
+import ProviderKit
+
+/// Giving money back, and asking what became of it.
+extension PayPalProvider {
+    private struct NewRefund: Encodable {
+        struct Amount: Encodable {
+            let currency_code: String
+            let value: String
+        }
+
+        let amount: Amount
+        let invoice_id: String
+        let custom_id: String
+    }
+
+    func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        guard attempt.amount.currency == attempt.payment.amount.currency else {
+            throw .rejected(reason: "refund_currency_differs")
+        }
+        let amount = NewRefund.Amount(
+            currency_code: attempt.amount.currency.code, value: try PayPalAmount.text(attempt.amount))
+        let order = try await paidOrder(attempt.payment)
+        do throws(PayPalFailure) {
+            // PayPal forgets keys, and a forgotten one would give the money back twice.
+            if let known = order.refunds.first(where: { $0.invoice_id == attempt.refund.rawValue }) {
+                return try report(known, attempt)
+            }
+            guard let capture = order.captures.first(where: \.hasMoney), let id = PayPalText.id(capture.id) else {
+                throw .refused(PayPalRefusal(status: 422, name: "payment_not_paid"))
+            }
+            let request = NewRefund(
+                amount: amount, invoice_id: attempt.refund.rawValue, custom_id: attempt.payment.payment.rawValue)
+            return try report(
+                try await api.post("v2/payments/captures/\(id)/refund", request, key: attempt.idempotencyKey), attempt)
+        } catch {
+            throw error.providerError(afterChange: true)
+        }
+    }
+
+    func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        if let reference = attempt.reference {
+            do throws(PayPalFailure) { return try report(try await refund(reference), attempt) } catch {
+                throw error.providerError(afterChange: false)
+            }
+        }
+        let order = try await paidOrder(attempt.payment)
+        do throws(PayPalFailure) {
+            if let known = order.refunds.first(where: { $0.invoice_id == attempt.refund.rawValue }) {
+                return try report(known, attempt)
+            }
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+        // A call may still be on its way; after a day none is.
+        let isOver = context.time.now > attempt.refund.madeAt.adding(seconds: 86_400)
+        return RefundReport(
+            payment: attempt.payment.payment, refund: attempt.refund,
+            outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)
+    }
+
+    func refund(_ reference: String) async throws(PayPalFailure) -> PayPalObject.Refund {
+        guard let id = PayPalText.id(reference) else { throw .foreign }
+        let refund: PayPalObject.Refund = try await api.get("v2/payments/refunds/\(id)")
+        guard refund.id == id else { throw .foreign }
+        return refund
+    }
+
+    /// The order that has the money, and all its refunds.
+    private func paidOrder(_ payment: ProviderReference) async throws(ProviderError) -> PayPalObject.Order {
+        let record = try await ledger.record(payment.payment)
+        guard let id = record?.order ?? payment.reference else { throw .rejected(reason: "payment_not_paid") }
+        do throws(PayPalFailure) {
+            let order = try await order(id)
+            try check(order, payment.payment)
+            return order
+        } catch {
+            throw error.providerError(afterChange: false)
+        }
+    }
+
+    private func report(_ refund: PayPalObject.Refund, _ attempt: RefundAttempt) throws(PayPalFailure) -> RefundReport {
+        guard refund.invoice_id ?? attempt.refund.rawValue == attempt.refund.rawValue,
+            refund.custom_id ?? attempt.payment.payment.rawValue == attempt.payment.payment.rawValue,
+            PayPalText.id(refund.id) != nil
+        else { throw .foreign }
+        return try report(refund, attempt.payment.payment, attempt.refund)
+    }
+
+    /// - Throws: `unsayable` for an amount that cannot be said exactly.
+    func report(
+        _ refund: PayPalObject.Refund, _ payment: ID<Payment>, _ id: ID<Refund>?
+    ) throws(PayPalFailure) -> RefundReport {
+        guard let amount = PayPalAmount.money(refund.amount) else { throw .unsayable("bad_amount") }
+        return RefundReport(
+            payment: payment, refund: id, outcome: refund.outcome, amount: amount, reference: refund.id)
+    }
+}
+
+extension PayPalObject.Refund {
+    /// A success may still fail later: the bank gives the money back.
+    var outcome: RefundOutcome {
+        switch status {
+        case "COMPLETED": .succeeded
+        case "FAILED", "CANCELLED": .failed(reason: "refund_\(status == "FAILED" ? "failed" : "cancelled")")
+        default: .pending
+        }
+    }
+}

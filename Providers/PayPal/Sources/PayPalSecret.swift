@@ -1,0 +1,10 @@
+/// A key or secret that no description, reflection or dump shows.
+struct PayPalSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let value: String
+
+    init(_ value: String) { self.value = value }
+
+    var description: String { "<secret>" }
+    var debugDescription: String { "<secret>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,287 @@
+import Domain
+import Foundation
+import PayPalProvider
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import Testing
+
+/// Tokens, orders and captures.
+struct PayPalCaptureTests {
+    private let bench = PayPalBench()
+
+    @Test(arguments: ["payer-action", "approve"])
+    func `an order says what PayPal has to know, and either link leads to its page`(rel: String) async throws {
+        bench.standIn.state.withLock { $0.rel = rel }
+        let attempt = bench.attempt(title: "会员 “月卡” / VIP")
+        let opened = try await bench.provider(["brand_name": .text("A shop")]).open(attempt)
+        guard case .url(let page) = opened.instruction else { throw RehearsalGap("gave \(opened.instruction)") }
+        #expect(
+            page == "https://www.paypal.com/checkoutnow?token=\(opened.reference ?? "-")" && opened.outcome == .accepted
+        )
+        let request = try #require(bench.transport.requests.last)
+        let (call, id) = (PayPalStandInCall(request), attempt.payment.rawValue)
+        #expect(request.url == "https://api-m.paypal.com/v2/checkout/orders")
+        #expect(call.header("paypal-request-id") == "\(id)-open" && call.header("prefer") == "return=representation")
+        #expect(
+            call.object as NSDictionary == [
+                "intent": "CAPTURE",
+                "purchase_units": [
+                    [
+                        "reference_id": id, "custom_id": id, "invoice_id": id, "description": attempt.title,
+                        "amount": ["currency_code": "USD", "value": "39.90"],
+                    ]
+                ],
+                "payment_source": [
+                    "paypal": [
+                        "experience_context": [
+                            "return_url": "https://app.example/done", "cancel_url": "https://app.example/done",
+                            "user_action": "PAY_NOW", "shipping_preference": "NO_SHIPPING",
+                            "payment_method_preference": "IMMEDIATE_PAYMENT_REQUIRED", "brand_name": "A shop",
+                        ]
+                    ]
+                ],
+            ])
+    }
+
+    @Test func `one token serves many calls until shortly before its end`() async throws {
+        let provider = try bench.provider()
+        for _ in 0..<5 { _ = try await provider.open(bench.attempt()) }
+        #expect(bench.standIn.state.withLock { $0.tokensMade } == 1)
+        bench.clock.advance(seconds: 32_400 - 121)
+        _ = try await provider.open(bench.attempt())
+        #expect(bench.standIn.state.withLock { $0.tokensMade } == 1)
+        bench.clock.advance(seconds: 1)
+        _ = try await provider.open(bench.attempt())
+        #expect(bench.standIn.state.withLock { $0.tokensMade } == 2)
+    }
+
+    @Test func `a token that is refused is renewed once, and many calls need one renewal`() async throws {
+        let (provider, bench) = (try bench.provider(), bench)
+        _ = try await provider.open(bench.attempt())
+        bench.standIn.state.withLock { $0.tokens = [:] }
+        _ = try await provider.open(bench.attempt())
+        #expect(bench.standIn.state.withLock { $0.tokensMade } == 2)
+        bench.standIn.state.withLock { $0.tokens = [:] }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<10 { group.addTask { _ = try await provider.open(bench.attempt()) } }
+            try await group.waitForAll()
+        }
+        // Those that were refused with the old one after the new one came keep the new one.
+        #expect(bench.standIn.state.withLock { $0.tokensMade } == 3)
+        let before = bench.calls.count
+        for _ in 0..<2 { bench.standIn.script("/v2/checkout/orders", .paypal(401, "invalid_token")) }
+        await #expect(throws: ProviderError.unavailable) { try await provider.open(bench.attempt()) }
+        #expect(bench.calls.count == before + 2)
+    }
+
+    @Test(arguments: [401, 500, 200])
+    func `without a token nothing is opened`(status: Int) async throws {
+        bench.standIn.script(
+            "/oauth2/token", IncomingReply(status: status, body: Data(#"{"error":"invalid_client"}"#.utf8)))
+        await #expect(throws: ProviderError.unavailable) { try await bench.provider().open(bench.attempt()) }
+        #expect(bench.calls.isEmpty)
+    }
+
+    @Test func `after six hours an opening is repeated by its order and not by its key`() async throws {
+        let attempt = bench.attempt()
+        let first = try await bench.provider().open(attempt)
+        bench.clock.advance(seconds: 7 * 3_600)
+        let again = try await bench.provider().open(attempt)
+        #expect(again.instruction == first.instruction && again.reference == first.reference)
+        #expect(bench.standIn.state.withLock { $0.orders.count } == 1)
+    }
+
+    @Test(arguments: ["PAYER_ACTION_REQUIRED", "CREATED", "SAVED"])
+    func `an order that nobody approved is not captured`(status: String) async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        bench.standIn.state.withLock { $0.orders[0].status = status }
+        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        #expect(report.outcome == .accepted && !bench.calls.contains { $0.hasSuffix("/capture") })
+    }
+
+    @Test(arguments: [
+        ("COMPLETED", PaymentOutcome.succeeded(usd(3990))), ("PARTIALLY_REFUNDED", .succeeded(usd(3990))),
+        ("REFUNDED", .succeeded(usd(3990))), ("PENDING", .pending(status: "PENDING")),
+        ("DECLINED", .failed(reason: "capture_declined")), ("FAILED", .failed(reason: "capture_failed")),
+        ("TELEPORTED", .pending(status: "TELEPORTED")), ("completed", .pending(status: "completed")),
+    ])
+    func `a completed order is worth what its capture says`(status: String, outcome: PaymentOutcome) async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        bench.standIn.state.withLock { $0.captureStatus = status }
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        let reference = bench.reference(attempt, opened.reference)
+        #expect(try await bench.provider().query(reference).outcome == outcome)
+        #expect(try await bench.provider().query(reference).outcome == outcome)
+        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.count == 1)
+    }
+
+    @Test func `a completed order without any capture is not paid`() async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        bench.standIn.state.withLock { $0.orders[0].status = "COMPLETED" }
+        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        #expect(report.outcome == .pending(status: "COMPLETED"))
+    }
+
+    @Test(arguments: [
+        ("ORDER_NOT_APPROVED", PaymentOutcome.accepted), ("PAYER_ACTION_REQUIRED", .accepted),
+        ("INSTRUMENT_DECLINED", .tryFailed(reason: "INSTRUMENT_DECLINED")),
+        ("MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED", .failed(reason: "MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED")),
+        ("ORDER_COMPLETION_IN_PROGRESS", .pending(status: "ORDER_COMPLETION_IN_PROGRESS")),
+        ("DUPLICATE_INVOICE_ID", .pending(status: "DUPLICATE_INVOICE_ID")),
+        ("A_NEW_WORD", .pending(status: "A_NEW_WORD")),
+    ])
+    func `each refusal of a capture has its meaning`(issue: String, outcome: PaymentOutcome) async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        #expect(report.outcome == outcome)
+    }
+
+    @Test func `a capture whose answer is lost is found captured`() async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        let reference = bench.reference(attempt, opened.reference)
+        bench.transport.behaviour = .lostReplies
+        await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().query(reference) }
+        bench.transport.behaviour = .normal
+        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+        // Another process asked in the same moment.
+        bench.standIn.state.withLock { $0.orders[0].status = "APPROVED" }
+        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "ORDER_ALREADY_CAPTURED"))
+        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+    }
+
+    @Test func `after a declined card the payer may approve again`() async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        let reference = bench.reference(attempt, opened.reference)
+        _ = bench.standIn.approve(attempt.payment.rawValue, declining: true)
+        #expect(try await bench.provider().query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
+        let keys = bench.transport.requests.map(PayPalStandInCall.init).filter { $0.path.last == "capture" }
+            .map { $0.header("paypal-request-id") }
+        #expect(keys.count == 2 && Set(keys).count == 2, "each approval has its own capture")
+    }
+
+    @Test func `a cancelled payment is never captured, and one that is paid says so`() async throws {
+        let provider = try bench.provider()
+        let attempt = bench.attempt()
+        let opened = try await provider.open(attempt)
+        let reference = bench.reference(attempt, opened.reference)
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        #expect(try await provider.query(reference).outcome == .cancelled)
+        let order = try #require(bench.standIn.order(attempt.payment.rawValue))
+        let received = try await provider.receive(bench.notification("CHECKOUT.ORDER.APPROVED", order.json))
+        #expect(
+            received.facts == [
+                .payment(PaymentReport(payment: attempt.payment, outcome: .cancelled, reference: order.id))
+            ])
+        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
+        let paid = try await bench.paid(provider)
+        #expect(try await provider.cancel(paid).outcome == .succeeded(usd(3990)))
+    }
+
+    @Test func `a cancel after a capture without an answer tells what came of it`() async throws {
+        let provider = try bench.provider()
+        let attempt = bench.attempt()
+        let opened = try await provider.open(attempt)
+        let reference = bench.reference(attempt, opened.reference)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        bench.transport.behaviour = .lostReplies
+        _ = try? await provider.query(reference)
+        bench.transport.behaviour = .normal
+        #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
+        // One that was declined is closed, and stays so.
+        let other = bench.attempt()
+        let second = bench.reference(other, try await provider.open(other).reference)
+        _ = bench.standIn.approve(other.payment.rawValue, declining: true)
+        _ = try await provider.query(second)
+        #expect(try await provider.cancel(second).outcome == .cancelled)
+        _ = bench.standIn.approve(other.payment.rawValue)
+        #expect(try await provider.query(second).outcome == .cancelled)
+    }
+
+    @Test(arguments: ["another payment's", "another amount", "another id", "no page", "foreign page"])
+    func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
+        let attempt = bench.attempt()
+        var order = PayPalStandIn.Order(
+            id: "5O19", custom: attempt.payment.rawValue, invoice: "x",
+            amount: ["currency_code": "USD", "value": lie == "another amount" ? "0.01" : "39.90"])
+        if lie == "another payment's" {
+            order = PayPalStandIn.Order(
+                id: "5O19", custom: bench.attempt().payment.rawValue, invoice: "x", amount: order.amount)
+        }
+        var object = order.json
+        if lie == "another id" { object["id"] = "../x" }
+        if lie == "no page" { object["links"] = [Any]() }
+        if lie == "foreign page" { object["links"] = [["href": "javascript:alert(1)", "rel": "approve"]] }
+        bench.standIn.script("/v2/checkout/orders", .json(object, status: 201))
+        let error = await #expect(throws: ProviderError.self) { try await bench.provider().open(attempt) }
+        #expect(error == .outcomeUnknown || error == .invalidSignature)
+    }
+
+    @Test(arguments: ["", "..", "5O19/capture", "5O19?x=1", "é", String(repeating: "x", count: 65)])
+    func `a reference that is none of PayPal's is not asked for`(reference: String) async throws {
+        let payment = bench.reference(bench.attempt(), reference)
+        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().query(payment) }
+        let refund = bench.refund(payment, usd(1), reference: reference)
+        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().query(refund: refund) }
+        #expect(bench.calls.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("JPY", 3990, "3990"), ("HUF", 399_000, "3990"), ("TWD", 100, "1"), ("EUR", 5, "0.05"), ("USD", 100, "1.00"),
+    ])
+    func `amounts are written as PayPal wants them`(code: String, value: Int64, text: String) async throws {
+        let amount = Money(value: value, currency: Currency(code)!)
+        let provider = try bench.provider()
+        let payment = try await bench.paid(provider, amount)
+        #expect(bench.standIn.state.withLock { $0.orders[0].amount["value"] } == text)
+        #expect(try await provider.query(payment).outcome == .succeeded(amount))
+    }
+
+    @Test(arguments: [("HUF", 399_001), ("TWD", 1), ("CNY", 100), ("KWD", 1_000), ("USD", 0), ("USD", -1)])
+    func `what cannot be charged exactly is refused before a call`(code: String, value: Int64) async throws {
+        let amount = Money(value: value, currency: Currency(code)!)
+        let error = await #expect(throws: ProviderError.self) { try await bench.provider().open(bench.attempt(amount)) }
+        guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
+        #expect(bench.calls.isEmpty)
+    }
+
+    @Test func `a refund is one by its number, found again after its key is forgotten`() async throws {
+        let provider = try bench.provider()
+        let refund = bench.refund(try await bench.paid(provider), usd(990))
+        let first = try await provider.refund(refund)
+        #expect(first.outcome == .succeeded && first.amount == usd(990))
+        let call = try #require(bench.transport.requests.last.map(PayPalStandInCall.init))
+        #expect(
+            call.object as NSDictionary == [
+                "amount": ["currency_code": "USD", "value": "9.90"], "invoice_id": refund.refund.rawValue,
+                "custom_id": refund.payment.payment.rawValue,
+            ])
+        #expect(call.header("paypal-request-id") == "\(refund.refund.rawValue)-refund")
+        bench.clock.advance(seconds: 30 * 86_400)
+        #expect(try await provider.refund(refund) == first)
+        #expect(bench.standIn.order(refund.payment.payment.rawValue)?.refunds.count == 1)
+        for (status, outcome) in [
+            ("PENDING", RefundOutcome.pending), ("FAILED", .failed(reason: "refund_failed")),
+            ("CANCELLED", .failed(reason: "refund_cancelled")), ("TELEPORTED", .pending),
+        ] {
+            bench.standIn.state.withLock { $0.orders[0].refunds[0].status = status }
+            #expect(try await provider.query(refund: refund).outcome == outcome)
+        }
+        let never = bench.refund(refund.payment, usd(1))
+        #expect(try await provider.query(refund: never).outcome == .pending)
+        bench.clock.advance(seconds: 86_401)
+        #expect(try await provider.query(refund: never).outcome == .failed(reason: "never_arrived"))
+    }
+}

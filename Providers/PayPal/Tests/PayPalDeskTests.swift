@@ -1,0 +1,138 @@
+import Domain
+import Foundation
+import Gateway
+import ProviderKit
+import ProviderTesting
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+/// From the checkout to the paid order and back, on both engines.
+struct PayPalDeskTests {
+    private func withPayPal(on engine: TestEngine, _ body: (PayPalDesk) async throws -> Void) async throws {
+        try await withDesk(on: engine) { desk in try await body(try PayPalDesk(desk)) }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an approval is captured by its notification, once`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let contract = try await paypal.checkout()
+            guard case .url(let page) = contract.instruction else {
+                Issue.record("another contract: \(contract.instruction)")
+                return
+            }
+            #expect(page.hasPrefix("https://www.paypal.com/checkoutnow?token="))
+            let order = try #require(try paypal.approve(contract))
+            for _ in 0..<2 {
+                let answer = try await paypal.notify("CHECKOUT.ORDER.APPROVED", order.json, id: "WH-1")
+                #expect(answer.status == 200)
+            }
+            #expect(try await paypal.state(contract) == .paid)
+            let captured = try #require(paypal.standIn.order(order.custom))
+            #expect(captured.captures.count == 1 && captured.status == "COMPLETED")
+            try await paypal.notify("PAYMENT.CAPTURE.COMPLETED", captured.captures[0].json, id: "WH-2")
+            #expect(try await paypal.desk.grants(contract.order).count == 1)
+            let part = Desk.money(20, "USD")
+            let refund = try await paypal.gateway.refundOrder(
+                contract.order.rawValue, amount: part, reason: "a test", context: .test)
+            #expect(refund.refund.state == .succeeded)
+            #expect(try await paypal.state(contract) == .partiallyRefunded)
+            // The notification of the same refund changes nothing more.
+            let made = try #require(paypal.standIn.order(order.custom)?.refunds.first)
+            try await paypal.notify("PAYMENT.CAPTURE.REFUNDED", made.json, id: "WH-3")
+            #expect(try await paypal.desk.refunds(contract.order).map(\.state) == [.succeeded])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an approval is captured when the payer comes back`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let contract = try await paypal.checkout()
+            #expect(try await paypal.comeBack(contract) == .open)
+            #expect(try paypal.approve(contract) != nil)
+            #expect(try await paypal.comeBack(contract) == .paid)
+            #expect(paypal.standIn.state.withLock { $0.orders[0].captures.count } == 1)
+        }
+    }
+
+    /// The order is complete, and its money is not there.
+    @Test(arguments: TestEngine.allCases, ["PENDING", "DECLINED", "TELEPORTED"])
+    func `a completed order with a capture that is not pays nothing`(engine: TestEngine, status: String) async throws {
+        try await withPayPal(on: engine) { paypal in
+            paypal.standIn.state.withLock { $0.captureStatus = status }
+            let contract = try await paypal.checkout()
+            let order = try #require(try paypal.approve(contract))
+            try await paypal.notify("CHECKOUT.ORDER.APPROVED", order.json, id: "WH-1")
+            let captured = try #require(paypal.standIn.order(order.custom))
+            #expect(captured.status == "COMPLETED")
+            try await paypal.notify("CHECKOUT.ORDER.COMPLETED", captured.json, id: "WH-2")
+            #expect(try await paypal.state(contract) == .open)
+            #expect(try await paypal.desk.grants(contract.order).isEmpty)
+            guard status == "PENDING" else { return }
+            // What was pending may be paid days later.
+            paypal.standIn.state.withLock { $0.orders[0].captures[0].status = "COMPLETED" }
+            let capture = try #require(paypal.standIn.order(order.custom)?.captures.first)
+            try await paypal.notify("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-3")
+            #expect(try await paypal.state(contract) == .paid)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `switching fences the approval, and a late one takes no money`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let first = try await paypal.checkout()
+            let second = try await paypal.retry(first, "box-url")
+            let payments = try await paypal.desk.payments(first.order).map(\.payment)
+            #expect(payments.map(\.state) == [.cancelled, .pending] && payments.map(\.unfenced) == [false, false])
+            let order = try #require(try paypal.approve(first))
+            try await paypal.notify("CHECKOUT.ORDER.APPROVED", order.json, id: "WH-1")
+            #expect(paypal.standIn.order(order.custom)?.captures.isEmpty == true)
+            try await paypal.desk.notify("payment.succeeded", second)
+            #expect(try await paypal.state(first) == .paid)
+            #expect(try await paypal.desk.order(first.order).order.anomalies.isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an order that nobody paid is closed, and a lost opening goes on`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let contract = try await paypal.checkout()
+            try await paypal.desk.pass(seconds: 31 * 60)
+            try await paypal.work()
+            #expect(try await paypal.state(contract) == .closed)
+            paypal.transport.behaviour = .lostReplies
+            await #expect(throws: GatewayError.providerUnavailable) { try await paypal.checkout() }
+            paypal.transport.behaviour = .normal
+            try await paypal.desk.pass(seconds: 120)
+            try await paypal.work()
+            #expect(paypal.standIn.state.withLock { $0.orders.allSatisfy { $0.captures.isEmpty } })
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a dispute suspends, a won one reinstates, and a lost one revokes`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let contract = try await paypal.checkout()
+            let order = try #require(try paypal.approve(contract))
+            #expect(try await paypal.comeBack(contract) == .paid)
+            func tell(_ id: String, _ status: String, _ code: String? = nil, stage: String = "CHARGEBACK") async throws
+            {
+                var object = PayPalRehearsal.dispute("PP-D-1", order.custom, order.amount, status, code)
+                object["dispute_life_cycle_stage"] = stage
+                let data = try JSONSerialization.data(withJSONObject: object)
+                paypal.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+                try await paypal.notify("CUSTOMER.DISPUTE.UPDATED", object, id: id)
+            }
+            func active() async throws -> [Bool] {
+                try await paypal.desk.grants(contract.order).map { !$0.suspended && $0.revocation == nil }
+            }
+            try await tell("WH-1", "OPEN", stage: "INQUIRY")
+            #expect(try await active() == [true])
+            try await tell("WH-2", "UNDER_REVIEW")
+            #expect(try await active() == [false])
+            try await tell("WH-3", "RESOLVED", "RESOLVED_SELLER_FAVOUR")
+            #expect(try await active() == [true])
+        }
+    }
+}

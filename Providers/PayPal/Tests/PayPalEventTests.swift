@@ -1,0 +1,131 @@
+import Domain
+import Foundation
+import PayPalProvider
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import Testing
+
+/// What genuine notifications state.
+struct PayPalEventTests {
+    private let bench = PayPalBench()
+
+    private func facts(_ type: String, _ resource: [String: Any]) async throws -> [ProviderFact] {
+        try await bench.provider().receive(bench.notification(type, resource)).facts
+    }
+
+    @Test func `a refund that was made at PayPal has only its reference`() async throws {
+        let payment = bench.attempt().payment
+        let made = PayPalStandIn.Refund(
+            id: "1JU0", capture: "CAP1", custom: nil, invoice: nil, amount: ["currency_code": "USD", "value": "9.90"])
+        let capture = PayPalStandIn.Capture(
+            id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
+        bench.standIn.state.withLock { state in
+            state.refunds.append(made)
+            state.captures.append(capture)
+        }
+        #expect(
+            try await facts("PAYMENT.CAPTURE.REFUNDED", made.json) == [
+                .refund(
+                    RefundReport(
+                        payment: payment, refund: nil, outcome: .succeeded, amount: usd(990), reference: "1JU0"))
+            ])
+    }
+
+    @Test(arguments: [
+        "BILLING.SUBSCRIPTION.CREATED", "PAYMENT.CAPTURE.REVERSED", "PAYMENT.SALE.COMPLETED",
+        "CUSTOMER.MERCHANT-INTEGRATION",
+    ])
+    func `other events state nothing, and are acknowledged`(type: String) async throws {
+        let received = try await bench.provider().receive(bench.notification(type, ["id": "x"]))
+        #expect(received.facts.isEmpty && received.type == type && received.acknowledgement.status == 200)
+        #expect(
+            bench.lines.contains { $0.hasPrefix("warning paypal: a capture was reversed") }
+                == type.hasSuffix("REVERSED"))
+    }
+
+    @Test(
+        arguments: [
+            ("OPEN", nil, "CHARGEBACK", DisputeOutcome.opened), ("OPEN", nil, "INQUIRY", nil),
+            ("WAITING_FOR_SELLER_RESPONSE", nil, "CHARGEBACK", .opened), ("UNDER_REVIEW", nil, "ARBITRATION", .opened),
+            ("RESOLVED", "RESOLVED_SELLER_FAVOUR", "CHARGEBACK", .won),
+            ("RESOLVED", "CANCELED_BY_BUYER", "INQUIRY", .won),
+            ("RESOLVED", "RESOLVED_WITH_PAYOUT", "CHARGEBACK", .won), ("RESOLVED", "DENIED", "CHARGEBACK", .won),
+            ("RESOLVED", "RESOLVED_BUYER_FAVOUR", "CHARGEBACK", .lost), ("RESOLVED", "ACCEPTED", "INQUIRY", .lost),
+            ("RESOLVED", "A_NEW_WORD", "CHARGEBACK", nil), ("A_NEW_WORD", nil, "CHARGEBACK", nil),
+        ] as [(String, String?, String, DisputeOutcome?)])
+    func `each state of a dispute has its outcome`(
+        status: String, code: String?, stage: String, outcome: DisputeOutcome?
+    ) async throws {
+        let payment = bench.attempt().payment
+        let amount = ["currency_code": "USD", "value": "39.90"]
+        var object = PayPalRehearsal.dispute("PP-D-1", payment.rawValue, amount, status, code)
+        object["dispute_life_cycle_stage"] = stage
+        let data = try JSONSerialization.data(withJSONObject: object)
+        bench.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+        let expected = outcome.map {
+            [ProviderFact.dispute(DisputeReport(payment: payment, reference: "PP-D-1", outcome: $0, amount: usd(3990)))]
+        }
+        #expect(try await facts("CUSTOMER.DISPUTE.UPDATED", object) == expected ?? [])
+    }
+
+    @Test func `a right that is lacking is asked for again, and logged`() async throws {
+        bench.standIn.script("/disputes/", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
+        await #expect(throws: ProviderError.unavailable) {
+            try await facts("CUSTOMER.DISPUTE.CREATED", ["dispute_id": "PP-D-1"])
+        }
+        #expect(bench.lines.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
+    }
+
+    @Test func `PayPal's trouble has the notification sent again`() async throws {
+        let trouble: [IncomingReply] = [
+            IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED"),
+            IncomingReply(status: 200, body: Data("<html>".utf8)),
+        ]
+        for reply in trouble {
+            for (type, part) in [
+                ("PAYMENT.CAPTURE.COMPLETED", "/captures/"), ("CHECKOUT.ORDER.APPROVED", "/orders/"),
+                ("PAYMENT.REFUND.COMPLETED", "/refunds/"),
+            ] {
+                bench.standIn.script(part, reply)
+                await #expect(throws: ProviderError.unavailable) { try await facts(type, ["id": "X1"]) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "null", "[]", #"{"id":"","event_type":"A","resource":{}}"#, #"{"id":"WH","event_type":"","resource":{}}"#,
+        #"{"id":1,"event_type":"A","resource":{}}"#, #"{"id":"WH","event_type":"A"}"#,
+        String(repeating: "[", count: 1 << 18),
+    ])
+    func `genuine garbage is rejected`(text: String) async throws {
+        let body = Data(text.utf8)
+        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
+        let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
+        guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
+    }
+
+    @Test(arguments: ["9999999999999999999999.00", "-1.00", "0.00", "1.001", "1,00", "", "1e3", "NaN"])
+    func `a success without an exact amount is rejected`(value: String) async throws {
+        let capture = PayPalStandIn.Capture(
+            id: "CAP1", order: "O1", custom: bench.attempt().payment.rawValue,
+            amount: ["currency_code": "USD", "value": value])
+        bench.standIn.state.withLock { $0.captures.append(capture) }
+        await #expect(throws: ProviderError.rejected(reason: "bad_amount")) {
+            try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json)
+        }
+    }
+
+    @Test func `an approval of another order of the same payment is not captured`() async throws {
+        let attempt = bench.attempt()
+        _ = try await bench.provider().open(attempt)
+        var other = PayPalStandIn.Order(
+            id: "OTHER1", custom: attempt.payment.rawValue, invoice: "x",
+            amount: ["currency_code": "USD", "value": "39.90"])
+        other.status = "APPROVED"
+        let made = other
+        bench.standIn.state.withLock { $0.orders.append(made) }
+        #expect(try await facts("CHECKOUT.ORDER.APPROVED", made.json).isEmpty)
+        #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
+    }
+}

@@ -1,0 +1,107 @@
+import Domain
+import Foundation
+import PayPalProvider
+import ProviderKit
+import ProviderTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// PayPal's own library for Python, and notifications that were minted elsewhere.
+///
+/// Set `PAYPAL_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+@Suite("PayPal's own library agrees", .serialized, .timeLimit(.minutes(30)))
+struct PayPalInteropTests {
+    private let python = InteropPython(variable: "PAYPAL_INTEROP_PYTHON", peer: "paypal-server-sdk and cryptography")
+
+    @Test func `that the stand-in is a PayPal`() async throws {
+        let standIn = PayPalStandIn()
+        let server = try StandInServer { request in
+            if request.url.contains("/approve/"), let payment = request.url.split(separator: "/").last {
+                return IncomingReply(status: standIn.approve(String(payment)) ? 200 : 409)
+            }
+            return standIn.answer(request, now: Int64(Date().timeIntervalSince1970))
+        }
+        defer { server.stop() }
+        let arguments = [server.base, PayPalStandIn.clientID, PayPalStandIn.clientSecret]
+        guard let output = try await python.run("client.py", arguments) else { return }
+        #expect(output.hasPrefix("accepted "))
+        print("interop: the stand-in and PayPal's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    @Test func `about the shapes of our requests`() async throws {
+        let bench = PayPalBench()
+        let provider = try bench.provider(["brand_name": .text("A shop")])
+        let payment = try await bench.paid(provider)
+        _ = try await provider.refund(bench.refund(payment, usd(990)))
+        let bodies = bench.transport.requests.map(PayPalStandInCall.init).compactMap { call -> [String: Any]? in
+            guard ["orders", "refund"].contains(call.path.last ?? ""), call.method == "POST" else { return nil }
+            return ["call": call.path.last ?? "", "body": call.object]
+        }
+        #expect(bodies.count == 2)
+        // One with a field too many shows that the peer looks.
+        let strange: [String: Any] = ["call": "refund", "body": ["invoice_id": "x", "colour": "red"]]
+        let lines = try (bodies + [strange]).map { body in
+            String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
+        }
+        guard let output = try await python.run("shapes.py", input: Data(lines.joined(separator: "\n").utf8)) else {
+            return
+        }
+        #expect(output == "accept\naccept\n.colour\n")
+        print("interop: our order and our refund have the shapes of PayPal's library")
+    }
+
+    @Test func `about every notification that Python mints`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "paypal-interop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bench = PayPalBench()
+        let payment = bench.attempt().payment
+        let capture = PayPalStandIn.Capture(
+            id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
+        bench.standIn.state.withLock { $0.captures.append(capture) }
+        let bodies = (0..<8).map { number in
+            String(
+                decoding: PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-\(number)-é"),
+                as: UTF8.self)
+        }
+        #expect(Set(bodies.map { PayPalMint.crc(Data($0.utf8)) > UInt32(Int32.max) }) == [true, false])
+        let settings: [String: Any] = [
+            "folder": folder.path, "webhook_id": PayPalMint.webhookID, "now": bench.clock.now.rawValue,
+            "certificate_url": PayPalMint.certificateURL, "bodies": bodies,
+        ]
+        let argument = String(decoding: try JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
+        guard let output = try await python.run("mint.py", [argument]) else { return }
+        let rows = try output.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(rows.count == 22)
+        let roots: [String: SettingValue] = [
+            "root_certificates": .list([.text(folder.appending(path: "root.pem").path)])
+        ]
+        for row in rows {
+            let name = row["name"] as? String ?? ""
+            let pem = try String(
+                contentsOf: folder.appending(path: row["chain"] as? String ?? ""), encoding: .utf8)
+            bench.standIn.state.withLock { $0.certificates[PayPalMint.certificateURL] = pem }
+            bench.context.cache.forget("certificate \(PayPalMint.certificateURL)")
+            bench.context.cache.forget("certificate_fetches")
+            let headers = (row["headers"] as? [String: String] ?? [:]).map {
+                (name: $0.key.lowercased(), value: $0.value)
+            }
+            let raw = PayPalMint.notification(Data((row["body"] as? String ?? "").utf8), headers)
+            guard row["good"] as? Bool == true else {
+                await #expect(throws: ProviderError.invalidSignature, "\(name)") {
+                    try await bench.provider(roots).receive(raw)
+                }
+                continue
+            }
+            let facts = try await bench.provider(roots).receive(raw).facts
+            #expect(
+                facts == [
+                    .payment(PaymentReport(payment: payment, outcome: .succeeded(usd(3990)), reference: "O1"))
+                ], "\(name)")
+        }
+        print("interop: \(rows.count) notifications minted by Python, we agree about each")
+    }
+}

@@ -1,0 +1,153 @@
+import Domain
+import Foundation
+import PayPalProvider
+import ProviderKit
+import ProviderTesting
+import Synchronization
+
+/// PayPal's part in the conformance kit.
+struct PayPalRehearsal: Rehearsal {
+    let settings: [String: SettingValue]
+    let standIn = PayPalStandIn()
+
+    init(_ settings: [String: SettingValue], rel: String = "payer-action") {
+        self.settings = settings
+        standIn.state.withLock { $0.rel = rel }
+    }
+
+    var secrets: [String] { [PayPalStandIn.clientSecret, "A21AA-planted-token-1"] }
+    // PayPal sends a notification again for days, with the time of the first.
+    var signatureWindow: Int64? { nil }
+
+    func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
+        try PayPalProvider(account: PayPalBench.account(settings), context: context)
+    }
+
+    func answer(
+        _ request: OutgoingRequest, in context: ProviderContext
+    ) async throws(HTTPTransportError) -> IncomingReply {
+        standIn.answer(request, now: context.time.now.rawValue)
+    }
+
+    func changesSomething(_ request: OutgoingRequest) -> Bool { PayPalBench.changesSomething(request) }
+
+    /// The payer approves at PayPal and comes back, upon which the account captures.
+    func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
+        guard standIn.approve(payment.rawValue, declining: act == .fail) else { return false }
+        let standIn = standIn
+        let line = RecordingTransport { standIn.answer($0, now: context.time.now.rawValue) }
+        let back = ProviderContext(
+            http: line, time: context.time, random: context.random, book: context.book, notifyURL: context.notifyURL,
+            publicURL: context.publicURL)
+        let provider = try PayPalProvider(account: PayPalBench.account(settings), context: back)
+        guard let order = standIn.order(payment.rawValue) else { return false }
+        _ = try await provider.query(
+            ProviderReference(payment: payment, reference: order.id, amount: usd(1)))
+        return act == .fail || standIn.order(payment.rawValue)?.captures.isEmpty == false
+    }
+
+    func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
+        standIn.state.withLock { state in
+            for index in state.orders.indices where state.orders[index].custom == payment.rawValue {
+                state.orders[index].status = "TELEPORTED"
+            }
+        }
+        return true
+    }
+
+    func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects {
+        standIn.state.withLock { state in
+            let orders = state.orders.filter { $0.custom == payment.rawValue }
+            return UpstreamEffects(
+                payments: orders.count,
+                refunds: orders.flatMap(\.refunds).compactMap { refund in
+                    Currency(refund.amount["currency_code"] ?? "").flatMap {
+                        Money(decimal: refund.amount["value"] ?? "", currency: $0)
+                    }
+                })
+        }
+    }
+
+    func notification(
+        _ event: RehearsedEvent, _ signature: RehearsedSignature, in context: ProviderContext
+    ) async throws -> RawNotification? {
+        guard var body = body(event) else { return nil }
+        if event.hasUnknownFields { body = UnknownFields.adding(to: body) ?? body }
+        let now = context.time.now.rawValue
+        var headers = PayPalMint.headers(body, at: now)
+        switch signature {
+        case .genuine: break
+        case .forged: headers[2].value = Data(repeating: 0x0A, count: 256).base64EncodedString()
+        case .missing: headers.remove(at: 2)
+        case .anothers: headers = PayPalMint.headers(body, at: now, webhookID: "1JE4291016473214C")
+        }
+        return PayPalMint.notification(body, headers)
+    }
+
+    private func body(_ event: RehearsedEvent) -> Data? {
+        let (payment, amount) = (event.payment.payment.rawValue, event.payment.amount)
+        // Each event is about an object of its own.
+        let id = String(abs(event.id.utf8.reduce(5_381) { ($0 &* 33) &+ Int($1) }))
+        func capture(
+            _ type: String, _ money: Money, _ status: String, custom: String? = nil, isKnown: Bool = true
+        ) -> Data {
+            let made = PayPalStandIn.Capture(
+                id: "CAP\(id)", order: "ORDER\(id)", custom: custom ?? payment, amount: Self.json(money), status: status
+            )
+            if isKnown { standIn.state.withLock { $0.captures.append(made) } }
+            return PayPalMint.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
+        }
+        func refund(_ refund: ID<Refund>, _ money: Money, _ status: String) -> Data {
+            let made = PayPalStandIn.Refund(
+                id: "REF\(id)", capture: "CAP0", custom: payment, invoice: refund.rawValue, amount: Self.json(money),
+                status: status)
+            standIn.state.withLock { $0.refunds.append(made) }
+            return PayPalMint.event("PAYMENT.REFUND.\(status)", made.json, id: "WH-\(event.id)")
+        }
+        func dispute(_ money: Money, _ status: String, _ code: String?) -> Data {
+            let object = Self.dispute("PP-D-\(id)", payment, Self.json(money), status, code)
+            standIn.state.withLock {
+                $0.disputes["PP-D-\(id)"] = try? JSONSerialization.data(withJSONObject: object)
+            }
+            return PayPalMint.event("CUSTOMER.DISPUTE.UPDATED", object, id: "WH-\(event.id)")
+        }
+        switch event.what {
+        case .paymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED")
+        case .paymentFailed: return capture("DECLINED", amount, "DECLINED")
+        case .paymentPending: return capture("PENDING", amount, "PENDING")
+        case .unknownStatus: return capture("COMPLETED", amount, "TELEPORTED")
+        case .foreignPaymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED", custom: "invoice-77")
+        case .anothersPaymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED", isKnown: false)
+        case .paymentCancelled:
+            var order = PayPalStandIn.Order(
+                id: "VOID\(id)", custom: payment, invoice: payment, amount: Self.json(amount))
+            order.status = "VOIDED"
+            let voided = order
+            standIn.state.withLock { $0.orders.append(voided) }
+            return PayPalMint.event("CHECKOUT.ORDER.VOIDED", voided.json, id: "WH-\(event.id)")
+        case .refundCreated(let id, let money): return refund(id, money, "PENDING")
+        case .refundSucceeded(let id, let money): return refund(id, money, "COMPLETED")
+        case .refundFailed(let id, let money): return refund(id, money, "FAILED")
+        case .disputeOpened(let money): return dispute(money, "OPEN", nil)
+        case .disputeWon(let money): return dispute(money, "RESOLVED", "RESOLVED_SELLER_FAVOUR")
+        case .disputeLost(let money): return dispute(money, "RESOLVED", "RESOLVED_BUYER_FAVOUR")
+        case .unreadable: return Data(#"{"hello":"world"}"#.utf8)
+        }
+    }
+
+    static func json(_ money: Money) -> [String: String] {
+        ["currency_code": money.currency.code, "value": money.decimal]
+    }
+
+    static func dispute(
+        _ id: String, _ payment: String, _ amount: [String: String], _ status: String, _ code: String?
+    ) -> [String: Any] {
+        var fields: [String: Any] = [
+            "dispute_id": id, "reason": "UNAUTHORISED", "status": status, "dispute_amount": amount,
+            "dispute_life_cycle_stage": "CHARGEBACK",
+            "disputed_transactions": [["seller_transaction_id": "3C67", "custom": payment]],
+        ]
+        if let code { fields["dispute_outcome"] = ["outcome_code": code, "amount_refunded": amount] }
+        return fields
+    }
+}
