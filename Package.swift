@@ -9,6 +9,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What a provider needs whose peer signs with RSA and shows certificates.
+let signing: [Target.Dependency] = [
+    .product(name: "Crypto", package: "swift-crypto"), .product(name: "_CryptoExtras", package: "swift-crypto"),
+    .product(name: "SwiftASN1", package: "swift-asn1"), .product(name: "X509", package: "swift-certificates"),
+]
+
 let package = Package(
     name: "paydesk",
     platforms: [.macOS(.v15)],
@@ -111,8 +117,8 @@ let package = Package(
         .executableTarget(
             name: "paydesk",
             dependencies: [
-                "PaydeskServer", "AppleIAPProvider", "ApplePayProvider",
-                "SandboxProvider", "StripeProvider",
+                "PaydeskServer", "AlipayProvider", "AppleIAPProvider", "ApplePayProvider", "EPayProvider",
+                "PayPalProvider", "SandboxProvider", "StripeProvider", "WeChatPayProvider",
             ]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
@@ -202,7 +208,20 @@ let package = Package(
         + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])
         + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")])
         + provider(
-            "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway"], exclude: ["Interop"]),
+            "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway"], exclude: ["Interop"])
+        + provider(
+            "Alipay", signing,
+            tests: [
+                "Gateway", "HTTPAPI", "Store", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Interop"])
+        + provider(
+            "EPay", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway", "Store"],
+            exclude: ["Interop"])
+        + provider("WeChatPay", signing, tests: ["Gateway"], exclude: ["Interop"])
+        + provider("PayPal", signing, tests: ["Gateway"], exclude: ["Interop"]),
     swiftLanguageModes: [.v6]
 )
 

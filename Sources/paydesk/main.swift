@@ -1,9 +1,14 @@
+import AlipayProvider
 import AppleIAPProvider
 import ApplePayProvider
+import EPayProvider
+import PayPalProvider
 import PaydeskServer
 import SandboxProvider
 import StripeProvider
+import WeChatPayProvider
 
 await PaydeskServer.run(providers: [
-    AppleIAPProvider.self, ApplePayProvider.self, SandboxProvider.self, StripeProvider.self,
+    AlipayProvider.self, AppleIAPProvider.self, ApplePayProvider.self, EPayProvider.self, PayPalProvider.self,
+    SandboxProvider.self, StripeProvider.self, WeChatPayProvider.self,
 ])
