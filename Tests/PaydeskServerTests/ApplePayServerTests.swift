@@ -110,6 +110,21 @@ struct ApplePayServerTests {
     }
 
     @Test(
+        arguments: [(307, 10, "answered 307"), (200, 70_000, "gave no answer"), (404, 10, "answered 404")])
+    func `a redirect is not followed and a long answer not read`(
+        _ status: Int, _ length: Int, _ words: String
+    ) async throws {
+        let body = #"{"a":"\#(String(repeating: "x", count: length))"}"#
+        let gateway = try await LoopbackTLS(own: Self.server, clients: Self.authorities) { _ in (status, body) }
+        let installation = try Self.installation(gateway: gateway.port)
+        #expect(try await installation.run("migrate").status == 0)
+        let doctor = try await installation.run("doctor")
+        #expect(doctor.status == 1 && doctor.output.contains(words), "\(doctor.output)")
+        #expect(gateway.received.count == 1)
+        try await gateway.stop()
+    }
+
+    @Test(
         arguments: [
             (
                 "processor: nobody", "kind: sandbox\nnotify_token: n2\nsettings: {secret: s}",

@@ -13,6 +13,8 @@ package struct WalletDeskSetup: Sendable {
     package var hasKeys = true
     package var hasIdentity = true
     package var trustsMint = true
+    /// Charges instead of one of the desk's sandbox accounts.
+    package var processor: ConfiguredAccount?
     /// What answers for Apple's gateway.
     package var gateway: (any HTTPTransport)?
 
@@ -26,7 +28,8 @@ package struct WalletDeskSetup: Sendable {
             "domain": .text("shop.example.com"), "country_code": .text("CN"),
             "supported_networks": .list([.text("visa"), .text("chinaUnionPay")]),
             "merchant_capabilities": .list([.text("supports3DS")]),
-            "gateway": .text("https://gateway.example"), "processor": .text(WalletDesk.processor),
+            "gateway": .text("https://gateway.example"),
+            "processor": .text(processor?.id.rawValue ?? WalletDesk.processor),
             "token_form": .text(form.rawValue), "signing_time_window_seconds": .integer(300),
             "root_certificates": .list(trustsMint ? [.text(ApplePayMint.rootFile)] : []),
             "domain_association": .text(Self.association),
@@ -64,7 +67,7 @@ package struct WalletDesk: Sendable {
     package var line: SandboxLine { desk.line }
     package var store: Store { desk.store }
 
-    init(_ desk: Desk, _ setup: WalletDeskSetup) throws {
+    package init(_ desk: Desk, _ setup: WalletDeskSetup) throws {
         self.desk = desk
         let base = desk.gateway
         let account = ConfiguredAccount(
@@ -74,7 +77,7 @@ package struct WalletDesk: Sendable {
             store: desk.store,
             registry: ProviderRegistry(
                 kinds: Array(base.registry.kinds.values) + [ApplePayProvider.self],
-                accounts: base.registry.accounts + [account]),
+                accounts: base.registry.accounts + [account] + (setup.processor.map { [$0] } ?? [])),
             keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
             settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
         desk.transport.connect(to: gateway)

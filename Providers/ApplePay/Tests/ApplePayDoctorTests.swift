@@ -30,6 +30,15 @@ struct ApplePayDoctorTests {
         #expect(await provider.diagnose().isEmpty && bench.requests.isEmpty)
     }
 
+    @Test func `an identity that has expired is a fault`() throws {
+        let identity = ApplePayMint.merchant("Merchant Identity", ApplePayMint.identity.key) {
+            $0.last = 1_795_000_000 - 60
+        }
+        let provider = try WalletBench().provider { $0["identity"] = WalletDeskSetup.pair(identity) }
+        let found = try #require(provider.examine().first { $0.subject == "Merchant Identity" })
+        #expect(found.level == .fault && found.words.hasPrefix("expired on "), "\(found)")
+    }
+
     @Test(arguments: [
         (20, Diagnosis.Level.notice, "expires in 19 days"), (400, .good, "expires in"), (-1, .notice, "expired on"),
     ])
