@@ -104,6 +104,31 @@ struct ProcessTests {
         #expect(!FileManager.default.fileExists(atPath: installation.folder.path + "/var/paydesk.db"))
     }
 
+    @Test(
+        arguments: [
+            (
+                "stripe", "{secret_key: planted-1, publishable_key: planted-2, webhook_secrets: [planted-3]}",
+                ["secret_key", "publishable_key", "webhook_secrets"]
+            ),
+            (
+                "paypal", "{client_id: \"\", client_secret: planted-1, webhook_id: \"\"}",
+                ["client_id", "webhook_id"]
+            ),
+        ])
+    func `every fault of an account's settings is one line, and none shows a value`(
+        _ kind: String, _ settings: String, _ faults: [String]
+    ) async throws {
+        let installation = try Installation()
+        try installation.folder.write(
+            "Config/providers/card.yaml", "kind: \(kind)\nnotify_token: t2\nsettings: \(settings)")
+        let ended = try await installation.run("serve")
+        #expect(ended.status == 2 && !ended.errors.contains("planted"), "\(ended.errors)")
+        let lines = ended.errors.split(separator: "\n")
+        for fault in faults {
+            #expect(lines.count { $0.contains("providers/card.yaml") && $0.contains(fault) } == 1, "\(ended.errors)")
+        }
+    }
+
     @Test
     func `production refuses the sandbox`() async throws {
         let key = Data(repeating: 7, count: 32).base64EncodedString()
