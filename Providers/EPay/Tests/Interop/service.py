@@ -1,6 +1,6 @@
 """An EPay (易支付) service of the common dialect on the loopback interface, written with Python's own library alone.
 
-No independent client or server of this protocol is on PyPI, so this one is the project's own; it shares no code with
+No independent Python package speaks this protocol, so this one is the project's own; it shares no code with
 the provider. Arguments: the port, the merchant's id, its key. Writes "ready".
 
 Beside submit.php, mapi.php and api.php there is /play?out_trade_no=…, which pays and answers the signed notification.
