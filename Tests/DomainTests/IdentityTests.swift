@@ -32,7 +32,9 @@ struct IDTests {
 
     @Test(arguments: [0, 1, 1_736_860_000_123, 0xFFFF_FFFF_FFFF] as [Int64], [0x00, 0xFF, 0x5A, 0xA5] as [UInt8])
     func `an id holds a UUID of version 7`(_ milliseconds: Int64, _ byte: UInt8) throws {
-        let bits = try bits(source(at: milliseconds, byte: byte).make(Order.self).rawValue)
+        let id = source(at: milliseconds, byte: byte).make(Order.self)
+        #expect(id.madeAt == Timestamp(milliseconds / 1_000))
+        let bits = try bits(id.rawValue)
         let random = [UInt8](repeating: byte, count: 10).reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         #expect(bits >> 80 == UInt128(milliseconds))
         #expect((bits >> 76) & 0xF == 7)

@@ -66,14 +66,3 @@ enum WeChatPayText {
         }.joined()
     }
 }
-
-extension ID {
-    /// When it was made: the first 48 bits of a UUIDv7 are milliseconds since 1970 (RFC 9562 section 5.7).
-    var madeAt: Timestamp {
-        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-        let bits = rawValue.utf8.suffix(26).reduce(UInt128(0)) { bits, letter in
-            bits << 5 | UInt128(alphabet.firstIndex(of: letter) ?? 0)
-        }
-        return Timestamp(Int64(truncatingIfNeeded: bits >> 80) / 1_000)
-    }
-}

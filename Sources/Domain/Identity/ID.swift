@@ -31,6 +31,16 @@ extension ID {
     }
 }
 
+extension ID {
+    /// When it was made, to the second: a UUIDv7 begins with 48 bits of milliseconds since 1970 (RFC 9562 section 5.7).
+    public var madeAt: Timestamp {
+        let bits = rawValue.utf8.suffix(Crockford.length).reduce(UInt128(0)) { bits, letter in
+            bits << 5 | UInt128(Crockford.alphabet.firstIndex(of: letter) ?? 0)
+        }
+        return Timestamp(Int64(truncatingIfNeeded: bits >> 80) / 1_000)
+    }
+}
+
 extension ID: CustomStringConvertible {
     public var description: String { rawValue }
 }
