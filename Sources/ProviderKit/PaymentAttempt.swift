@@ -18,10 +18,13 @@ public struct PaymentAttempt: Sendable {
     public let appAccountToken: String?
     /// The contract types that the client takes.
     public let accepts: Set<ContractType>
+    /// The payer's IP address as Paydesk saw it, the same for every repetition; nil where nobody knows.
+    public let payerAddress: String?
 
     public init(
         payment: ID<Payment>, order: ID<Order>, amount: Money, title: String, platform: Platform, returnURL: String?,
-        expiresAt: Timestamp, appleProductIDs: [String] = [], appAccountToken: String? = nil, accepts: Set<ContractType>
+        expiresAt: Timestamp, appleProductIDs: [String] = [], appAccountToken: String? = nil,
+        accepts: Set<ContractType>, payerAddress: String? = nil
     ) {
         self.payment = payment
         self.order = order
@@ -33,6 +36,16 @@ public struct PaymentAttempt: Sendable {
         self.appleProductIDs = appleProductIDs
         self.appAccountToken = appAccountToken
         self.accepts = accepts
+        self.payerAddress = payerAddress
+    }
+
+    /// The address that a service is told which compares it with the payer's own.
+    ///
+    /// - Parameter fallback: the account's setting. It counts where the payer's own is not known, and where what is known
+    ///   can be nobody's on the Internet: a proxy's that is not among the trusted ones.
+    public func payerAddress(orElse fallback: String?) -> String? {
+        guard let own = payerAddress else { return fallback }
+        return IPAddress(own)?.isPublic ?? false ? own : fallback ?? own
     }
 
     /// The same for every repetition of this call.

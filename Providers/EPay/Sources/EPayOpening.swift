@@ -19,7 +19,7 @@ extension EPayProvider {
                 instruction: .url(checkoutURL: "\(settings.submitURL)?\(settings.signature.signed(fields))"),
                 reference: nil)
         }
-        fields["clientip"] = settings.clientIP
+        fields["clientip"] = attempt.payerAddress(orElse: settings.clientIP) ?? "127.0.0.1"
         fields["device"] = [.ios, .android].contains(attempt.platform) ? "mobile" : "pc"
         let opened: EPayOpened
         do throws(EPayFailure) { opened = try await api.open(fields) } catch {

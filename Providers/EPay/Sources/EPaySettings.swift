@@ -21,7 +21,8 @@ struct EPaySettings: Sendable {
     let signature: EPaySignature
     /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
     let type: String?
-    let clientIP: String
+    /// What is told as the payer's address where that is not known.
+    let clientIP: String?
     let hasRefunds: Bool
     let submitURL: String
     let mapiURL: String
@@ -54,8 +55,7 @@ struct EPaySettings: Sendable {
         SettingsSchema.Field(
             "type", .text, summary: "alipay, wxpay …; empty (submit only) leaves the choice to the payer."),
         SettingsSchema.Field(
-            "client_ip", .text, default: .text("127.0.0.1"),
-            summary: "What mapi is told as the payer's address, which Paydesk does not keep."),
+            "client_ip", .text, summary: "What mapi is told as the payer's address where that is not known."),
         SettingsSchema.Field("dialect", .object(dialect), summary: "Where this service differs from the common one."),
     ])
 
@@ -85,8 +85,9 @@ struct EPaySettings: Sendable {
                 "type", type.isEmpty ? "is missing, and mapi needs it" : "is no word", "use alipay, wxpay or the like")
         }
         self.type = type.isEmpty ? nil : type
-        clientIP = settings["client_ip"] == nil ? "127.0.0.1" : settings.text("client_ip")
-        if clientIP.isEmpty || !clientIP.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || Self.isHex($0) }) {
+        let address = settings.text("client_ip")
+        clientIP = address.isEmpty ? nil : address
+        if !address.isEmpty, IPAddress(address) == nil {
             fault("client_ip", "is no address", "leave it out, or write one such as 203.0.113.1")
         }
         let base = Self.base(settings.text("base"))
@@ -111,10 +112,6 @@ struct EPaySettings: Sendable {
         hasRefunds = dialect.boolean("refunds")
         signature = EPaySignature(key: key, joiner: joiner, isUpperCase: dialect.text("digest_case") == "upper")
         guard faults.isEmpty else { throw ProviderSetupError(faults) }
-    }
-
-    private static func isHex(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 
     private static func isPath(_ path: String) -> Bool {

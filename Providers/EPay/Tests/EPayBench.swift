@@ -59,11 +59,12 @@ final class EPayBench: Sendable {
 
     func attempt(
         _ amount: Money = cny(3990), title: String = "VIP monthly", platform: Platform = .web,
-        returnURL: String? = "https://app.example/done?a=1&b=2"
+        returnURL: String? = "https://app.example/done?a=1&b=2", payerAddress: String? = nil
     ) -> PaymentAttempt {
         PaymentAttempt(
             payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: platform,
-            returnURL: returnURL, expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases))
+            returnURL: returnURL, expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases),
+            payerAddress: payerAddress)
     }
 
     func reference(_ attempt: PaymentAttempt) -> ProviderReference {

@@ -89,10 +89,7 @@ struct EPayDeskTests {
                 try await epay.notify(EPayNotice.get(EPayNotice(payment.rawValue).text()))
             }
             await epay.gateway.calls.untilIdle()
-            try await epay.gateway.prepareJobs()
-            while case let jobs = try await epay.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await epay.gateway.perform(job) }
-            }
+            try await epay.gateway.work()
             let order = try await epay.order(first)
             #expect(order.status == .paid && order.order.anomalies.contains(.duplicatePayment))
             let orders = standIn.state.withLock { $0.orders }
@@ -117,10 +114,7 @@ struct EPayDeskTests {
         try await withEPay(on: engine) { epay, _ in
             let contract = try await epay.checkout()
             try await epay.desk.pass(seconds: 31 * 60)
-            try await epay.gateway.prepareJobs()
-            while case let jobs = try await epay.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await epay.gateway.perform(job) }
-            }
+            try await epay.gateway.work()
             #expect(try await epay.order(contract).status == .closed)
             let payment = try epay.desk.payment(contract).rawValue
             try await epay.notify(EPayNotice.get(EPayNotice(payment).text()))
@@ -138,42 +132,21 @@ struct EPayDesk: Sendable {
 
     /// - Parameter http: leads to the service, or to what stands in for it.
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
-        let base = desk.gateway
-        let id = try AccountID.test(Self.account)
-        let context = ProviderContext(
-            http: http, time: base.time, random: base.random, book: StoredBook(store: base.store, account: id),
-            notifyURL: "\(Desk.publicURL)/v1/notify/\(Desk.notifyToken(Self.account))", publicURL: Desk.publicURL)
-        let provider = try EPayProvider(account: EPayBench.account(settings), context: context)
-        let account = ConfiguredAccount(
-            id: id, provider: provider, enabled: true, routing: AccountRouting(platforms: [.web], priority: 1),
-            notifyToken: Desk.notifyToken(Self.account))
         self.desk = desk
-        gateway = Gateway(
-            store: base.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values) + [EPayProvider.self],
-                accounts: base.registry.accounts + [account]),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: base.logger, pause: Pauses.forever)
+        let account = try desk.account(Self.account, http: http) {
+            try EPayProvider(account: EPayBench.account(settings), context: $0)
+        }
+        gateway = desk.gateway(with: [account])
     }
 
     func checkout(user: String = "alice") async throws -> PaymentContract {
-        desk.clock.tick()
-        return try await gateway.openCheckout(
-            CheckoutRequest(
-                sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: Desk.money(0).currency,
-                provider: Self.account, accept: ContractType.base, returnURL: "https://app.example/done"),
-            user: Desk.user(user), context: .test)
+        try await desk.checkout(
+            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
     /// Another attempt for the same order.
     func retry(_ contract: PaymentContract, provider: String) async throws -> PaymentContract {
-        desk.clock.tick()
-        return try await gateway.retryCheckout(
-            contract.order.rawValue,
-            RetryRequest(
-                platform: .web, currency: nil, provider: provider, accept: ContractType.base, returnURL: nil),
-            user: Desk.user("alice"), context: .test)
+        try await desk.retry(contract.order, provider: provider, at: gateway)
     }
 
     @discardableResult

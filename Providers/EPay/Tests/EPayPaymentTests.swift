@@ -69,6 +69,20 @@ struct EPayPaymentTests {
 
     @Test(
         arguments: [
+            ("8.8.8.8", "203.0.113.9", "8.8.8.8"), (nil, "203.0.113.9", "203.0.113.9"), (nil, nil, "127.0.0.1"),
+            ("10.0.0.2", "203.0.113.9", "203.0.113.9"), ("10.0.0.2", nil, "10.0.0.2"),
+        ] as [(String?, String?, String)])
+    func `mapi is told the payer's own address, or else the setting`(
+        own: String?, setting: String?, told: String
+    ) async throws {
+        let bench = EPayBench(EPayStandIn(way: ["payurl": "https://epay.example/p/1"]))
+        let settings = ["mode": "mapi_url", "type": "wxpay", "client_ip": setting ?? ""].mapValues(SettingValue.text)
+        _ = try await bench.provider(settings).open(bench.attempt(payerAddress: own))
+        #expect(bench.standIn.state.withLock { $0.forms[0]["clientip"] } == told)
+    }
+
+    @Test(
+        arguments: [
             (["payurl": "https://x.example/1"], "mapi_qr", ProviderError.rejected(reason: "answer_is_no_qrcode")),
             (["qrcode": "https://x.example/1"], "mapi_url", .rejected(reason: "answer_is_no_url")),
             ([:], "mapi_qr", .outcomeUnknown), ([:], "mapi_url", .outcomeUnknown),

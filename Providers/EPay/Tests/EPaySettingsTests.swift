@@ -25,7 +25,7 @@ struct EPaySettingsTests {
             (["mode": .text("mapi_qr")], ["type is missing, and mapi needs it"]),
             (["mode": .text("mapi_url"), "type": .text("a b")], ["type is no word"]),
             (EPayBench.mapi, []), (["type": .text("")], []), (["type": .text("usdt.trc20")], []),
-            (["client_ip": .text("")], ["client_ip is no address"]),
+            (["client_ip": .text("")], []), (["client_ip": .text("1.2")], ["client_ip is no address"]),
             (["client_ip": .text("a host")], ["client_ip is no address"]), (["client_ip": .text("2001:db8::1")], []),
             (["base": .text("")], ["base is missing"]),
             (["base": .text("epay.example")], ["base is no plain web address"]),

@@ -33,9 +33,10 @@ extension WeChatPayProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
         guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        let order = try order(attempt)
         let answer: Answer
         do throws(WeChatPayFailure) {
-            answer = try await api.post("/v3/pay/transactions/\(settings.mode.rawValue)", order(attempt))
+            answer = try await api.post("/v3/pay/transactions/\(settings.mode.rawValue)", order)
         } catch {
             throw await meaning(error, of: attempt)
         }
@@ -45,14 +46,19 @@ extension WeChatPayProvider {
         return OpenedPayment(instruction: instruction(try await first(address, attempt), attempt), reference: nil)
     }
 
-    private func order(_ attempt: PaymentAttempt) -> Order {
+    private func order(_ attempt: PaymentAttempt) throws(ProviderError) -> Order {
+        let payerAddress = attempt.payerAddress(orElse: settings.payerAddress)
+        if settings.mode == .h5, payerAddress == nil {
+            context.log.write(.error, "wechat_pay: nobody knows the payer's address", ["setting": "h5_payer_address"])
+            throw .rejected(reason: "payer_address_unknown")
+        }
         let title = attempt.title.isEmpty ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
         return Order(
             mchid: settings.mchid, appid: settings.appid, description: title,
             out_trade_no: attempt.payment.rawValue, time_expire: WeChatPayText.time(attempt.expiresAt),
             notify_url: context.notifyURL,
             amount: Order.Amount(total: attempt.amount.value, currency: attempt.amount.currency.code),
-            scene_info: settings.mode == .h5 ? Order.Scene(payer_client_ip: settings.payerAddress) : nil)
+            scene_info: settings.mode == .h5 ? payerAddress.map { Order.Scene(payer_client_ip: $0) } : nil)
     }
 
     /// An order number that is in use, or an order that is paid, is no "no" to this payment.

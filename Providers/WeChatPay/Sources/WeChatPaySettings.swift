@@ -21,7 +21,7 @@ struct WeChatPaySettings: Sendable {
     /// WeChat Pay's own public key; nil where its platform certificates are fetched.
     let publicKey: WeChatPayPublicKey?
     /// What `h5` tells WeChat Pay of where payers come from.
-    let payerAddress: String
+    let payerAddress: String?
     /// Scheme, host and port.
     let base: String
 
@@ -46,7 +46,7 @@ struct WeChatPaySettings: Sendable {
         SettingsSchema.Field("public_key_id", .text, summary: "That key's id, PUB_KEY_ID_…."),
         SettingsSchema.Field(
             "h5_payer_address", .text,
-            summary: "With mode h5: the IP address that payers come from, which WeChat Pay compares with theirs."),
+            summary: "With mode h5: the IP address that WeChat Pay is told where the payer's own is not known."),
         SettingsSchema.Field(
             "api_base", .url, default: .text(officialBase),
             summary: "Where WeChat Pay's API is, without a path; https, except in development."),
@@ -81,11 +81,10 @@ struct WeChatPaySettings: Sendable {
         }
         apiKey = WeChatPaySecret(key)
 
-        payerAddress = settings.text("h5_payer_address")
-        if mode == .h5, IPAddress(payerAddress) == nil {
-            fault(
-                "h5_payer_address", payerAddress.isEmpty ? "is missing, and mode h5 needs it" : "is no IP address",
-                "give the address that WeChat Pay sees your payers come from")
+        let address = settings.text("h5_payer_address")
+        payerAddress = address.isEmpty ? nil : address
+        if !address.isEmpty, IPAddress(address) == nil {
+            fault("h5_payer_address", "is no IP address", "leave it out, or write one such as 203.0.113.1")
         }
 
         let text = settings.text("api_base")

@@ -18,47 +18,27 @@ struct WeChatPayDesk: Sendable {
     let transport: RecordingTransport
 
     init(_ desk: Desk) throws {
-        let (base, standIn, clock) = (desk.gateway, WeChatPayStandIn(), desk.clock)
+        let (standIn, clock) = (WeChatPayStandIn(), desk.clock)
         let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
         let accounts = try [(Self.native, [:]), (Self.h5, WeChatPayBench.h5)].map { name, settings in
-            let id = try AccountID.test(name)
-            let context = ProviderContext(
-                http: transport, time: base.time, random: base.random, book: StoredBook(store: base.store, account: id),
-                notifyURL: "\(Desk.publicURL)/v1/notify/\(Desk.notifyToken(name))", publicURL: Desk.publicURL)
-            return ConfiguredAccount(
-                id: id, provider: try WeChatPayProvider(account: WeChatPayBench.account(settings), context: context),
-                enabled: true, routing: AccountRouting(platforms: [.web], priority: 1),
-                notifyToken: Desk.notifyToken(name))
+            try desk.account(name, http: transport) {
+                try WeChatPayProvider(account: WeChatPayBench.account(settings), context: $0)
+            }
         }
         self.desk = desk
         self.standIn = standIn
         self.transport = transport
-        gateway = Gateway(
-            store: base.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values) + [WeChatPayProvider.self],
-                accounts: base.registry.accounts + accounts),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: base.logger, pause: Pauses.forever)
+        gateway = desk.gateway(with: accounts)
     }
 
     func checkout(_ account: String = native, user: String = "alice") async throws -> PaymentContract {
-        desk.clock.tick()
-        return try await gateway.openCheckout(
-            CheckoutRequest(
-                sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: Desk.money(0).currency,
-                provider: account, accept: ContractType.base, returnURL: "https://app.example/done"),
-            user: Desk.user(user), context: .test)
+        try await desk.checkout(user: user, provider: account, returnURL: "https://app.example/done", at: gateway)
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        desk.clock.tick()
-        let request = RetryRequest(
-            platform: .web, currency: nil, provider: account, accept: ContractType.base, returnURL: nil)
-        return try await gateway.retryCheckout(
-            contract.order.rawValue, request, user: Desk.user("alice"), context: .test)
+        try await desk.retry(contract.order, provider: account, at: gateway)
     }
 
     /// The payer scans and pays.
@@ -95,10 +75,7 @@ struct WeChatPayDesk: Sendable {
 
     /// Runs every job that is due.
     func work() async throws {
-        try await gateway.prepareJobs()
-        while case let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-            for job in jobs { await gateway.perform(job) }
-        }
+        try await gateway.work()
     }
 
     func state(_ contract: PaymentContract) async throws -> Order.Status {

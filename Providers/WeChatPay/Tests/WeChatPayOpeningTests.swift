@@ -49,6 +49,30 @@ struct WeChatPayOpeningTests {
         #expect(!page.contains("redirect_url"))
     }
 
+    @Test(
+        arguments: [
+            ("8.8.8.8", "203.0.113.9", "8.8.8.8"), ("8.8.8.8", nil, "8.8.8.8"),
+            ("2400:3200:0:0:0:0:0:1", nil, "2400:3200:0:0:0:0:0:1"), (nil, "203.0.113.9", "203.0.113.9"),
+            ("10.0.0.2", "203.0.113.9", "203.0.113.9"), ("127.0.0.1", nil, "127.0.0.1"),
+        ] as [(String?, String?, String)])
+    func `h5 tells the payer's own address, or else the setting`(
+        own: String?, setting: String?, told: String
+    ) async throws {
+        let settings = ["mode": "h5", "h5_payer_address": setting ?? ""].mapValues(SettingValue.text)
+        _ = try await bench.provider(settings).open(bench.attempt(payerAddress: own))
+        let scene = bench.transport.requests.last.flatMap {
+            WeChatPayStandInCall($0).object["scene_info"] as? NSDictionary
+        }
+        #expect(scene?["payer_client_ip"] as? String == told)
+    }
+
+    @Test func `h5 is refused where nobody knows the payer's address`() async throws {
+        await #expect(throws: ProviderError.rejected(reason: "payer_address_unknown")) {
+            try await bench.provider(["mode": .text("h5")]).open(bench.attempt())
+        }
+        #expect(bench.calls.isEmpty)
+    }
+
     @Test func `a repetition gives the same code until that is too old`() async throws {
         let attempt = bench.attempt()
         let first = try await bench.provider().open(attempt).instruction

@@ -50,7 +50,7 @@ struct WeChatPaySettingsTests {
                 WeChatPayBench.publicKey.merging(["public_key": .text(WeChatPayMint.certificateFile)]) { $1 },
                 ["public_key"]
             ),
-            (["mode": .text("h5")], ["h5_payer_address"]), (WeChatPayBench.h5, []),
+            (["mode": .text("h5")], []), (WeChatPayBench.h5, []),
             (WeChatPayBench.h5.merging(["h5_payer_address": .text("2001:db8::1")]) { $1 }, []),
             (WeChatPayBench.h5.merging(["h5_payer_address": .text("shop.example")]) { $1 }, ["h5_payer_address"]),
             (["api_base": .text("http://127.0.0.1:8420")], []),

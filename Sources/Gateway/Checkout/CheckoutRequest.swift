@@ -13,11 +13,13 @@ package struct CheckoutRequest: Sendable {
     package var accept: Set<ContractType>
     package var returnURL: String?
     package var metadata: [String: String]
+    /// Where the payer is; nil where nobody knows.
+    package var payerAddress: IPAddress?
 
     package init(
         sku: String, quantity: Int64 = 1, days: Int64? = nil, platform: Platform, currency: Currency,
         provider: String? = nil, accept: Set<ContractType> = ContractType.base, returnURL: String? = nil,
-        metadata: [String: String] = [:]
+        metadata: [String: String] = [:], payerAddress: IPAddress? = nil
     ) {
         self.sku = sku
         self.quantity = quantity
@@ -28,5 +30,6 @@ package struct CheckoutRequest: Sendable {
         self.accept = accept
         self.returnURL = returnURL
         self.metadata = metadata
+        self.payerAddress = payerAddress
     }
 }

@@ -80,9 +80,9 @@ extension Gateway {
         do throws(GatewayError) {
             for _ in 0..<Self.fenceRounds {
                 fenced = try await fence(order.id, cause: passage.cause, after: fenced)
-                let fence = fenced
+                let (fence, keyRing) = (fenced, keyRing)
                 let next = try await settle(passage.cause) { settlement in
-                    try settlement.attempt(order, on: account, passage.request, fence) { tx, next in
+                    try settlement.attempt(order, on: account, passage.request, fence, sealedBy: keyRing) { tx, next in
                         try tx.keep(passage, next, at: settlement.now)
                     }
                 }

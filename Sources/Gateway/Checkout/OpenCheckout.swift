@@ -41,7 +41,7 @@ extension Gateway {
         partner: String?,
         context: CallContext
     ) async throws(GatewayError) -> (order: ID<Order>, payment: ID<Payment>?) {
-        let (ids, now) = (ids, time.now)
+        let (ids, now, keyRing) = (ids, time.now, keyRing)
         let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
@@ -64,7 +64,8 @@ extension Gateway {
                 return (order.id, nil)
             }
             let payment = try settlement.intend(
-                order, on: account, platform: order.platform, returnURL: order.returnURL)
+                order, on: account, platform: order.platform, returnURL: order.returnURL,
+                payerAddress: request.payerAddress, sealedBy: keyRing)
             try settlement.emit(.orderOpened, order.id)
             return (order.id, payment)
         }
@@ -90,14 +91,17 @@ extension Gateway {
 extension Settlement {
     /// The durable intent of a payment, before its provider hears of it.
     func intend(
-        _ order: Order, on account: ConfiguredAccount, platform: Platform, returnURL: String?
+        _ order: Order, on account: ConfiguredAccount, platform: Platform, returnURL: String?,
+        payerAddress: IPAddress?, sealedBy keyRing: KeyRing
     ) throws -> ID<Payment> {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
         let payment = Payment(
             id: ids.make(), order: order.id, account: account.id, amount: amount, platform: platform,
             returnURL: returnURL,
             createdAt: now)
-        try tx.insertPayment(payment, recurring: order.terms.kind == .subscription && account.manifest.recurring)
+        try tx.insertPayment(
+            payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
+            payerAddress: try payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
         try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return payment.id
     }

@@ -10,7 +10,9 @@ extension Gateway {
         _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
         guard let record = try await read({ db in try db.payment(payment) }) else { throw .notFound }
-        if record.instruction != nil { return try await contract(of: payment) }
+        // The opening itself paid it, or whoever was told of it elsewhere: its answer was lost, and a question found out.
+        let isPaid = record.payment.state == .succeeded
+        if record.instruction != nil || isPaid { return try await contract(of: payment) }
         guard !record.payment.state.isFinal else {
             throw .providerRejected(reason: "the payment has \(record.payment.state)")
         }
@@ -63,13 +65,14 @@ extension Gateway {
 
     /// Gathers what the provider must know; Apple's buyers get their token here, when it is first needed.
     private func prepare(_ payment: ID<Payment>, accepts: Set<ContractType>) async throws(GatewayError) -> Prepared {
-        let read = try await read { db throws -> (Payment, Order, SKU?)? in
-            guard let payment = try db.payment(payment)?.payment, let order = try db.order(payment.order) else {
+        let read = try await read { db throws -> (PaymentRecord, Order, SKU?)? in
+            guard let record = try db.payment(payment), let order = try db.order(record.payment.order) else {
                 return nil
             }
-            return (payment, order, try db.sku(order.sku))
+            return (record, order, try db.sku(order.sku))
         }
-        guard let (payment, order, sku) = read else { throw .notFound }
+        guard let (record, order, sku) = read else { throw .notFound }
+        let payment = record.payment
         guard let account = registry[payment.account] else { throw .providerUnavailable }
         var products: [String] = []
         var token: String?
@@ -84,7 +87,8 @@ extension Gateway {
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
                 platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
                 appleProductIDs: products,
-                appAccountToken: token, accepts: accepts))
+                appAccountToken: token, accepts: accepts,
+                payerAddress: record.payerAddress.flatMap { PayerAddress.open($0, of: payment.id, by: keyRing) }))
     }
 
     private func callAndRecord(

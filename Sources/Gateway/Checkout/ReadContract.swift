@@ -43,8 +43,10 @@ extension Gateway {
     }
 
     private func contract(_ order: Order, _ record: PaymentRecord) throws(GatewayError) -> PaymentContract {
-        guard let instruction = try instruction(record) else { throw .notFound }
         let payment = record.payment
+        // Whose answer was lost and who has paid all the same has nothing left to do.
+        let nothing: PaymentInstruction? = payment.state == .succeeded ? PaymentInstruction.none : nil
+        guard let instruction = try instruction(record) ?? nothing else { throw .notFound }
         return PaymentContract(
             order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
             recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,

@@ -9,22 +9,26 @@ package struct RetryRequest: Sendable {
     package var provider: String?
     package var accept: Set<ContractType>
     package var returnURL: String?
+    /// Where the payer is; nil where nobody knows.
+    package var payerAddress: IPAddress?
 
     package init(
-        platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?
+        platform: Platform, currency: Currency?, provider: String?, accept: Set<ContractType>, returnURL: String?,
+        payerAddress: IPAddress? = nil
     ) {
         self.platform = platform
         self.currency = currency
         self.provider = provider
         self.accept = accept
         self.returnURL = returnURL
+        self.payerAddress = payerAddress
     }
 
     /// What a checkout asked for, for the attempts after its first.
     init(_ request: CheckoutRequest) {
         self.init(
             platform: request.platform, currency: request.currency, provider: request.provider, accept: request.accept,
-            returnURL: request.returnURL)
+            returnURL: request.returnURL, payerAddress: request.payerAddress)
     }
 }
 
@@ -54,9 +58,9 @@ extension Gateway {
         var fenced = Fence()
         for _ in 0..<Self.fenceRounds {
             fenced = try await fence(found.id, cause: cause, after: fenced)
-            let fence = fenced
+            let (fence, keyRing) = (fenced, keyRing)
             let payment = try await settle(cause) { settlement in
-                try settlement.attempt(found, on: account, request, fence) { tx, payment in
+                try settlement.attempt(found, on: account, request, fence, sealedBy: keyRing) { tx, payment in
                     try tx.bind(context, to: payment.rawValue)
                 }
             }
@@ -99,15 +103,17 @@ extension Gateway {
         let open = try await read { db in try db.payments(of: order).map(\.payment).filter { !$0.state.isFinal } }
         for payment in open where !fence.asked.contains(payment.id) {
             fence.asked.insert(payment.id)
-            let manifest = registry[payment.processor ?? payment.account]?.manifest
+            let account = registry[payment.processor ?? payment.account]
             let report = try await ask(payment, cause: cause) { line, reference in
-                if manifest?.cancel != ProviderManifest.Cancellation.none,
+                if account?.manifest.cancel != ProviderManifest.Cancellation.none,
                     let report = try? await line.cancel(reference)
                 {
                     return report
                 }
                 return try? await line.query(reference)
             }
+            // A service may have said only now what its cancelling is worth.
+            let manifest = account?.manifest
             if report == nil, try await hasMoved(payment) {
                 // A token is being charged by now: its processor is asked in the next round.
                 fence.asked.remove(payment.id)
@@ -170,7 +176,7 @@ extension Settlement {
     /// - Returns: nil when an attempt was made since the fence, so that it must be fenced too.
     func attempt(
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ fence: Gateway.Fence,
-        bind: (any Transaction, ID<Payment>) throws -> Void
+        sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
     ) throws -> ID<Payment>? {
         try tx.lockUser(order.user)
         guard let current = try tx.lockOrder(order.id), current.state == .open, let amount = current.amount,
@@ -188,7 +194,8 @@ extension Settlement {
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
         let payment = try intend(
-            current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL)
+            current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL,
+            payerAddress: request.payerAddress, sealedBy: keyRing)
         try bind(tx, payment)
         return payment
     }

@@ -43,7 +43,8 @@ struct CheckoutRoutes {
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
-        let request = try call.decode(CheckoutFields.self).request()
+        var request = try call.decode(CheckoutFields.self).request()
+        request.payerAddress = call.payerAddress
         return try .json(try await gateway.openCheckout(request, user: call.user, context: call.context))
     }
 
@@ -52,7 +53,8 @@ struct CheckoutRoutes {
         let request = RetryRequest(
             platform: try CheckoutFields.platform(fields.platform),
             currency: try fields.currency.map(CheckoutFields.currency), provider: fields.provider,
-            accept: try CheckoutFields.accept(fields.accept), returnURL: fields.return_url)
+            accept: try CheckoutFields.accept(fields.accept), returnURL: fields.return_url,
+            payerAddress: call.payerAddress)
         let contract = try await gateway.retryCheckout(
             call.parameter("id"), request, user: call.user, context: call.context)
         return try .json(contract)

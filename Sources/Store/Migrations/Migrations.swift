@@ -13,5 +13,6 @@ package enum Migrations {
         Migration(number: 10, name: "audit reasons", sql: auditReasons),
         Migration(number: 11, name: "receipts", sql: receipts),
         Migration(number: 12, name: "instrument claims", sql: instrumentClaims),
+        Migration(number: 13, name: "payer addresses", sql: payerAddresses),
     ]
 }

@@ -38,7 +38,10 @@ extension Transaction {
     /// The bindings of purchases and the app account token stay with the internal id, so that nobody inherits them.
     package func eraseUser(_ user: ID<User>) throws(StoreError) {
         try run(
-            "UPDATE payments SET return_url = NULL WHERE order_id IN (SELECT id FROM orders WHERE user_id = ?)", user)
+            """
+            UPDATE payments SET return_url = NULL, payer_address = NULL
+            WHERE order_id IN (SELECT id FROM orders WHERE user_id = ?)
+            """, user)
         try run("UPDATE orders SET metadata = '{}', return_url = NULL WHERE user_id = ?", user)
         try run("DELETE FROM idempotency_keys WHERE caller = ?", user)
         try run("DELETE FROM audit_reasons WHERE user_id = ?", user)

@@ -149,6 +149,10 @@ extension Transaction {
             """,
             new.rawValue, payment, new == .paid ? now : nil, new == .closed ? now : nil, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
+        // Nothing more is opened for it.
+        if old == .open {
+            try run("UPDATE payments SET payer_address = NULL WHERE order_id = ? AND payer_address IS NOT NULL", id)
+        }
     }
 
     /// - Returns: false when the order has this anomaly already.

@@ -6,6 +6,8 @@ package struct PaymentRecord: Sendable {
     package var payment: Payment
     /// The sealed ``PaymentInstruction``; nil until the provider answered.
     package let instruction: Data?
+    /// Sealed; nil as soon as no provider has to be told any more.
+    package let payerAddress: Data?
     package let recurring: Bool
     package let captured: Int64
     package let refunding: Int64
@@ -36,23 +38,27 @@ extension Database {
                 platform: try row.choice("platform"), returnURL: try row.optionalText("return_url"),
                 state: try row.choice("state"), reference: try row.optionalText("reference"),
                 unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
-            instruction: try row.optionalBlob("instruction"), recurring: try row.bool("recurring"),
+            instruction: try row.optionalBlob("instruction"), payerAddress: try row.optionalBlob("payer_address"),
+            recurring: try row.bool("recurring"),
             captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
             lost: try row.int("lost"))
     }
 }
 
 extension Transaction {
-    package func insertPayment(_ payment: Payment, recurring: Bool) throws(StoreError) {
+    /// - Parameter payerAddress: sealed.
+    package func insertPayment(
+        _ payment: Payment, recurring: Bool, payerAddress: Data? = nil
+    ) throws(StoreError) {
         try run(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, created_at)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, payer_address, created_at)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
-            payment.returnURL, payment.createdAt)
+            payment.returnURL, payerAddress, payment.createdAt)
     }
 
     /// Locks a payment until the commit: after its user and its order.
@@ -68,9 +74,10 @@ extension Transaction {
         let touched = try run(
             """
             UPDATE payments
-            SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END
+            SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END,
+                payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END
             WHERE id = ? AND state = ?
-            """, new.rawValue, new.rawValue, id, old.rawValue)
+            """, new.rawValue, new.rawValue, new.isFinal ? 1 : 0, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
     }
 
@@ -86,15 +93,16 @@ extension Transaction {
         return true
     }
 
-    /// Keeps the contract; it is made once for each payment.
+    /// Keeps the contract, which is made once for each payment, and forgets where the payer was.
     ///
     /// - Parameter offers: the product ids of a store's contract; what the store charges is not captured by us.
     package func setInstruction(
         _ sealed: Data, offers: [String]?, of payment: ID<Payment>
     ) throws(StoreError) {
         try run(
-            "UPDATE payments SET instruction = ?, offers = ? WHERE id = ? AND instruction IS NULL", sealed,
-            offers?.joined(separator: " "), payment)
+            """
+            UPDATE payments SET instruction = ?, offers = ?, payer_address = NULL WHERE id = ? AND instruction IS NULL
+            """, sealed, offers?.joined(separator: " "), payment)
     }
 
     package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {

@@ -1,0 +1,105 @@
+import Domain
+import HTTPTypes
+package import Hummingbird
+import NIOCore
+
+/// A request's context that knows the other end of its connection.
+package struct PeerContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    let peer: SocketAddress?
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        peer = source.channel.remoteAddress
+    }
+}
+
+/// Where a request comes from: the connection's other end, or whom trusted proxies vouch for.
+struct ClientAddress: Sendable {
+    let peer: SocketAddress?
+    let trustedProxies: [CIDR]
+
+    /// The first address that no trusted proxy has, counted from the connection backwards.
+    ///
+    /// Whatever a client writes into these headers stands left of what the nearest trusted proxy appends, and is never
+    /// reached. A proxy appends to one of the two headers and passes the other on as it came: where both are there and do
+    /// not agree, neither is believed (`Forwarded`: RFC 7239 section 4).
+    /// - Returns: nil where that cannot be said.
+    func address(_ headers: HTTPFields) -> IPAddress? {
+        guard let peer = peer?.ipAddress.flatMap({ IPAddress(String($0.prefix { $0 != "%" })) })?.unmapped else {
+            return nil
+        }
+        guard isTrusted(peer) else { return peer }
+        let chains = [Self.forwardedFor(headers), Self.forwarded(headers)].filter { !$0.isEmpty }
+        let found = Set(chains.map { client(of: peer, $0) })
+        return chains.isEmpty ? peer : found.count == 1 ? found.first ?? nil : nil
+    }
+
+    private func isTrusted(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
+
+    /// - Parameter hops: as the header has them, the farthest first; nil is one that names no address.
+    private func client(of peer: IPAddress, _ hops: [IPAddress?]) -> IPAddress? {
+        var address = peer
+        for hop in hops.reversed() {
+            guard isTrusted(address) else { break }
+            guard let hop else { return nil }
+            address = hop
+        }
+        return address
+    }
+
+    private static func values(_ name: String, _ headers: HTTPFields) -> [String] {
+        headers.filter { $0.name.canonicalName == name }.map(\.value)
+    }
+
+    private static func forwardedFor(_ headers: HTTPFields) -> [IPAddress?] {
+        values("x-forwarded-for", headers).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            .map { node(trimmed($0)) }
+    }
+
+    private static func forwarded(_ headers: HTTPFields) -> [IPAddress?] {
+        values("forwarded", headers).flatMap { split($0[...], at: ",") }.map { element in
+            for pair in split(element, at: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, trimmed(parts[0]).lowercased() == "for" else { continue }
+                let value = trimmed(parts[1])
+                let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
+                return node(isQuoted ? String(value.dropFirst().dropLast()) : value)
+            }
+            return nil
+        }
+    }
+
+    /// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
+    private static func node(_ text: String) -> IPAddress? {
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            let port = text[text.index(after: end)...]
+            let inside = text[..<end].dropFirst()
+            guard inside.contains(":"), port.isEmpty || isPort(port) else { return nil }
+            return IPAddress(String(inside))?.unmapped
+        }
+        if let colon = text.lastIndex(of: ":"), isPort(text[colon...]), text.firstIndex(of: ":") == colon {
+            return IPAddress(String(text[..<colon]))
+        }
+        return IPAddress(text)?.unmapped
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.first == ":" && (2...6).contains(text.utf8.count)
+            && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// Splits where the mark stands outside quotes.
+    private static func split(_ text: Substring, at mark: Character) -> [Substring] {
+        var isQuoted = false
+        return text.split(omittingEmptySubsequences: false) { character in
+            if character == "\"" { isQuoted.toggle() }
+            return character == mark && !isQuoted
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+}
