@@ -19,6 +19,8 @@ package struct Gateway: Sendable {
     package let logger: Logger
     /// Returns after the time, or at once when its task is cancelled.
     package let pause: @Sendable (Duration) async -> Void
+    let snapshots = AnswersByVersion<EntitlementSnapshot>()
+    let statuses = AnswersByVersion<PurchaseStatus>()
     /// Wakes this node's workers.
     package let signal = JobSignal()
     /// Wakes this node's dispatcher when there may be new events.
@@ -58,13 +60,16 @@ package struct GatewaySettings: Sendable {
     package var retention: RetentionPolicy
     package var ownership: OwnershipRules
     /// How many calls to one account are under way at once on this node; what comes beyond is not sent.
+    ///
+    /// Half of the requests that are in work at once: an account that hangs leaves the other half to the others, and a
+    /// node that is busy itself, where each call takes long, does not mistake that for an account that hangs.
     package var callsPerAccount: Int
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
         defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false,
         retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
-        callsPerAccount: Int = 64
+        callsPerAccount: Int = 256
     ) {
         self.publicURL = publicURL
         self.returnURLs = returnURLs

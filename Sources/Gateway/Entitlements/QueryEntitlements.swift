@@ -3,17 +3,20 @@ import Store
 
 extension Gateway {
     /// What a user owns now; one never seen owns nothing.
-    package func queryEntitlements(user: ExternalUserID) async throws(GatewayError) -> EntitlementSnapshot {
-        let now = time.now
-        return try await read { db in
-            guard let id = try db.userID(user) else {
-                return EntitlementSnapshot(
-                    name: user.rawValue, version: 0, fold: EntitlementRules.fold([], now: now), balances: [:])
-            }
-            return EntitlementSnapshot(
-                name: user.rawValue, version: try db.userVersion(id),
-                fold: EntitlementRules.fold(try db.grants(of: id), now: now), balances: try db.balances(of: id))
+    package func queryEntitlements(
+        user: ExternalUserID
+    ) async throws(GatewayError) -> Answered<EntitlementSnapshot> {
+        let answer = try await answer(user, from: snapshots) { db, state, now in
+            let snapshot = EntitlementSnapshot(
+                name: user.rawValue, version: state.version,
+                fold: EntitlementRules.fold(try db.grants(of: state.id), now: now),
+                balances: try db.balances(of: state.id))
+            return (snapshot, snapshot.next_change_at)
         }
+        if let answer { return answer }
+        let nothing = EntitlementSnapshot(
+            name: user.rawValue, version: 0, fold: EntitlementRules.fold([], now: time.now), balances: [:])
+        do { return try Answered(nothing) } catch { throw .internalError }
     }
 }
 

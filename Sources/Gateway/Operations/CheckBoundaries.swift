@@ -5,8 +5,9 @@ import Store
 extension InvariantCheck {
     private static let announcementPage: Int64 = 500
 
-    /// Recomputes for every user which boundary is to be announced next.
+    /// Recomputes for every user what was announced last, and which boundary is to be announced next.
     ///
+    /// Whoever reads a user's version may rely on it: nothing that a user owns changes without an announcement.
     /// The last announcement was folded at the boundary that the one before it named, where that had come; else at its own
     /// time. What follows from the grants then must be what it named and what is waited for: a boundary that was left out
     /// lies between. How late the next one is depends on when somebody serves, so it is not asked. Of who was erased nothing
@@ -18,18 +19,16 @@ extension InvariantCheck {
             let cursor = last
             let (end, wrong) = try await store.read { db in
                 let page = try db.awaitedChanges(after: cursor, limit: Self.announcementPage)
-                return (
-                    page.last?.user,
-                    try page.filter { try !Self.isAwaited($0.at, by: $0.user, in: db) }.map(\.user)
-                )
+                let wrong = try page.compactMap { entry in
+                    try Self.fault(of: entry.user, awaiting: entry.at, in: db).map {
+                        Violation(invariant: $0.invariant, subject: entry.user.rawValue, detail: $0.detail)
+                    }
+                }
+                return (page.last?.user, wrong)
             }
             guard let end else { return found }
             last = end.rawValue
-            found += wrong.map {
-                Violation(
-                    invariant: 16, subject: $0.rawValue,
-                    detail: "the boundary that is announced next is not the one that follows from the grants")
-            }
+            found += wrong
             if found.count >= Int(Self.limit) { return found }
         }
     }
@@ -38,16 +37,50 @@ extension InvariantCheck {
         let next_change_at: Timestamp?
     }
 
-    private static func isAwaited(_ next: Timestamp?, by user: ID<User>, in db: any Database) throws -> Bool {
-        let grants = try db.grants(of: user)
+    /// - Returns: what is wrong; nil where nothing is.
+    private static func fault(
+        of user: ID<User>, awaiting next: Timestamp?, in db: any Database
+    ) throws -> (invariant: Int, detail: String)? {
+        let (version, grants, balances) = (
+            try db.userVersion(user), try db.grants(of: user), try db.balances(of: user)
+        )
         let told = try db.announcements(to: user, limit: 2)
-        guard let last = told.first else { return next == nil && grants.isEmpty }
+        func snapshot(_ fold: EntitlementFold) -> EntitlementSnapshot {
+            EntitlementSnapshot(name: user.rawValue, version: version, fold: fold, balances: balances)
+        }
+        guard let last = told.first else {
+            let ownsNothing = next == nil && grants.isEmpty && balances.isEmpty
+            return ownsNothing ? nil : (13, "what is owned was never announced")
+        }
         func named(_ announcement: EntitlementAnnouncement) throws -> Timestamp? {
             try JSONDecoder().decode(Announced.self, from: Data(announcement.data.utf8)).next_change_at
         }
         let due = try told.dropFirst().first.flatMap(named)
         let moment = due.map { $0 <= last.at ? $0 : last.at } ?? last.at
-        let expected = EntitlementRules.fold(grants, now: moment).nextChangeAt
-        return try next == expected && named(last) == expected
+        let fold = EntitlementRules.fold(grants, now: moment)
+        guard try next == fold.nextChangeAt && named(last) == fold.nextChangeAt else {
+            return (16, "the boundary that is announced next is not the one that follows from the grants")
+        }
+        func value(_ json: String) throws -> JSONValue {
+            try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
+        }
+        guard try value(last.data).agrees(with: value(snapshot(fold).storedJSON())) else {
+            return (13, "what was announced last is not what follows from the grants and the ledger")
+        }
+        return nil
+    }
+}
+
+extension JSONValue {
+    /// Whether every member that is here is there as well, with the same value: an announcement of an earlier release has
+    /// fewer.
+    fileprivate func agrees(with other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.object(let mine), .object(let theirs)):
+            mine.allSatisfy { name, value in theirs[name].map(value.agrees) ?? false }
+        case (.array(let mine), .array(let theirs)):
+            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.agrees(with: $1) }
+        default: self == other
+        }
     }
 }

@@ -14,19 +14,20 @@ package struct PurchaseStatus: Encodable, Sendable, Equatable {
 
 extension Gateway {
     /// What the user's membership is now, and the token that StoreKit's purchases should carry.
-    package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> PurchaseStatus {
-        let now = time.now
-        let known = try await read { db -> (EntitlementFold, String)? in
-            guard let account = try db.appAccount(user) else { return nil }
-            return (EntitlementRules.fold(account.grants, now: now), account.token)
+    package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> Answered<PurchaseStatus> {
+        let answer = try await answer(user, from: statuses) { db, state, now in
+            guard let token = state.appAccountToken else { return nil }
+            let fold = EntitlementRules.fold(try db.grants(of: state.id), now: now)
+            return (PurchaseStatus(fold, token: token), fold.nextChangeAt)
         }
-        if let (fold, token) = known { return PurchaseStatus(fold, token: token) }
+        if let answer { return answer }
         // The token is made when it is first asked for.
-        let (ids, candidate) = (ids, Self.uuid4(random))
+        let (ids, now, candidate) = (ids, time.now, Self.uuid4(random))
         return try await write { tx in
             let id = try tx.ensureUser(user, candidate: ids.make(), at: now)
             let token = try tx.appAccountToken(id, candidate: candidate)
-            return PurchaseStatus(EntitlementRules.fold(try tx.grants(of: id), now: now), token: token)
+            return try Answered(
+                PurchaseStatus(EntitlementRules.fold(try tx.grants(of: id), now: now), token: token))
         }
     }
 }

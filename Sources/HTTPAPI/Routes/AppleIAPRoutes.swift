@@ -38,7 +38,7 @@ struct AppleIAPRoutes {
     }
 
     private func status(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.purchaseStatus(user: call.user))
+        .data(try await gateway.purchaseStatus(user: call.user).json)
     }
 }
 

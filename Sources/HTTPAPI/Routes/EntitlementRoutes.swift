@@ -17,7 +17,7 @@ struct EntitlementRoutes {
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        .tagged(try Answer.encode(try await gateway.queryEntitlements(user: call.user)))
+        .tagged(try await gateway.queryEntitlements(user: call.user).json)
     }
 
     private func explain(_ call: Call) async throws(GatewayError) -> Answer {

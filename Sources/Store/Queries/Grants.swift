@@ -6,20 +6,6 @@ extension Database {
             .map { row throws(StoreError) in try Self.grant(row) }
     }
 
-    /// What the user of this name was given, with the UUID that Apple's transactions carry, once that was asked for.
-    package func appAccount(_ external: ExternalUserID) throws(StoreError) -> (grants: [Grant], token: String)? {
-        let found = try rows(
-            """
-            SELECT s.app_account_token, g.* FROM users u JOIN user_states s ON s.user_id = u.id
-            LEFT JOIN grants g ON g.user_id = u.id
-            WHERE u.external_id = ? AND s.app_account_token IS NOT NULL
-            ORDER BY g.id
-            """, [external.rawValue])
-        guard let token = try found.first?.text("app_account_token") else { return nil }
-        let grants = try found.filter { $0["id"] != .null }.map { row throws(StoreError) in try Self.grant(row) }
-        return (grants, token)
-    }
-
     package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] {
         try rows("SELECT * FROM grants WHERE order_id = ? ORDER BY id", [order])
             .map { row throws(StoreError) in try Self.grant(row) }

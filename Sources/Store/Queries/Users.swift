@@ -1,7 +1,29 @@
 package import Domain
 
-// The mapping from the app's user ids to ours, and the row of a user that every settlement locks first.
+/// The row of a user that every settlement locks first.
+package struct UserState: Sendable {
+    package let id: ID<User>
+    /// Counts every change of what the user owns.
+    package let version: Int64
+    /// The UUID that Apple's transactions carry for this user; nil until somebody asks for it.
+    package let appAccountToken: String?
+}
+
+// The mapping from the app's user ids to ours, and what is kept of each user.
 extension Database {
+    package func userState(_ external: ExternalUserID) throws(StoreError) -> UserState? {
+        try row(
+            """
+            SELECT s.user_id, s.version, s.app_account_token FROM users u JOIN user_states s ON s.user_id = u.id
+            WHERE u.external_id = ?
+            """, external.rawValue
+        ).map { row throws(StoreError) in
+            UserState(
+                id: try row.id("user_id"), version: try row.int("version"),
+                appAccountToken: try row.optionalText("app_account_token"))
+        }
+    }
+
     package func userID(_ external: ExternalUserID) throws(StoreError) -> ID<User>? {
         try row("SELECT id FROM users WHERE external_id = ?", external.rawValue)?.id("id")
     }
