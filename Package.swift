@@ -21,6 +21,7 @@ let package = Package(
     products: [
         .executable(name: "paydesk", targets: ["paydesk"]),
         .library(name: "AppleTrust", targets: ["AppleTrust"]),
+        .library(name: "PaydeskProviders", targets: ["PaydeskProviders"]),
         .library(name: "PaydeskServer", targets: ["PaydeskServer"]),
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
         .library(name: "ProviderTesting", targets: ["ProviderTesting"]),
@@ -93,7 +94,7 @@ let package = Package(
         .target(
             name: "PaydeskServer",
             dependencies: [
-                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store",
+                "Domain", "Gateway", "HTTPAPI", "ProviderKit", "ProviderTesting", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -114,12 +115,13 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        .executableTarget(
-            name: "paydesk",
+        .target(
+            name: "PaydeskProviders",
             dependencies: [
-                "PaydeskServer", "AlipayProvider", "AppleIAPProvider", "ApplePayProvider", "EPayProvider",
-                "PayPalProvider", "SandboxProvider", "StripeProvider", "WeChatPayProvider",
+                "ProviderKit", "AlipayProvider", "AppleIAPProvider", "ApplePayProvider", "EPayProvider",
+                "PayPalProvider", "RemoteProvider", "SandboxProvider", "StripeProvider", "WeChatPayProvider",
             ]),
+        .executableTarget(name: "paydesk", dependencies: ["PaydeskProviders", "PaydeskServer"]),
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
@@ -150,13 +152,27 @@ let package = Package(
             path: "Benchmarks/Speed"
         ),
         .executableTarget(
-            name: "paydesk-crash",
+            name: "paydesk-faults",
             dependencies: [
-                "Domain", "Store", "TestSupport",
+                "Domain", "ProviderKit", "Store", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            path: "Benchmarks/Crash"
+            path: "Benchmarks/Faults",
+            exclude: ["Shim"]
+        ),
+        // A plugin of the remote provider, as a partner would write one: it uses nothing of ours.
+        .executableTarget(
+            name: "remote-plugin-example",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Examples/RemotePlugin/swift"
         ),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
         .testTarget(
@@ -198,8 +214,9 @@ let package = Package(
         .testTarget(
             name: "PaydeskServerTests",
             dependencies: [
-                "Domain", "Gateway", "PaydeskServer", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Domain", "Gateway", "PaydeskServer", "ProviderKit", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
@@ -208,7 +225,8 @@ let package = Package(
         + provider("ApplePay", ["AppleTrust"], tests: ["Gateway"])
         + provider("AppleIAP", ["AppleTrust", .product(name: "Crypto", package: "swift-crypto")])
         + provider(
-            "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway"], exclude: ["Interop"])
+            "Stripe", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway", "Store"],
+            exclude: ["Interop"])
         + provider(
             "Alipay", signing,
             tests: [
@@ -220,18 +238,25 @@ let package = Package(
         + provider(
             "EPay", [.product(name: "Crypto", package: "swift-crypto")], tests: ["Gateway", "Store"],
             exclude: ["Interop"])
+        + provider(
+            "Remote", [.product(name: "Crypto", package: "swift-crypto")], rehearses: true,
+            tests: ["Gateway", "Store", "remote-plugin-example"], exclude: ["Interop"])
         + provider("WeChatPay", signing, tests: ["Gateway"], exclude: ["Interop"])
         + provider("PayPal", signing, tests: ["Gateway"], exclude: ["Interop"]),
     swiftLanguageModes: [.v6]
 )
 
 /// A payment provider: `Providers/<name>` with its sources and its tests.
+///
+/// - Parameter rehearses: whether the conformance kit can be run against its live service.
 func provider(
-    _ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency] = [], exclude: [String] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], rehearses: Bool = false,
+    tests: [Target.Dependency] = [], exclude: [String] = []
 ) -> [Target] {
     [
         .target(
-            name: "\(name)Provider", dependencies: ["ProviderKit", "Domain"] + dependencies,
+            name: "\(name)Provider",
+            dependencies: ["ProviderKit", "Domain"] + (rehearses ? ["ProviderTesting"] : []) + dependencies,
             path: "Providers/\(name)/Sources"),
         .testTarget(
             name: "\(name)ProviderTests",

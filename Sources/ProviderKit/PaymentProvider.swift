@@ -8,6 +8,9 @@ public protocol PaymentProvider: Sendable {
     /// What this kind of provider is and can do.
     static var manifest: ProviderManifest { get }
 
+    /// What this account is and can do: its kind's manifest, unless its service says more (``ManifestFetching``).
+    var manifest: ProviderManifest { get }
+
     /// Takes one account whose settings fit the manifest's schema.
     ///
     /// - Throws: every fault that only this provider can see (a key of the wrong form, two settings that contradict).
@@ -38,7 +41,9 @@ public protocol PaymentProvider: Sendable {
 }
 
 extension PaymentProvider {
-    public var contractTypes: Set<ContractType> { Set(Self.manifest.contractTypes) }
+    public var manifest: ProviderManifest { Self.manifest }
+
+    public var contractTypes: Set<ContractType> { Set(manifest.contractTypes) }
 }
 
 /// A provider that renders its own pay page, routed at `/{kind}/{payment_id}`.

@@ -49,7 +49,7 @@ package struct ConfiguredAccount: Sendable {
         self.notifyToken = notifyToken
     }
 
-    package var manifest: ProviderManifest { type(of: provider).manifest }
+    package var manifest: ProviderManifest { provider.manifest }
 
     /// The account that takes the money for this one, where that is another.
     package var processor: AccountID? { (provider as? any InstrumentVerifying)?.processor }

@@ -5,11 +5,16 @@ import ProviderKit
 /// The provider's manifest decides which checks apply; a check that applies and examines nothing is red.
 public struct ProviderConformance: Sendable {
     private let subject: String
+    private let seed: UInt64?
     private let rehearse: @Sendable () throws -> any Rehearsal
 
-    /// - Parameter rehearse: makes a fresh rehearsal for each check.
-    public init(_ subject: String, rehearse: @escaping @Sendable () throws -> any Rehearsal) {
+    /// - Parameters:
+    ///   - seed: for rehearsals that share one payment service: with it no two checks use the same ids, and another
+    ///     seed uses others; without it every check uses the same.
+    ///   - rehearse: makes a fresh rehearsal for each check.
+    public init(_ subject: String, seed: UInt64? = nil, rehearse: @escaping @Sendable () throws -> any Rehearsal) {
         self.subject = subject
+        self.seed = seed
         self.rehearse = rehearse
     }
 
@@ -19,9 +24,9 @@ public struct ProviderConformance: Sendable {
     public func run() async -> ConformanceReport {
         let transcript = Transcript()
         var results: [ConformanceReport.Result] = []
-        for check in Self.checks {
-            results.append(
-                ConformanceReport.Result(name: check.name, outcome: await run(check, transcript)))
+        for (index, check) in Self.checks.enumerated() {
+            let outcome = await run(check, transcript, seed: seed.map { $0 &+ UInt64(index) } ?? 1)
+            results.append(ConformanceReport.Result(name: check.name, outcome: outcome))
         }
         return ConformanceReport(subject: subject, results: results)
     }
@@ -34,9 +39,13 @@ public struct ProviderConformance: Sendable {
     /// What a whole check may ask; a provider beyond it asks for ever.
     private static let callLimit = 20_000
 
-    private func run(_ check: Check, _ transcript: Transcript) async -> ConformanceReport.Outcome {
+    private func run(
+        _ check: Check, _ transcript: Transcript, seed: UInt64
+    ) async -> ConformanceReport.Outcome {
         let stage: Stage
-        do { stage = try Stage(rehearse(), transcript) } catch { return .failed(reason: "stopped by \(error)") }
+        do { stage = try Stage(rehearse(), transcript, seed: seed) } catch {
+            return .failed(reason: "stopped by \(error)")
+        }
         return await withCheckedContinuation { continuation in
             let once = Once(continuation)
             stage.transport.checkLimit.set(Self.callLimit) {

@@ -15,10 +15,11 @@ final class Stage: Sendable {
     let ids: IDSource
     private let counter = Mutex(0)
 
-    init(_ rehearsal: any Rehearsal, _ transcript: Transcript) throws {
+    /// - Parameter seed: two stages with the same one make the same ids.
+    init(_ rehearsal: any Rehearsal, _ transcript: Transcript, seed: UInt64) throws {
         let clock = ManualClock()
         let book = InMemoryBook()
-        let random = SeededRandom().source
+        let random = SeededRandom(seed).source
         func context(_ http: any HTTPTransport, _ book: any AccountBook) -> ProviderContext {
             ProviderContext(
                 http: http, time: clock.time, random: random, book: book,
@@ -35,7 +36,7 @@ final class Stage: Sendable {
         self.book = book
         self.transcript = transcript
         ids = IDSource(time: clock.time, random: random)
-        manifest = type(of: try rehearsal.makeProvider(self.context, upstream: .normal)).manifest
+        manifest = try rehearsal.makeProvider(self.context, upstream: .normal).manifest
     }
 
     /// A new instance of the account's provider in a new process, at a payment service that behaves so.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page "Writing a provider" is compiled: its code is the provider in `Piggy`, whole, file by file.
+/// The page "Writing a provider" is compiled: its code is the package `Examples/PiggyDesk`, whole, file by file.
 struct WritingAProviderTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -34,15 +34,15 @@ struct WritingAProviderTests {
     }
 
     @Test func `the page's files are those that are compiled and conform`() throws {
-        let folder = Self.root.appending(path: "Tests/ProviderKitTests/Piggy")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let example = "Examples/PiggyDesk"
+        let folder = Self.root.appending(path: example)
+        let paths = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
+            .filter { $0.hasSuffix(".swift") && !$0.hasPrefix(".") }
         let files = try Self.files()
-        #expect(Set(files.keys) == Set(names))
-        for (name, shown) in files {
-            // Here the tests and the provider are one module; there the tests import it.
-            let lines = shown.split(separator: "\n", omittingEmptySubsequences: false)
-            let compiled = lines.filter { $0 != "import PiggyProvider" }.joined(separator: "\n")
-            #expect(compiled == (try Self.text("Tests/ProviderKitTests/Piggy/\(name)")), "\(name)")
+        #expect(Set(files.keys) == Set(paths.map { String($0.split(separator: "/").last ?? "") }))
+        for path in paths {
+            let name = String(path.split(separator: "/").last ?? "")
+            #expect(files[name] == (try Self.text("\(example)/\(path)")), "\(name)")
         }
     }
 
@@ -51,9 +51,11 @@ struct WritingAProviderTests {
         let call = #"provider("Piggy", [.product(name: "Crypto", package: "swift-crypto")])"#
         #expect(page.contains("+ \(call)"))
         #expect(try Self.text("Package.swift").contains(call.replacing("Piggy", with: "Sandbox")))
+        let list = "Sources/PaydeskProviders/PaydeskProviders.swift"
+        #expect(page.contains("`\(list)`"))
         for kind in ["Sandbox", "Stripe"] {
-            #expect(try Self.text("Sources/paydesk/main.swift").contains("import \(kind)Provider\n"))
-            #expect(try Self.text("Sources/paydesk/main.swift").contains("\(kind)Provider.self"))
+            #expect(try Self.text(list).contains("import \(kind)Provider\n"))
+            #expect(try Self.text(list).contains("\(kind)Provider.self"))
             #expect(try Self.text("Package.swift").contains(#""\#(kind)Provider""#))
         }
         #expect(page.contains("`import PiggyProvider`") && page.contains("`PiggyProvider.self`"))

@@ -57,6 +57,7 @@ private struct AccountItem: Encodable {
     let contract_types: [String]
     let overridden: Bool
     let health: CircuitBreaker.Health
+    let manifest: AccountManifest
 
     init(_ view: AccountView) {
         id = view.account.id.rawValue
@@ -66,19 +67,55 @@ private struct AccountItem: Encodable {
         contract_types = view.account.provider.contractTypes.map(\.rawValue).sorted()
         overridden = view.isOverridden
         health = view.health
+        manifest = AccountManifest(view.account)
+    }
+}
+
+/// What the account is and can do; for a plugin's account, what the plugin says.
+private struct AccountManifest: Encodable {
+    let display_name: String
+    let contract_types: [String]
+    let currencies: [Currency]
+    let capabilities: Capabilities
+    /// `built_in`, or what became of fetching it: `awaited`, `pinned`, `changed`.
+    let state: String
+    /// Why it is awaited, or what has changed.
+    let detail: String?
+
+    init(_ account: ConfiguredAccount) {
+        let manifest = account.manifest
+        display_name = manifest.displayName
+        contract_types = manifest.contractTypes.map(\.rawValue).sorted()
+        currencies = manifest.currencies
+        capabilities = Capabilities(manifest)
+        switch account.manifestState {
+        case nil: (state, detail) = ("built_in", nil)
+        case .awaited(let why): (state, detail) = ("awaited", why)
+        case .pinned: (state, detail) = ("pinned", nil)
+        case .changed(let what): (state, detail) = ("changed", "\(what): restart to take it")
+        }
+    }
+}
+
+private struct Capabilities: Encodable {
+    let recurring: Bool
+    let cancel: ProviderManifest.Cancellation
+    let refunds: ProviderManifest.Refunds
+    let goods: ProviderManifest.Goods
+    let notifications: [ProviderManifest.NotificationMethod]
+    let development_only: Bool
+
+    init(_ manifest: ProviderManifest) {
+        recurring = manifest.recurring
+        cancel = manifest.cancel
+        refunds = manifest.refunds
+        goods = manifest.goods
+        notifications = manifest.notifications
+        development_only = manifest.developmentOnly
     }
 }
 
 private struct ManifestView: Encodable {
-    struct Capabilities: Encodable {
-        let recurring: Bool
-        let cancel: ProviderManifest.Cancellation
-        let refunds: ProviderManifest.Refunds
-        let goods: ProviderManifest.Goods
-        let notifications: [ProviderManifest.NotificationMethod]
-        let development_only: Bool
-    }
-
     let kind: String
     let display_name: String
     let contract_types: [ContractType]
@@ -91,9 +128,7 @@ private struct ManifestView: Encodable {
         display_name = manifest.displayName
         contract_types = manifest.contractTypes
         currencies = manifest.currencies
-        capabilities = Capabilities(
-            recurring: manifest.recurring, cancel: manifest.cancel, refunds: manifest.refunds, goods: manifest.goods,
-            notifications: manifest.notifications, development_only: manifest.developmentOnly)
+        capabilities = Capabilities(manifest)
         settings_schema = manifest.settings.jsonSchema
     }
 }

@@ -11,7 +11,7 @@ struct CommandLineTool: AsyncParsableCommand {
         version: Release.version,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Verify.self,
-            Replay.self, Backup.self,
+            Replay.self, Backup.self, Conformance.self,
         ])
 
     /// The kinds of provider that this binary has; commands are made by the parser, so they find them here.

@@ -83,6 +83,7 @@ struct Doctor: AsyncParsableCommand {
             Finding(check: $0.key, good: $0.value == "ok", detail: $0.value)
         }
         let accounts = try await gateway.listAccounts()
+        if !offline { await fetchManifests(accounts.map(\.account)) }
         for view in accounts {
             let state = view.account.enabled ? "enabled" : "disabled"
             let override =
@@ -109,6 +110,13 @@ struct Doctor: AsyncParsableCommand {
     private func examined(_ accounts: [ConfiguredAccount]) -> [Finding] {
         accounts.filter(\.enabled).flatMap { account in
             (account.provider as? any SelfExamining)?.examine().map { Finding(account.id, $0, warns: true) } ?? []
+        }
+    }
+
+    /// What such an account sells is its service's to say, so it is asked before anything is judged.
+    private func fetchManifests(_ accounts: [ConfiguredAccount]) async {
+        for account in accounts where account.enabled {
+            _ = await (account.provider as? any ManifestFetching)?.fetchManifest(keeps: false)
         }
     }
 

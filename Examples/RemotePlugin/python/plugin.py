@@ -1,0 +1,148 @@
+"""A payment method for Paydesk outside of its binary: the protocol of Providers/Remote/openapi.yaml in one file.
+
+It plays its own payment service, with a page on which the payer pays; put yours in its place, and a database.
+usage: PLUGIN_SECRETS=whsec_…[,whsec_…] plugin.py PORT [--rehearsal]
+--rehearsal lets `paydesk conformance` play payers and set the clock: never where money is.
+"""
+import base64, contextlib, hmac, http.server, json, os, sys, threading, time, urllib.request, uuid
+
+PORT, REHEARSAL, WINDOW, LIMIT = int(sys.argv[1]), "--rehearsal" in sys.argv, 300, 64 << 10
+BASE = os.environ.get("PLUGIN_URL", f"http://127.0.0.1:{PORT}")
+# The first signs, all verify, so that one can replace another.
+SECRETS = [base64.b64decode(text.strip().removeprefix("whsec_")) for text in os.environ["PLUGIN_SECRETS"].split(",")]
+MANIFEST = {"protocol": 1, "display_name": "Example bank", "contract_types": ["url"], "currencies": [],
+            "cancel": "definite", "refunds": "partial", "notifications": True}
+
+
+def signature(secret, id, timestamp, body):
+    return b"v1," + base64.b64encode(hmac.digest(secret, f"{id}.{timestamp}.".encode() + body, "sha256"))
+
+
+def sealed(id, now, value):
+    body = json.dumps(value).encode()
+    return {"content-type": "application/json", "webhook-id": id, "webhook-timestamp": str(now),
+            "webhook-signature": signature(SECRETS[0], id, now, body).decode()}, body
+
+
+def is_genuine(headers, body, now):
+    id, timestamp, signatures = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
+    is_timely = timestamp.isdecimal() and abs(now - int(timestamp)) <= WINDOW
+    mine = [signature(secret, id, timestamp, body) for secret in SECRETS]
+    return is_timely and any(hmac.compare_digest(code, word.encode()) for word in signatures.split() for code in mine)
+
+
+def refuse(type, reason=None):
+    """rejected: never; unavailable: nothing happened; outcome_unknown: it may have; unsupported: no such call."""
+    status = {"rejected": 409, "unsupported": 501, "unavailable": 503, "outcome_unknown": 504}[type]
+    return status, {"error": {"type": type, "reason": reason}}
+
+
+class Bank:
+    """Every call may come again, also at the same time: ids of Paydesk's are the idempotency keys."""
+    payments, lock = {}, threading.Lock()
+
+    def payment(self, q):
+        new = {"amount": q["amount"], "status": "waiting", "refunds": {}, "notify_url": q.get("notify_url")}
+        return self.payments.setdefault(q["payment_id"], new)
+
+    def shown(self, id):
+        payment = self.payments.get(id)
+        if not payment:  # Its opening may be on its way, so that is no end.
+            return {"payment_id": id, "status": "not_found"}
+        return {"payment_id": id, "status": payment["status"], "amount": payment["amount"], "reference": f"B-{id}"}
+
+    def open(self, q, now):
+        payment = self.payment(q)
+        if payment["amount"] != q["amount"] or payment["status"] in ("failed", "cancelled"):
+            return refuse("rejected", "closed" if payment["amount"] == q["amount"] else "amount_differs")
+        contract = {"type": "url", "checkout_url": f"{BASE}/pay/{q['payment_id']}"}
+        return 200, {"payment": self.shown(q["payment_id"]), "contract": contract}
+
+    def cancel(self, q, now):
+        payment = self.payment(q)  # Also where it was never opened: an opening that comes late must find it closed.
+        payment["status"] = {"waiting": "cancelled"}.get(payment["status"], payment["status"])
+        return 200, {"payment": self.shown(q["payment_id"])}
+
+    def refund(self, q, now):
+        payment = self.payments.get(q["payment_id"])
+        if not payment or payment["status"] != "succeeded" or q["amount"]["currency"] != payment["amount"]["currency"]:
+            return refuse("rejected", "not_paid")
+        left = payment["amount"]["value"] - sum(made["value"] for made in payment["refunds"].values())
+        if q["refund_id"] not in payment["refunds"] and not 0 < q["amount"]["value"] <= left:
+            return refuse("rejected", "too_much")
+        payment["refunds"].setdefault(q["refund_id"], q["amount"])
+        return self.query_refund(q, now)
+
+    def query_refund(self, q, now):
+        made = self.payments.get(q["payment_id"], {}).get("refunds", {}).get(q["refund_id"])
+        said = {"status": "succeeded", "amount": made} if made else {"status": "not_found"}
+        return 200, {"refund": {"payment_id": q["payment_id"], "refund_id": q["refund_id"]} | said}
+
+    def act(self, id, status):
+        if self.payments.get(id, {}).get("status") != "waiting":
+            return None  # Only what waits changes.
+        self.payments[id]["status"] = status
+        return f"evt_{uuid.uuid4().hex}", {"type": "payment", "payment": self.shown(id)}
+
+    def rehearse(self, q, now):
+        event, payment, told = q.get("event"), self.payments.get(q.get("payment_id")), None
+        if q["call"] == "rehearsal/act":
+            told = self.act(q["payment_id"], {"succeed": "succeeded", "fail": "failed"}.get(q["act"], "other"))
+        if event:
+            told = event["id"], {"type": event["type"], event["type"]: event}
+        headers, body = sealed(told[0], now, told[1]) if told else ({}, b"")
+        return 200, {"payers_can_fail": True, "taken": bool(told), "payments": 1 if payment else 0,
+                     "refunds": list(payment["refunds"].values()) if payment else [],
+                     "notification": told and {"headers": headers, "body": body.decode()}}
+
+
+bank = Bank()
+CALLS = {"manifest": lambda q, now: (200, MANIFEST), "payments/open": bank.open,
+         "payments/query": lambda q, now: (200, {"payment": bank.shown(q["payment_id"])}),
+         "payments/cancel": bank.cancel, "refunds/make": bank.refund, "refunds/query": bank.query_refund}
+CALLS |= {f"rehearsal/{name}": bank.rehearse for name in ("begin", "act", "effects", "notification") if REHEARSAL}
+
+
+def notify(url, id, value):
+    for pause in (0, 5, 60, 600, 3600):
+        time.sleep(pause)
+        headers, body = sealed(id, int(time.time()), value)  # The same event, signed anew: a signature ends.
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=10).close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        length, name = int(self.headers.get("content-length") or 0), self.path.strip("/")
+        body = self.rfile.read(length) if 0 <= length <= LIMIT else b""
+        now = int(REHEARSAL and self.headers.get("rehearsal-time") or time.time())
+        with bank.lock:
+            if name.startswith("pay/"):  # The button of the page below.
+                if told := bank.act(name[4:], "succeeded"):
+                    threading.Thread(target=notify, args=(bank.payments[name[4:]]["notify_url"], *told)).start()
+                return self.answer(303, {"location": f"/{name}"}, b"")
+            if name not in CALLS or length > LIMIT or not is_genuine(self.headers, body, now):
+                return self.answer(401 if name in CALLS else 404, {}, b"")
+            try:
+                q = json.loads(body)
+                status, value = CALLS[name](q, now) if q["call"] == name else (400, {})  # Signed for another path.
+            except (ValueError, KeyError, TypeError):
+                status, value = 400, {}
+        self.answer(status, *sealed("re_" + self.headers["webhook-id"], now, value))
+
+    def do_GET(self):
+        payment = bank.payments.get(self.path.removeprefix("/pay/"), {"status": "unknown", "amount": ""})
+        page = f"<!doctype html>{payment['status']} {payment['amount']}<form method=post><button>Pay</button></form>"
+        self.answer(200, {"content-type": "text/html; charset=utf-8"}, page.encode())
+
+    def answer(self, status, headers, body):
+        self.send_response(status)
+        for name, value in (headers | {"content-length": str(len(body))}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+print("ready", flush=True)
+server.serve_forever()

@@ -1,0 +1,74 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// Calls of a plugin: signed POSTs whose answers are signed too, each way in which one can end in Paydesk's words.
+///
+/// An answer has the id `re_` and the request's: it answers this call and no other, and no request can be sent back as
+/// one. What a status says counts only where the signed body says the same.
+struct RemoteAPI: Sendable {
+    /// The statuses that the protocol knows, and the words that go with them.
+    private static let words = [409: "rejected", 501: "unsupported", 503: "unavailable", 504: "outcome_unknown"]
+
+    let settings: RemoteSettings
+    let context: ProviderContext
+
+    static func answerID(_ id: String) -> String { "re_\(id)" }
+
+    func send<Answer: Decodable>(_ request: RemoteRequest) async throws(ProviderError) -> Answer {
+        let name = request.call.rawValue
+        let lost: ProviderError = request.call.changesSomething ? .outcomeUnknown : .unavailable
+        let (outgoing, id) = try signed(request)
+        let reply: IncomingReply
+        do throws(HTTPTransportError) { reply = try await context.http.send(outgoing) } catch {
+            context.log.write(.warning, "remote: no answer", ["call": name, "error": "\(error)"])
+            throw error == .notSent ? .unavailable : lost
+        }
+        func no(_ why: String, _ error: ProviderError) -> ProviderError {
+            context.log.write(.warning, "remote: \(why)", ["call": name, "status": "\(reply.status)"])
+            return error
+        }
+        guard reply.status == 200 || Self.words[reply.status] != nil, reply.body.count <= RemoteLimits.body,
+            let seal = RemoteSeal({ header in reply.headers.first { $0.name == header }?.value })
+        else { throw no("no answer of the protocol's", lost) }
+        guard seal.id == Self.answerID(id), seal.isTimely(at: context.time.now.rawValue),
+            seal.isGenuine(reply.body, settings.secrets)
+        else { throw no("an answer that is not signed for this call", .invalidSignature) }
+        guard let word = Self.words[reply.status] else {
+            guard let answer = try? JSONDecoder().decode(Answer.self, from: reply.body) else {
+                throw no("an answer that cannot be read", lost)
+            }
+            return answer
+        }
+        guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body).error,
+            refusal.type == word
+        else { throw no("a refusal that cannot be read", lost) }
+        switch refusal.type {
+        // A question has no "no": only what would change something can be refused for good.
+        case "rejected" where request.call.changesSomething:
+            throw .rejected(reason: RemoteText.word(refusal.reason) ?? "rejected")
+        case "unsupported": throw .unsupported
+        case "unavailable": throw .unavailable
+        default: throw lost
+        }
+    }
+
+    private func signed(_ request: RemoteRequest) throws(ProviderError) -> (OutgoingRequest, id: String) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let secret = settings.secrets.first, let body = try? encoder.encode(request),
+            body.count <= RemoteLimits.body
+        else { throw .rejected(reason: "too_large") }
+        let id = "msg_" + context.random.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let seal = RemoteSeal(id: id, timestamp: context.time.now.rawValue, body: body, secret: secret)
+        let headers: [(name: String, value: String)] =
+            [
+                (name: "content-type", value: "application/json"), (name: "accept", value: "application/json"),
+                (name: "user-agent", value: "paydesk"),
+            ] + seal.headers
+        let outgoing = OutgoingRequest(
+            method: "POST", url: "\(settings.url)/\(request.call.rawValue)", headers: headers, body: body,
+            timeoutMilliseconds: RemoteLimits.callMilliseconds, maxReplyBytes: RemoteLimits.body)
+        return (outgoing, id)
+    }
+}

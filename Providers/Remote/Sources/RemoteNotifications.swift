@@ -1,0 +1,72 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+
+/// What a plugin notifies of.
+struct RemoteNotice: Decodable {
+    let type: String
+    let payment: RemotePayment?
+    let refund: RemoteRefund?
+    let dispute: RemoteDispute?
+}
+
+/// What a notification states, once its signature is good.
+extension RemoteProvider {
+    func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
+        let now = (notification.receivedAt ?? context.time.now).rawValue
+        // What is too large is not even hashed: anybody can send it.
+        guard notification.body.count <= RemoteLimits.body, let seal = RemoteSeal(notification.header),
+            seal.isTimely(at: now), seal.isGenuine(notification.body, settings.secrets)
+        else { throw .invalidSignature }
+        guard let notice = try? JSONDecoder().decode(RemoteNotice.self, from: notification.body),
+            let type = RemoteText.word(notice.type)
+        else { throw .rejected(reason: "malformed_body") }
+        let (status, fact) = try fact(notice, type)
+        return ReceivedNotification(
+            eventID: seal.id, type: status.map { "\(type).\($0)" } ?? type, facts: fact.map { [$0] } ?? [],
+            acknowledgement: Acknowledgement(body: "ok"))
+    }
+
+    /// - Returns: no fact for a type that is not known, and for a payment whose id has another form: it is none of ours.
+    private func fact(
+        _ notice: RemoteNotice, _ type: String
+    ) throws(ProviderError) -> (status: String?, ProviderFact?) {
+        switch type {
+        case "payment":
+            guard let said = notice.payment else { throw .rejected(reason: "malformed_body") }
+            guard let outcome = said.outcome else { throw .rejected(reason: "bad_amount") }
+            let fact = ID<Payment>(said.payment_id).map {
+                ProviderFact.payment(
+                    PaymentReport(payment: $0, outcome: outcome, reference: RemoteText.reference(said.reference)))
+            }
+            return (RemoteText.word(said.status), fact)
+        case "refund":
+            guard let said = notice.refund else { throw .rejected(reason: "malformed_body") }
+            return (RemoteText.word(said.status), try refundFact(said))
+        case "dispute":
+            guard let said = notice.dispute else { throw .rejected(reason: "malformed_body") }
+            guard let payment = ID<Payment>(said.payment_id), let outcome = said.outcome else {
+                return (RemoteText.word(said.status), nil)
+            }
+            let report = DisputeReport(
+                payment: payment, reference: RemoteText.reference(said.reference), outcome: outcome,
+                amount: said.amount)
+            return (RemoteText.word(said.status), .dispute(report))
+        default: return (nil, nil)
+        }
+    }
+
+    /// A refund of ours has our id; one that was made at the plugin has its own reference and its amount.
+    private func refundFact(_ said: RemoteRefund) throws(ProviderError) -> ProviderFact? {
+        guard let payment = ID<Payment>(said.payment_id) else { return nil }
+        let refund = said.refund_id.flatMap { ID<Refund>($0) }
+        let reference = RemoteText.reference(said.reference)
+        guard said.refund_id == nil || refund != nil else { throw .rejected(reason: "bad_refund_id") }
+        guard refund != nil || (reference != nil && said.amount != nil) else {
+            throw .rejected(reason: "bad_refund_id")
+        }
+        return .refund(
+            RefundReport(
+                payment: payment, refund: refund, outcome: said.outcome, amount: said.amount, reference: reference))
+    }
+}

@@ -1,0 +1,66 @@
+import Domain
+import ProviderKit
+
+/// Opening a payment.
+extension RemoteProvider {
+    private static let textLimit = 1_024
+    /// Schemes that browsers or phones run or open as files.
+    private static let refusedSchemes: Set<String> = [
+        "about", "blob", "content", "data", "file", "filesystem", "intent", "javascript", "vbscript", "view-source",
+    ]
+
+    func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        let rules = try await rules()
+        // A new payment under rules that the plugin no longer has could not be kept to them.
+        guard manifestState == .pinned else { throw .unavailable }
+        guard rules.currencies.isEmpty || rules.currencies.contains(attempt.amount.currency) else {
+            throw .rejected(reason: "currency_unsupported")
+        }
+        let accepts = Set(rules.contract_types).intersection(attempt.accepts)
+        guard !accepts.isEmpty else { throw .rejected(reason: "contract_not_accepted") }
+        var request = RemoteRequest(.open)
+        request.payment_id = attempt.payment.rawValue
+        request.order_id = attempt.order.rawValue
+        request.amount = attempt.amount
+        request.title = attempt.title
+        request.platform = attempt.platform.rawValue
+        request.return_url = attempt.returnURL
+        request.payer_address = attempt.payerAddress
+        request.notify_url = context.notifyURL
+        request.expires_at = attempt.expiresAt.rawValue
+        request.accepts = accepts.map(\.rawValue).sorted()
+        let opened: RemoteOpened = try await api.send(request)
+        let reference = ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
+        let report = try report(opened.payment, reference, lost: .outcomeUnknown)
+        guard opened.payment.amount == attempt.amount else { throw lie("another amount", .outcomeUnknown) }
+        if case .pending("not_found") = report.outcome { throw lie("opened, and not found", .outcomeUnknown) }
+        guard let instruction = instruction(opened.contract), accepts.contains(instruction.type) else {
+            throw lie("a contract that cannot be shown", .outcomeUnknown)
+        }
+        return OpenedPayment(instruction: instruction, reference: report.reference, outcome: report.outcome)
+    }
+
+    /// - Returns: nil for another type, and for an address that no client may be given.
+    private func instruction(_ contract: RemoteOpened.Contract) -> PaymentInstruction? {
+        switch contract.type {
+        case "url":
+            guard let text = contract.checkout_url, let address = WebAddress(text), address.isWeb, isSecure(address)
+            else { return nil }
+            return .url(checkoutURL: text)
+        case "qr":
+            guard let text = contract.text, (1...Self.textLimit).contains(text.utf8.count),
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else { return nil }
+            // A code is an address of a page or of an app, or a text that only its wallet knows.
+            if let address = WebAddress(text) {
+                guard address.isWeb ? isSecure(address) : !Self.refusedSchemes.contains(address.scheme) else {
+                    return nil
+                }
+            }
+            return .qr(text: text)
+        default: return nil
+        }
+    }
+
+    private func isSecure(_ address: WebAddress) -> Bool { address.scheme == "https" || settings.isDevelopment }
+}

@@ -1,0 +1,91 @@
+public import Domain
+import FoundationEssentials
+public import ProviderKit
+
+/// A plugin: a payment method outside of the binary that speaks the protocol of `Providers/Remote/openapi.yaml`.
+///
+/// What an account can do is its plugin's to say, and everything that the plugin says is checked here.
+public struct RemoteProvider: PaymentProvider {
+    /// What every plugin can do at most; an account's manifest comes from its plugin.
+    public static let manifest = ProviderManifest(
+        kind: "remote", displayName: "Remote plugin", contractTypes: [.url, .qr], cancel: .bestEffort,
+        refunds: .partial, notifications: [.post], settings: RemoteSettings.schema)
+
+    let account: ProviderAccount
+    let settings: RemoteSettings
+    let context: ProviderContext
+    let api: RemoteAPI
+    let pin: RemotePin
+
+    public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
+        try self.init(account: account, context: context, pin: RemotePin())
+    }
+
+    init(account: ProviderAccount, context: ProviderContext, pin: RemotePin) throws(ProviderSetupError) {
+        self.account = account
+        settings = try RemoteSettings(account)
+        self.context = context
+        api = RemoteAPI(settings: settings, context: context)
+        self.pin = pin
+    }
+
+    public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }
+
+    /// None until the manifest is known, and none once the plugin says another: no checkout chooses the account then.
+    public var contractTypes: Set<ContractType> {
+        guard manifestState == .pinned, let known = pin.manifest else { return [] }
+        return Set(known.contract_types)
+    }
+
+    public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        try await opening(attempt)
+    }
+
+    public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        let answer: RemotePaymentAnswer = try await api.send(RemoteRequest(.query, payment))
+        return try report(answer.payment, payment, lost: .unavailable)
+    }
+
+    public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
+        guard try await rules().cancel != .none else { throw .unsupported }
+        let answer: RemotePaymentAnswer = try await api.send(RemoteRequest(.cancel, payment))
+        return try report(answer.payment, payment, lost: .outcomeUnknown)
+    }
+
+    public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await refunding(refund)
+    }
+
+    public func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        try await asking(refund)
+    }
+
+    public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
+        guard pin.manifest?.notifications ?? true else { throw .unsupported }
+        return try reading(notification)
+    }
+
+    /// The pinned manifest; asked for where there is none yet.
+    func rules() async throws(ProviderError) -> RemoteManifest {
+        if let known = pin.manifest { return known }
+        _ = await fetchManifest(keeps: false)
+        guard let known = pin.manifest else { throw .unavailable }
+        return known
+    }
+
+    /// - Parameter lost: what an answer about something else is worth.
+    func report(
+        _ said: RemotePayment, _ payment: ProviderReference, lost: ProviderError
+    ) throws(ProviderError) -> PaymentReport {
+        guard said.payment_id == payment.payment.rawValue else { throw lie("about another payment", lost) }
+        guard let outcome = said.outcome else { throw lie("a success without its amount", lost) }
+        return PaymentReport(
+            payment: payment.payment, outcome: outcome, reference: RemoteText.reference(said.reference))
+    }
+
+    /// Genuine, and contradicting the question: it is worth as much as no answer.
+    func lie(_ what: String, _ lost: ProviderError) -> ProviderError {
+        context.log.write(.error, "remote: the plugin contradicts itself", ["answer": what])
+        return lost
+    }
+}

@@ -1,0 +1,43 @@
+import Domain
+import ProviderKit
+
+/// Giving money back, and asking what became of it.
+extension RemoteProvider {
+    func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        switch try await rules().refunds {
+        case .none: throw .unsupported
+        case .full where attempt.amount != attempt.payment.amount: throw .rejected(reason: "refund_in_full_only")
+        case .full, .partial: break
+        }
+        let answer: RemoteRefundAnswer = try await api.send(RemoteRequest(.refund, attempt))
+        return try report(answer.refund, attempt, lost: .outcomeUnknown)
+    }
+
+    func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
+        guard try await rules().refunds != .none else { throw .unsupported }
+        let answer: RemoteRefundAnswer = try await api.send(RemoteRequest(.queryRefund, attempt))
+        var report = try report(answer.refund, attempt, lost: .unavailable)
+        // By then its call is not on its way any more; the protocol has the plugin refuse it.
+        let isOver = context.time.now > attempt.refund.madeAt.adding(days: 1)
+        if answer.refund.status == "not_found", attempt.reference == nil, isOver {
+            report = RefundReport(
+                payment: report.payment, refund: report.refund, outcome: .failed(reason: "never_arrived"), amount: nil)
+        }
+        return report
+    }
+
+    private func report(
+        _ said: RemoteRefund, _ attempt: RefundAttempt, lost: ProviderError
+    ) throws(ProviderError) -> RefundReport {
+        // One that was made at the plugin has no id of ours there.
+        let isNamed = said.refund_id == attempt.refund.rawValue
+        let isReferred = said.refund_id == nil && attempt.reference != nil && said.reference == attempt.reference
+        guard said.payment_id == attempt.payment.payment.rawValue, isNamed || isReferred else {
+            throw lie("about another refund", lost)
+        }
+        guard said.amount ?? attempt.amount == attempt.amount else { throw lie("another amount", lost) }
+        return RefundReport(
+            payment: attempt.payment.payment, refund: attempt.refund, outcome: said.outcome, amount: said.amount,
+            reference: RemoteText.reference(said.reference))
+    }
+}

@@ -1,0 +1,132 @@
+import Crypto
+import FoundationEssentials
+import ProviderKit
+
+/// A secret that no description, reflection or dump shows.
+struct RemoteSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    static let prefix = "whsec_"
+
+    private let bytes: Data
+
+    /// - Returns: nil for anything but `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Secret keys").
+    init?(_ text: String) {
+        guard text.hasPrefix(Self.prefix), text.utf8.count <= 128,
+            let bytes = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))), (24...64).contains(bytes.count)
+        else { return nil }
+        self.bytes = bytes
+    }
+
+    fileprivate var key: SymmetricKey { SymmetricKey(data: bytes) }
+
+    var description: String { "<secret>" }
+    var debugDescription: String { "<secret>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What Standard Webhooks adds to a message: who made it, when, and for which id.
+struct RemoteSeal: Sendable {
+    static let id = "webhook-id"
+    static let time = "webhook-timestamp"
+    static let signature = "webhook-signature"
+
+    let id: String
+    let timestamp: Int64
+    /// As the header has them: `v1,…` with spaces between.
+    let signatures: String
+
+    /// - Returns: nil where a header is missing or of another form.
+    init?(_ header: (String) -> String?) {
+        guard let id = header(Self.id), RemoteText.isEventID(id), let time = header(Self.time),
+            (1...15).contains(time.utf8.count), time.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let timestamp = Int64(time), let signatures = header(Self.signature), signatures.utf8.count <= 2_048
+        else { return nil }
+        self.id = id
+        self.timestamp = timestamp
+        self.signatures = signatures
+    }
+
+    private init(id: String, timestamp: Int64, signatures: String) {
+        self.id = id
+        self.timestamp = timestamp
+        self.signatures = signatures
+    }
+
+    /// Seals a message of ours.
+    init(id: String, timestamp: Int64, body: Data, secret: RemoteSecret) {
+        let blank = RemoteSeal(id: id, timestamp: timestamp, signatures: "")
+        let code = HMAC<SHA256>.authenticationCode(for: blank.signed(body), using: secret.key)
+        self.init(id: id, timestamp: timestamp, signatures: "v1," + Data(code).base64EncodedString())
+    }
+
+    var headers: [(name: String, value: String)] {
+        [
+            (name: Self.id, value: id), (name: Self.time, value: "\(timestamp)"),
+            (name: Self.signature, value: signatures),
+        ]
+    }
+
+    /// Whether one of the signatures is one of the secrets', over this body.
+    func isGenuine(_ body: Data, _ secrets: [RemoteSecret]) -> Bool {
+        let signed = signed(body)
+        let codes = signatures.split(separator: " ").prefix(16).compactMap { word -> Data? in
+            guard word.hasPrefix("v1,") else { return nil }
+            return Data(base64Encoded: String(word.dropFirst(3)))
+        }
+        // One code a secret, however many signatures there are; its comparison takes the same time wherever they differ.
+        return secrets.contains { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: secret.key)
+            return codes.contains { code == $0 }
+        }
+    }
+
+    /// Whether it was made within five minutes of this time, before or after.
+    func isTimely(at now: Int64) -> Bool { (now - RemoteLimits.window...now + RemoteLimits.window).contains(timestamp) }
+
+    /// The id has no dot, so that this can be read in one way only.
+    private func signed(_ body: Data) -> Data { Data("\(id).\(timestamp).".utf8) + body }
+}
+
+/// The protocol's limits, as `openapi.yaml` has them.
+enum RemoteLimits {
+    /// Seconds between a signature's time and now.
+    static let window: Int64 = 300
+    static let callMilliseconds: Int64 = 10_000
+    /// Of each body, in either direction.
+    static let body = 64 << 10
+}
+
+/// Texts that come from a plugin; what is out of bounds is not taken over.
+enum RemoteText {
+    /// A status, a reason or a type: letters, digits, `_`, `-` and `.`, at most 64.
+    static func word(_ text: String?) -> String? {
+        guard let text, (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ isPlain($0) || $0 == 0x2E }) else {
+            return nil
+        }
+        return text
+    }
+
+    /// A reference: printable ASCII without spaces, at most 128.
+    static func reference(_ text: String?) -> String? {
+        guard let text, (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return text
+    }
+
+    /// The id of a message or an event: letters, digits, `_` and `-`, at most 128.
+    static func isEventID(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count) && text.utf8.allSatisfy(isPlain)
+    }
+
+    /// A name for people: 1–64 characters, no control characters.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.count) && text.utf8.count <= 256
+            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
+        default: false
+        }
+    }
+}

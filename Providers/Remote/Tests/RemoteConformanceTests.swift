@@ -1,0 +1,119 @@
+import Domain
+import Foundation
+import ProviderKit
+import ProviderTesting
+import RemoteProvider
+import TestSupport
+import Testing
+
+/// The conformance kit and the checks of the plugin alone, against plugins in processes of their own.
+@Suite(.timeLimit(.minutes(10)))
+struct RemoteConformanceTests {
+    private func report(_ plugin: ExamplePlugin, secrets: [String]) async throws -> ConformanceReport {
+        let account = RemoteBench.account(["url": .text(plugin.url)], secrets: secrets)
+        let clock = SystemTime()
+        let provider = try RemoteProvider(
+            account: account,
+            context: ProviderContext(
+                http: LoopbackTransport(), time: clock.time, random: SeededRandom(99).source, book: InMemoryBook(),
+                notifyURL: "https://pay.example/v1/notify/plug", publicURL: "https://pay.example"))
+        let rehearse = try await provider.rehearsals()
+        let kit = await ProviderConformance("remote", seed: 1_000, rehearse: rehearse).run()
+        return ConformanceReport(subject: "remote", results: kit.results + (await provider.examineService()))
+    }
+
+    @Test(arguments: ExamplePlugin.Language.allCases)
+    func `an example plugin conforms`(language: ExamplePlugin.Language) async throws {
+        var setup = ExamplePlugin.Setup()
+        setup.secrets = [ExamplePlugin.secret, ExamplePlugin.otherSecret]
+        guard let plugin = try await ExamplePlugin.start(language, setup) else { return }
+        defer { plugin.stop() }
+        let report = try await report(plugin, secrets: setup.secrets)
+        #expect(report.isGreen, "\(report)")
+        let skipped = report.results.filter { if case .notApplicable = $0.outcome { true } else { false } }.map(\.name)
+        #expect(
+            Set(skipped) == [
+                "cancelling by best effort ends well or says why not",
+                "cancelling is unsupported where the manifest has none",
+                "a partial refund is refused where the manifest has only full ones",
+                "refunds are refused where the manifest has none",
+                "notifications are unsupported where the manifest has none",
+                "a notification of another account's payment states nothing",
+                "the pay page shows the payment, and only its own form is understood",
+                "the pay page of an unknown payment does not exist",
+            ], "\(report)")
+    }
+
+    struct Flaw: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let by: String
+        let check: String
+    }
+
+    static let flaws = [
+        Flaw(
+            testDescription: "a new payment for each opening", text: "\"reference\": f\"B-{id}\"",
+            by: "\"reference\": uuid.uuid4().hex", check: "one payment id opens one payment, however often"),
+        Flaw(
+            testDescription: "an opening that revives what was closed",
+            text: "or payment[\"status\"] in (\"failed\", \"cancelled\")", by: "or payment.update(status=\"waiting\")",
+            check: "a cancelled payment cannot be paid any more"),
+        Flaw(
+            testDescription: "paid before anybody paid", text: "\"status\": \"waiting\", \"refunds\"",
+            by: "\"status\": \"succeeded\", \"refunds\"", check: "an unpaid payment is not reported as paid"),
+        Flaw(
+            testDescription: "every refund made again", text: "setdefault(q[\"refund_id\"], q[\"amount\"])",
+            by: "__setitem__(uuid.uuid4().hex, q[\"amount\"])", check: "a refund repeated under its id has one effect"),
+        Flaw(
+            testDescription: "refunds beyond what was paid", text: "not 0 < q[\"amount\"][\"value\"] <= left",
+            by: "left < 0", check: "a refund of too much is refused without effect"),
+        Flaw(
+            testDescription: "answers that are not bound to their call",
+            text: "sealed(\"re_\" + self.headers[\"webhook-id\"]",
+            by: "sealed(\"re_x\" if name == \"payments/open\" else \"re_\" + self.headers[\"webhook-id\"]",
+            check: "opening gives an instruction of the account's contract types"),
+        Flaw(
+            testDescription: "signatures that nobody looks at", text: "or not is_genuine(self.headers, body, now)",
+            by: "", check: "the plugin refuses a call with a wrong signature"),
+        Flaw(
+            testDescription: "old calls that count", text: "is_timely and any(", by: "any(",
+            check: "the plugin refuses a call that is older than five minutes"),
+        Flaw(
+            testDescription: "a call taken for another", text: "if q[\"call\"] == name else", by: "if q else",
+            check: "the plugin refuses a call that was signed for another path"),
+        Flaw(
+            testDescription: "one secret of two", text: "for secret in SECRETS]\n    return",
+            by: "for secret in SECRETS[:1]]\n    return", check: "the plugin takes the account's secret 2"),
+        Flaw(
+            testDescription: "a notification of another amount",
+            text: "{\"type\": \"payment\", \"payment\": self.shown(id)}",
+            by:
+                "{\"type\": \"payment\", \"payment\": self.shown(id) | {\"amount\": {\"value\": 1, \"currency\": \"CNY\"}}}",
+            check: "the plugin notifies of what its payer did"),
+    ]
+
+    @Test(arguments: flaws)
+    func `a plugin with a flaw does not conform`(flaw: Flaw) async throws {
+        var setup = ExamplePlugin.Setup()
+        setup.secrets = [ExamplePlugin.secret, ExamplePlugin.otherSecret]
+        setup.flaws = [(flaw.text, flaw.by)]
+        guard let plugin = try await ExamplePlugin.start(.python, setup) else { return }
+        defer { plugin.stop() }
+        let report = try await report(plugin, secrets: setup.secrets)
+        #expect(report.failures.map(\.name).contains(flaw.check), "\(report)")
+    }
+
+    @Test func `a plugin outside of its rehearsal mode is left alone`() async throws {
+        var setup = ExamplePlugin.Setup()
+        setup.rehearses = false
+        guard let plugin = try await ExamplePlugin.start(.python, setup) else { return }
+        defer { plugin.stop() }
+        await #expect(throws: RehearsalGap.self) { try await report(plugin, secrets: setup.secrets) }
+    }
+}
+
+/// The time of this machine, by which the plugins' processes go.
+struct SystemTime {
+    var time: TimeSource { TimeSource { Int64(Date().timeIntervalSince1970 * 1_000) } }
+}

@@ -1,0 +1,133 @@
+import Crypto
+import Foundation
+import ProviderKit
+import Synchronization
+
+/// A plugin in memory that says what a test wants, and signs it by its own code.
+final class ScriptedPlugin: Sendable {
+    static let secret = "whsec_" + Data(repeating: 0x11, count: 32).base64EncodedString()
+    static let nextSecret = "whsec_" + Data(repeating: 0x22, count: 24).base64EncodedString()
+    static let foreignSecret = "whsec_" + Data(repeating: 0x33, count: 32).base64EncodedString()
+
+    /// An answer before it is signed.
+    struct Said {
+        var status = 200
+        var body: [String: Any]
+        var id: String
+        var time: Int64
+        var secrets: [String]
+        var isSigned = true
+        /// Instead of the signed answer.
+        var raw: IncomingReply?
+
+        subscript(_ object: String, _ member: String) -> Any? {
+            get { (body[object] as? [String: Any])?[member] }
+            set {
+                var inner = body[object] as? [String: Any] ?? [:]
+                inner[member] = newValue
+                body[object] = inner
+            }
+        }
+    }
+
+    typealias Twist = @Sendable (inout Said) -> Void
+
+    struct Asked: Sendable {
+        let path: String
+        let isGenuine: Bool
+        let body: Data
+    }
+
+    private struct State {
+        var twists: [String: Twist] = [:]
+        var secrets = [ScriptedPlugin.secret]
+        var asked: [Asked] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// What calls came, by their paths.
+    var asked: [Asked] { state.withLock { $0.asked } }
+
+    /// The first signs, all verify.
+    func use(secrets: [String]) { state.withLock { $0.secrets = secrets } }
+
+    /// Changes what is said to a call from now on; nil goes back to the truth.
+    func twist(_ call: String, _ twist: Twist?) { state.withLock { $0.twists[call] = twist } }
+
+    func answer(_ request: OutgoingRequest, now: Int64) -> IncomingReply {
+        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first }
+        let call = request.url.replacing("https://plugin.example/v1/", with: "")
+        let (twist, secrets) = state.withLock { ($0.twists[call], $0.secrets) }
+        let id = headers["webhook-id"] ?? ""
+        let isGenuine = secrets.contains {
+            headers["webhook-signature"]
+                == Self.signature(id, headers["webhook-timestamp"] ?? "", request.body, secret: $0)
+        }
+        state.withLock { $0.asked.append(Asked(path: call, isGenuine: isGenuine, body: request.body)) }
+        guard isGenuine, let asked = try? JSONSerialization.jsonObject(with: request.body) as? [String: Any] else {
+            return IncomingReply(status: 401)
+        }
+        var said = Said(body: Self.truth(call, asked), id: "re_\(id)", time: now, secrets: [secrets[0]])
+        twist?(&said)
+        return said.raw ?? Self.reply(said)
+    }
+
+    /// The honest answer about a payment that waits, or a refund that was made.
+    private static func truth(_ call: String, _ asked: [String: Any]) -> [String: Any] {
+        let payment = asked["payment_id"] ?? ""
+        switch call {
+        case "manifest":
+            return [
+                "protocol": 1, "display_name": "Scripted", "contract_types": ["url", "qr"],
+                "currencies": ["CNY", "USD"], "cancel": "definite", "refunds": "partial", "notifications": true,
+            ]
+        case "payments/open":
+            return [
+                "payment": [
+                    "payment_id": payment, "status": "waiting", "amount": asked["amount"] ?? "", "reference": "P-1",
+                ],
+                "contract": ["type": "url", "checkout_url": "https://plugin.example/pay/1"],
+            ]
+        case "refunds/make", "refunds/query":
+            return [
+                "refund": [
+                    "payment_id": payment, "refund_id": asked["refund_id"] ?? "", "status": "succeeded",
+                    "amount": asked["amount"] ?? "", "reference": "R-1",
+                ]
+            ]
+        default: return ["payment": ["payment_id": payment, "status": "waiting", "amount": asked["amount"] ?? ""]]
+        }
+    }
+
+    private static func reply(_ said: Said) -> IncomingReply {
+        let body = (try? JSONSerialization.data(withJSONObject: said.body, options: [.sortedKeys])) ?? Data()
+        guard said.isSigned else { return IncomingReply(status: said.status, body: body) }
+        return IncomingReply(
+            status: said.status, headers: headers(said.id, said.time, body, secrets: said.secrets), body: body)
+    }
+
+    static func headers(
+        _ id: String, _ time: Int64, _ body: Data, secrets: [String] = [secret]
+    ) -> [(name: String, value: String)] {
+        let signatures = secrets.map { signature(id, "\(time)", body, secret: $0) }.joined(separator: " ")
+        return [
+            (name: "webhook-id", value: id), (name: "webhook-timestamp", value: "\(time)"),
+            (name: "webhook-signature", value: signatures),
+        ]
+    }
+
+    static func signature(_ id: String, _ time: String, _ body: Data, secret: String) -> String {
+        let key = SymmetricKey(data: Data(base64Encoded: String(secret.dropFirst(6))) ?? Data())
+        let signed = Data("\(id).\(time).".utf8) + body
+        return "v1," + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key)).base64EncodedString()
+    }
+
+    /// A notification as this plugin sends it.
+    static func notice(
+        _ body: String, id: String = "evt_1", time: Int64, secrets: [String] = [secret]
+    ) -> RawNotification {
+        let bytes = Data(body.utf8)
+        return RawNotification(method: .post, headers: headers(id, time, bytes, secrets: secrets), body: bytes)
+    }
+}
