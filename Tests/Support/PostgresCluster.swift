@@ -7,6 +7,8 @@ package import Store
 /// process ends, however it ends, the pipe closes and the watcher stops the server and removes its folder.
 package struct PostgresCluster: Sendable {
     package let port: UInt16
+    private let programs: String
+    private let folder: String
 
     /// The one cluster of this process, or why there is none.
     private static let shared = Result { try PostgresCluster() }
@@ -66,8 +68,20 @@ package struct PostgresCluster: Sendable {
             }
         }
         self.port = port
+        self.programs = programs
+        self.folder = folder
         try Self.watch(programs, folder)
     }
+
+    // MARK: Stopping
+
+    /// Ends the server at once, as a crash does; its databases recover at ``startAgain()``.
+    package func stop() throws {
+        try Self.run(programs + "/pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "stop"])
+    }
+
+    /// Starts the stopped server on the same port, and returns when it takes connections.
+    package func startAgain() throws { try Self.start(programs, folder, port) }
 
     /// The folder of the newest installed server, or of the one in PATH.
     private static func programs() throws -> String {

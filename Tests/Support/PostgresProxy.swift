@@ -7,7 +7,7 @@ package final class PostgresProxy: Sendable {
     /// Where a connection is cut.
     package enum Cut: Sendable {
         case never
-        /// The message that holds the text does not reach the server.
+        /// The message that holds the text (every one holds an empty text) does not reach the server.
         case before(String)
         /// The server gets the message that holds the text, and its reply does not reach the client.
         case after(String)
@@ -43,6 +43,9 @@ package final class PostgresProxy: Sendable {
             state.cuts = times
         }
     }
+
+    /// How many of the connections that were to be cut have not yet reached the place.
+    package var remainingCuts: Int { state.withLock { $0.cuts } }
 
     /// Closes the port and every connection, as a server that goes away does.
     package func stop() {
@@ -126,7 +129,7 @@ package final class PostgresProxy: Sendable {
             case .never, .silent:
                 return state.cut
             case .before(let text), .after(let text):
-                guard bytes.firstRange(of: Array(text.utf8)) != nil else { return .never }
+                guard text.isEmpty || bytes.firstRange(of: Array(text.utf8)) != nil else { return .never }
                 state.cuts -= 1
                 return state.cut
             }

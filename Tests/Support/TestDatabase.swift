@@ -54,8 +54,8 @@ package struct TestDatabase: Sendable {
     /// A second store on the same database, as another node has it (PostgreSQL only: a SQLite file has one owner).
     ///
     /// - Parameter retries: how often a lost race is run again; 0 shows each one.
-    package func openAnother(retries: Int = PostgresSettings().retries) throws -> Store {
-        try Self.open(url, rehearse: false, retries: retries)
+    package func openAnother(retries: Int = PostgresSettings().retries, node: String? = nil) throws -> Store {
+        try Self.open(url, rehearse: false, retries: retries, node: node)
     }
 
     /// Closes the store and removes the database.
@@ -68,7 +68,7 @@ package struct TestDatabase: Sendable {
     }
 
     static func open(
-        _ url: DatabaseURL, rehearse: Bool, retries: Int = PostgresSettings().retries
+        _ url: DatabaseURL, rehearse: Bool, retries: Int = PostgresSettings().retries, node: String? = nil
     ) throws -> Store {
         switch url {
         case .sqlite:
@@ -78,6 +78,8 @@ package struct TestDatabase: Sendable {
             settings.connections = 3
             // A test machine may be far busier than a server that answers within a second should be.
             settings.patience = .seconds(30)
+            settings.silence = .seconds(30)
+            settings.node = node
             settings.rehearse = rehearse
             settings.retries = retries
             return Store(engine: PostgresEngine(address, settings: settings))

@@ -2,12 +2,13 @@ extension Store {
     /// Opens the database for `serve` and for commands that write.
     ///
     /// - Parameters:
+    ///   - node: the name of a process that serves, 16 characters (PostgreSQL only).
     ///   - now: seconds since 1970 by the node's clock; PostgreSQL has its own.
     ///   - jitter: a random number in 0..<1, which spreads retries (PostgreSQL only).
     ///   - onFailure: called when the storage can no longer be trusted (SQLite only); the process has to stop.
     /// - Throws: ``StoreError/owned(_:)`` when another process has the SQLite file.
     package static func open(
-        _ url: DatabaseURL, connections: Int = 8, rehearse: Bool = false,
+        _ url: DatabaseURL, connections: Int = 8, rehearse: Bool = false, node: String? = nil,
         now: @escaping @Sendable () -> Int64, jitter: @escaping @Sendable () -> Double,
         onFailure: @escaping @Sendable (StoreError) -> Void
     ) throws(StoreError) -> Store {
@@ -19,6 +20,7 @@ extension Store {
             settings.connections = connections
             settings.rehearse = rehearse
             settings.jitter = jitter
+            settings.node = node
             return Store(engine: PostgresEngine(address, settings: settings))
         }
     }

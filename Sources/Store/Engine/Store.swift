@@ -32,6 +32,10 @@ package protocol StoreEngine: Sendable, Service {
     func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
     /// Seconds since 1970 by the database's clock (the node's own on SQLite).
     func databaseTime() async throws -> Int64
+    /// How many processes serve this database, this one included.
+    func liveNodes() async throws -> Int64
+    /// Whether calls wait so long that further ones had better not begin.
+    var isCongested: Bool { get }
     /// Commits since the start: what group commit saves shows here.
     var commits: Int64 { get }
     /// Closes every connection; later calls fail with ``StoreError/unavailable(_:)``. For commands and tests; `serve` runs the service.

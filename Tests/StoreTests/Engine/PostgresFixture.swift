@@ -10,6 +10,7 @@ enum PostgresFixture {
         var settings = PostgresSettings()
         settings.connections = 1
         settings.patience = .seconds(30)
+        settings.silence = .seconds(30)
         settings.longestPause = .milliseconds(10)
         return settings
     }

@@ -38,8 +38,17 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
     }
 
     /// What a connection is opened with.
-    var connectionParameters: [String: String] {
-        parameters.merging(Self.defaults) { given, _ in given }
+    var connectionParameters: [String: String] { connectionParameters(node: nil) }
+
+    /// - Parameter node: is told to the server, which so knows who serves the database.
+    func connectionParameters(node: String?) -> [String: String] {
+        var merged = parameters.merging(Self.defaults) { given, _ in given }
+        if let node {
+            // PostgreSQL cuts the name after 63 bytes.
+            let name = (merged["application_name"] ?? "").unicodeScalars.filter(\.isASCII).prefix(40)
+            merged["application_name"] = "\(String(String.UnicodeScalarView(name))) node=\(node)"
+        }
+        return merged
     }
 
     /// The same server and user with another database.

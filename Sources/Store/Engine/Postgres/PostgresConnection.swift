@@ -7,6 +7,7 @@ import Foundation
 package final class PostgresConnection {
     private let pointer: OpaquePointer
     private let settings: PostgresSettings
+    private let pulse: PostgresPulse?
     private var statements: PostgresStatementCache
     /// How long to wait for a reply; nil waits as long as the connection stands.
     ///
@@ -16,11 +17,21 @@ package final class PostgresConnection {
 
     /// Connects and sets the session up.
     ///
+    /// - Parameter pulse: hears what the server says; without it a silent server is waited for until the time limit.
     /// - Throws: ``StoreError/unavailable(_:)`` when there is no session by `deadline`.
-    package init(
+    package convenience init(
         _ address: PostgresAddress, settings: PostgresSettings, by deadline: ContinuousClock.Instant
     ) throws(StoreError) {
-        guard let pointer = Self.start(address.connectionParameters) else { throw .unavailable("out of memory") }
+        try self.init(address, settings: settings, pulse: nil, by: deadline)
+    }
+
+    init(
+        _ address: PostgresAddress, settings: PostgresSettings, pulse: PostgresPulse?,
+        by deadline: ContinuousClock.Instant
+    ) throws(StoreError) {
+        let parameters = address.connectionParameters(node: settings.node)
+        guard let pointer = Self.start(parameters) else { throw .unavailable("out of memory") }
+        self.pulse = pulse
         self.pointer = pointer
         self.settings = settings
         statements = PostgresStatementCache(limit: settings.preparedStatements)
@@ -105,31 +116,89 @@ package final class PostgresConnection {
         var last: PostgresResult?
         while true {
             while PQisBusy(pointer) == 1 {
-                guard poll(POLLIN, by: deadline) else { throw .lost("PostgreSQL does not answer") }
+                try awaitReply(by: deadline)
                 guard PQconsumeInput(pointer) == 1 else { throw .lost(lastMessage) }
             }
             guard let result = PQgetResult(pointer).map(PostgresResult.init) else { break }
             if last?.isSuccess ?? true { last = result }
         }
+        pulse?.heard()
         guard let last else { throw .lost(lastMessage) }
         guard isOpen else { throw .lost(last.isSuccess ? lastMessage : PostgresFault(last).storeError.text) }
         guard last.isSuccess else { throw PostgresFault(last) }
         return last
     }
 
+    /// Returns when there is something to read.
+    ///
+    /// - Throws: `lost` at the deadline, and as soon as the server is known to be away.
+    private func awaitReply(by deadline: ContinuousClock.Instant?) throws(PostgresFault) {
+        // What may take as long as it needs, such as a migration, is not watched.
+        let watcher = deadline == nil ? nil : pulse
+        var interval = settings.silence
+        while true {
+            let look = watcher == nil ? nil : ContinuousClock.now + interval
+            let end = [deadline, look].compactMap { $0 }.min()
+            if poll(POLLIN, by: end) { return }
+            if let deadline, deadline <= .now { break }
+            switch watcher?.verdict() {
+            case .answers, nil: interval = settings.silence
+            case .isAsked: interval = .milliseconds(20)
+            case .isAway: throw .lost("PostgreSQL does not answer")
+            }
+        }
+        throw .lost("PostgreSQL does not answer")
+    }
+
     private func connect(by deadline: ContinuousClock.Instant) throws(PostgresFault) {
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)
-        var status = PQstatus(pointer) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
-        while status != PGRES_POLLING_OK {
-            guard status != PGRES_POLLING_FAILED else { throw .lost(lastMessage) }
-            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard poll(Int32(events), by: deadline) else { throw .lost("PostgreSQL does not answer") }
-            status = PQconnectPoll(pointer)
+        switch Self.connect(pointer, by: deadline) {
+        case .connected: pulse?.heard()
+        case .refused: throw .lost(lastMessage)
+        case .silent:
+            pulse?.missed()
+            throw .lost("PostgreSQL does not answer")
         }
     }
 
-    /// Waits until the socket is ready or broken; false at the deadline, which may be now for one look.
+    private enum Greeting {
+        case connected
+        case refused
+        case silent
+    }
+
+    private static func connect(_ pointer: OpaquePointer, by deadline: ContinuousClock.Instant) -> Greeting {
+        var status = PQstatus(pointer) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
+        while status != PGRES_POLLING_OK {
+            guard status != PGRES_POLLING_FAILED else { return .refused }
+            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard poll(pointer, Int32(events), by: deadline) else { return .silent }
+            status = PQconnectPoll(pointer)
+        }
+        return .connected
+    }
+
+    /// Whether the server answers an attempt to connect, be it by a refusal.
+    static func isAnswered(_ address: PostgresAddress, by deadline: ContinuousClock.Instant) -> Bool {
+        guard let pointer = start(address.connectionParameters) else { return false }
+        defer { PQfinish(pointer) }
+        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        switch connect(pointer, by: deadline) {
+        case .connected: return true
+        case .silent: return false
+        // The server's own refusal, such as of one connection too many, and not the network's.
+        case .refused: return String(cString: PQerrorMessage(pointer)).contains("FATAL")
+        }
+    }
+
     private func poll(_ events: Int32, by deadline: ContinuousClock.Instant?) -> Bool {
+        Self.poll(pointer, events, by: deadline)
+    }
+
+    /// Waits until the socket is ready or broken; false at the deadline, which may be now for one look.
+    private static func poll(
+        _ pointer: OpaquePointer, _ events: Int32, by deadline: ContinuousClock.Instant?
+    ) -> Bool {
         var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(events), revents: 0)
         guard descriptor.fd >= 0 else { return true }
         while true {
@@ -165,7 +234,8 @@ package final class PostgresConnection {
         SET default_transaction_isolation = 'read committed';
         SET lock_timeout = \(settings.lockTimeout.milliseconds);
         SET statement_timeout = \(settings.statementTimeout.milliseconds);
-        SET idle_in_transaction_session_timeout = \(settings.idleTimeout.milliseconds)
+        SET idle_in_transaction_session_timeout = \(settings.idleTimeout.milliseconds);
+        SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3
         """
     }
 }

@@ -42,6 +42,20 @@ package final class PostgresEngine: StoreEngine {
         }
     }
 
+    package var isCongested: Bool { pool.isCongested }
+
+    /// Those that hold a connection with the name of a node; the server forgets a node with its connections.
+    package func liveNodes() async throws -> Int64 {
+        try await read { database in
+            let row = try database.row(
+                """
+                SELECT count(DISTINCT right(application_name, 16)) AS nodes FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name LIKE '% node=________________'
+                """)
+            return max(1, try row?.int("nodes") ?? 1)
+        }
+    }
+
     package func close() async { await pool.close() }
 
     /// Waits for graceful shutdown, then finishes what was accepted and closes.

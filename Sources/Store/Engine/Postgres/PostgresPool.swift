@@ -17,6 +17,8 @@ struct PostgresJob: Sendable {
 final class PostgresPool: Sendable {
     private struct State {
         var jobs: Deque<PostgresJob> = []
+        /// Since when every call that was taken had waited too long.
+        var isLateSince: ContinuousClock.Instant?
         var workers: Int
         var connected = 0
         var isClosing = false
@@ -25,6 +27,7 @@ final class PostgresPool: Sendable {
 
     private let address: PostgresAddress
     private let settings: PostgresSettings
+    private let pulse: PostgresPulse
     private let state: Mutex<State>
     private let work = DispatchSemaphore(value: 0)
     private let stopWatch = DispatchSemaphore(value: 0)
@@ -32,6 +35,7 @@ final class PostgresPool: Sendable {
     init(address: PostgresAddress, settings: PostgresSettings) {
         self.address = address
         self.settings = settings
+        pulse = PostgresPulse(address, settings: settings)
         let workers = max(1, settings.connections)
         state = Mutex(State(workers: workers))
         for number in 1...workers {
@@ -48,6 +52,19 @@ final class PostgresPool: Sendable {
 
     /// Calls that no thread has taken yet.
     var waiting: Int { state.withLock { $0.jobs.count } }
+
+    /// Whether calls wait long, and have for a while.
+    ///
+    /// That is a sixteenth of their patience for a quarter of it, or half of it now; a moment's hold-up is none. A request
+    /// makes several calls, so it waits a few times as long.
+    var isCongested: Bool {
+        state.withLock { state in
+            guard let head = state.jobs.first?.deadline else { return false }
+            let now = ContinuousClock.now
+            if head - now < settings.patience / 2 { return true }
+            return state.isLateSince.map { now - $0 > settings.patience / 4 } ?? false
+        }
+    }
 
     /// Hands a call to the threads, or fails it at once when there is no room.
     func submit(_ job: PostgresJob) {
@@ -77,7 +94,7 @@ final class PostgresPool: Sendable {
     // MARK: The threads
 
     private func serve() {
-        let session = PostgresSession(address: address, settings: settings)
+        let session = PostgresSession(address: address, settings: settings, pulse: pulse)
         var wasConnected = false
         func report() {
             guard session.isConnected != wasConnected else { return }
@@ -88,6 +105,7 @@ final class PostgresPool: Sendable {
             report()
             do throws(StoreError) {
                 guard job.deadline > .now else { throw .unavailable("no connection was free in time") }
+                guard pulse.admits() else { throw .unavailable("PostgreSQL does not answer") }
                 try session.connect(by: job.deadline)
                 report()
                 job.run(session)
@@ -106,16 +124,26 @@ final class PostgresPool: Sendable {
     private func next() -> PostgresJob? {
         while true {
             work.wait()
-            let (job, isClosing) = state.withLock { ($0.jobs.popFirst(), $0.isClosing) }
+            let (job, isClosing) = state.withLock { state in
+                let job = state.jobs.popFirst()
+                if let job { note(job, in: &state) }
+                return (job, state.isClosing)
+            }
             if let job { return job }
             if isClosing { return nil }
         }
     }
 
+    private func note(_ job: PostgresJob, in state: inout State) {
+        let now = ContinuousClock.now
+        let isLate = job.deadline - now < settings.patience * 15 / 16
+        state.isLateSince = isLate ? state.isLateSince ?? now : nil
+    }
+
     /// Leaves a call to the other threads while one of them is connected: one connection's failure is not the pool's.
     private func giveUp(_ job: PostgresJob, _ session: PostgresSession, _ error: StoreError) {
         let isTaken = state.withLock { state in
-            guard state.connected > 0, job.deadline > .now else { return false }
+            guard state.connected > 0, job.deadline > .now, !pulse.isAway else { return false }
             state.jobs.prepend(job)
             return true
         }

@@ -12,14 +12,16 @@ final class PostgresSession {
 
     private let address: PostgresAddress
     private let settings: PostgresSettings
+    private let pulse: PostgresPulse
     private var connection: PostgresConnection?
     private var failures = 0
     private var nextAttempt: ContinuousClock.Instant?
     private var lastFailure = ""
 
-    init(address: PostgresAddress, settings: PostgresSettings) {
+    init(address: PostgresAddress, settings: PostgresSettings, pulse: PostgresPulse) {
         self.address = address
         self.settings = settings
+        self.pulse = pulse
     }
 
     var isConnected: Bool { connection?.isOpen ?? false }
@@ -41,7 +43,7 @@ final class PostgresSession {
         connection = nil
         guard pause == .zero else { throw .unavailable(lastFailure) }
         do {
-            let opened = try PostgresConnection(address, settings: settings, by: deadline)
+            let opened = try PostgresConnection(address, settings: settings, pulse: pulse, by: deadline)
             connection = opened
             failures = 0
             nextAttempt = nil
@@ -99,7 +101,8 @@ final class PostgresSession {
                 Thread.sleep(forTimeInterval: (0.001 + 0.004 * settings.jitter()) * Double(1 << races))
             case .lost(let text):
                 connection = nil
-                guard !isSecondConnection else { throw StoreError.unavailable(text) }
+                // A server that does not answer is not waited for a second time.
+                guard !isSecondConnection, !pulse.isAway else { throw StoreError.unavailable(text) }
                 isSecondConnection = true
                 deadline = .now + settings.patience
             }

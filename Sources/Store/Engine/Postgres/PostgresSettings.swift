@@ -4,8 +4,14 @@ package struct PostgresSettings: Sendable {
     package var connections = 8
     /// Calls that wait for a connection; beyond it a caller gets ``StoreError/unavailable(_:)``.
     package var waiting = 1_024
-    /// How long a call waits for a connection, and for connecting.
-    package var patience = Duration.seconds(1)
+    /// How long a call waits for a connection, and for connecting; with what comes after it, less than a second.
+    package var patience = Duration.milliseconds(800)
+    /// A statement that is not answered for so long while nothing else is answered either makes the server suspect.
+    package var silence = Duration.milliseconds(400)
+    /// How long a suspect server has to answer an attempt to connect.
+    package var probe = Duration.milliseconds(300)
+    /// While the server does not answer, one call in so long is tried.
+    package var trialInterval = Duration.milliseconds(100)
     package var lockTimeout = Duration.seconds(2)
     package var statementTimeout = Duration.seconds(5)
     /// The server ends a transaction that sends nothing for so long.
@@ -18,6 +24,8 @@ package struct PostgresSettings: Sendable {
     package var longestPause = Duration.milliseconds(500)
     /// Spreads the retries of several nodes: a number in 0..<1, different each time; without one they stay in step.
     package var jitter: @Sendable () -> Double = { 0.5 }
+    /// This process's name among those that serve the database, 16 characters; nil for one that serves nobody.
+    package var node: String?
     /// Runs every write closure twice, the first time rolled back; for tests.
     package var rehearse = false
 

@@ -41,6 +41,8 @@ struct GroupCommitBatch {
                 answers.append(try perform(write))
             } catch {
                 abandon()
+                // A full disk took the transaction with it, so nothing of it was written.
+                if case .unavailable = error { return .refused(error) }
                 return .failed(error)
             }
         }
@@ -85,6 +87,7 @@ struct GroupCommitBatch {
 
     private func checkStanding(_ cause: StoreError? = nil) throws(StoreError) {
         guard connection.isInsideTransaction else {
+            if case .unavailable? = cause { throw .unavailable("the disk is full") }
             throw .failed("a batch was rolled back as a whole: \(cause?.text ?? "a closure ended the transaction")")
         }
     }
@@ -103,10 +106,9 @@ struct GroupCommitBatch {
             return .committed(answers: answers)
         } catch {
             let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
-            let isOpen = connection.isInsideTransaction
             abandon()
-            // A full disk is found out before the commit record is written, and SQLite keeps the transaction open then.
-            if isFull && isOpen { return .refused(.unavailable("the disk is full")) }
+            // A full disk is found out before the commit record is written whole, and SQLite rolls the transaction back.
+            if isFull { return .refused(.unavailable("the disk is full")) }
             return .failed(.outcomeUnknown("a commit failed: \(StoreError(sqlite: error))"))
         }
     }

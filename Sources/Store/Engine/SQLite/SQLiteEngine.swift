@@ -87,6 +87,12 @@ package final class SQLiteEngine: StoreEngine {
 
     package func databaseTime() async throws -> Int64 { now() }
 
+    /// A file has one owner.
+    package func liveNodes() async throws -> Int64 { 1 }
+
+    /// Its writer takes all that wait at once, so the bound of its queue is enough.
+    package var isCongested: Bool { false }
+
     package func close() async {
         isClosed.store(true, ordering: .releasing)
         if let writer {
