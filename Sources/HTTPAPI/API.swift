@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Foundation
 package import Gateway
 import HTTPTypes
@@ -30,21 +30,27 @@ package struct APISettings: Sendable {
     }
 
     package var corsOrigins: [String]
+    /// Whose `X-Forwarded-For` or `Forwarded` is believed.
+    package var trustedProxies: [CIDR]
     package var limits: Limits
     package var tokens: UserTokenRules
     package var version: String
     /// The process's metrics in Prometheus' text format.
     package var metricsText: @Sendable () -> String
+    /// How many nodes share the limits, this one included.
+    package var nodes: @Sendable () -> Int64
 
     package init(
-        corsOrigins: [String], limits: Limits, tokens: UserTokenRules, version: String,
-        metricsText: @escaping @Sendable () -> String
+        corsOrigins: [String], trustedProxies: [CIDR] = [], limits: Limits, tokens: UserTokenRules, version: String,
+        metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 }
     ) {
         self.corsOrigins = corsOrigins
+        self.trustedProxies = trustedProxies
         self.limits = limits
         self.tokens = tokens
         self.version = version
         self.metricsText = metricsText
+        self.nodes = nodes
     }
 }
 
@@ -54,15 +60,21 @@ package struct API: Sendable {
     private let settings: APISettings
     private let sessionLimiter: RateLimiter
 
+    /// All bodies together, of requests under way.
+    private static let bodyBytes = 256 << 20
+
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
         self.settings = settings
-        sessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, time: gateway.time)
+        let (nodes, time) = (settings.nodes, gateway.time)
+        sessionLimiter = RateLimiter(perMinute: limits.sessionsPerMinute, nodes: nodes, time: time)
         pipeline = Pipeline(
             gateway: gateway, tokens: UserTokens(settings.tokens, time: gateway.time),
-            userLimiter: RateLimiter(perSecond: limits.userPerSecond, burst: limits.userBurst, time: gateway.time),
-            keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, time: gateway.time),
-            admission: Admission(limit: limits.concurrent), logger: logger, ids: gateway.ids)
+            userLimiter: RateLimiter(
+                perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
+            keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
+            admission: Admission(limit: limits.concurrent) { gateway.isCongested },
+            bodies: BodyReader(budget: BodyBudget(bytes: Self.bodyBytes)), logger: logger, ids: gateway.ids)
     }
 
     var endpoints: [Endpoint] {
@@ -85,17 +97,18 @@ package struct API: Sendable {
     }
 
     /// The router of everything above; a path or method that is not there is `not_found`.
-    package func router() -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self)
+    package func router() -> Router<PeerContext> {
+        let router = Router(context: PeerContext.self)
         router.add(middleware: CORSPolicy(origins: Set(settings.corsOrigins)))
         router.add(middleware: NotFound(pipeline: pipeline))
         for endpoint in endpoints {
             let names = endpoint.parameterNames
             let meter = EndpointMeter(endpoint)
-            router.on(RouterPath(endpoint.path), method: endpoint.method) { [pipeline] request, context in
+            router.on(RouterPath(endpoint.path), method: endpoint.method) { [pipeline, settings] request, context in
                 var parameters: [String: String] = [:]
                 for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
-                return await pipeline.respond(endpoint, request, parameters, meter: meter)
+                let from = ClientAddress(peer: context.peer, trustedProxies: settings.trustedProxies)
+                return await pipeline.respond(endpoint, request, parameters, from: from, meter: meter)
             }
         }
         return router

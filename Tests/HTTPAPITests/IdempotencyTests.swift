@@ -69,6 +69,14 @@ struct IdempotencyTests {
             #expect(good.status == 200 && good.header("Idempotency-Replayed") == nil)
             #expect(try await counter.desk.count("orders") == 1)
 
+            let wish = ["Idempotency-Key": "wish"]
+            let ask = Counter.ask(#","provider":"box-url""#)
+            _ = try await counter.desk.gateway.changeAccount("box-url", AccountChange(enabled: false), context: .test)
+            let none = try await counter.post("/v1/public/checkout", token, ask, headers: wish)
+            #expect(none.error == "no_provider_available")
+            _ = try await counter.desk.gateway.changeAccount("box-url", AccountChange(reset: true), context: .test)
+            #expect(try await counter.post("/v1/public/checkout", token, ask, headers: wish).status == 200)
+
             let use = ["Idempotency-Key": "use"]
             let consume = "/v1/public/usage/messages/consume"
             _ = try await counter.post(consume, token, #"{"amount":5}"#)

@@ -1,42 +1,11 @@
 import Domain
 import Foundation
 import Gateway
-import Logging
 import Store
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import HTTPAPI
-
-/// Keeps every log line.
-final class LogCapture: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-
-    func logger() -> Logger {
-        var logger = Logger(label: "test") { _ in Handler(capture: self) }
-        logger.logLevel = .trace
-        return logger
-    }
-
-    private struct Handler: LogHandler {
-        let capture: LogCapture
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            let own = event.metadata.map { "\($0)" } ?? ""
-            capture.lines.withLock { $0.append("\(event.level) \(event.message) \(metadata) \(own)") }
-        }
-    }
-}
 
 @Suite("Secrets")
 struct SecrecyTests {

@@ -10,15 +10,19 @@ struct Installation {
     let folder: TemporaryFolder
     let port: UInt16
 
-    init(mode: String = "development", more: String = "") throws {
+    init(
+        mode: String = "development", database: String = "sqlite:var/paydesk.db", delay: Int = 0,
+        proxies: String = "[]", more: String = ""
+    ) throws {
         folder = try TemporaryFolder()
         port = try FreePort.next()
         try folder.write(
             "Config/paydesk.yaml",
             """
             mode: \(mode)
-            http: {host: 127.0.0.1, port: \(port), public_url: "http://127.0.0.1:\(port)"}
-            database: {url: "sqlite:var/paydesk.db"}
+            http:
+              {host: 127.0.0.1, port: \(port), public_url: "http://127.0.0.1:\(port)", trusted_proxies: \(proxies)}
+            database: {url: "\(database)"}
             \(more)
             """)
         try folder.write(
@@ -37,7 +41,7 @@ struct Installation {
             enabled: true
             notify_token: \(Self.notifyToken)
             routing: {platforms: [web], priority: 1}
-            settings: {contract: url, secret: "\(Self.sandboxSecret)"}
+            settings: {contract: url, secret: "\(Self.sandboxSecret)", delay_ms: \(delay)}
             """)
     }
 

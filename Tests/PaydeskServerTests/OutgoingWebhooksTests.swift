@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Gateway
+import ProviderKit
 import Synchronization
 import TestSupport
 import Testing
@@ -80,6 +81,38 @@ struct OutgoingWebhooksTests {
             #expect(await session.post(Self.message) == .failed(.timeout))
             await session.close()
         }
+    }
+
+    @Test func `an endpoint that hangs leaves its neighbours on the host their connections`() async throws {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let held = DispatchSemaphore(value: 0)
+        // As many as a worker has under way to one endpoint: first attempts and further ones.
+        let width = 20
+        let server = try StandInServer { request in
+            guard request.url.hasSuffix("/hangs") else { return IncomingReply(status: 200) }
+            arrival.yield()
+            held.wait()
+            return IncomingReply(status: 200)
+        }
+        defer { server.stop() }
+        let webhooks = OutgoingWebhooks(rules: .anyAddress) { _ in [.v4(0x7F00_0001)] }
+        func open(_ path: String) async throws -> any WebhookSession {
+            let url = try WebhookURL("http://hooks.example:\(server.port)/\(path)", allowsPrivate: true)
+            return try await webhooks.open(url).get()
+        }
+        let (hanging, healthy) = (try await open("hangs"), try await open("answers"))
+        await withTaskGroup(of: WebhookReply.self) { group in
+            for _ in 0..<width { group.addTask { await hanging.post(Self.message) } }
+            var come = arrivals.makeAsyncIterator()
+            for _ in 0..<width { await come.next() }
+            #expect(await healthy.post(Self.message) == .replied(status: 200))
+            for _ in 0..<width { held.signal() }
+            // None of them had to give up for it.
+            for await reply in group { #expect(reply == .replied(status: 200)) }
+        }
+        await hanging.close()
+        await healthy.close()
+        await webhooks.shutDown()
     }
 
     @Test func `what is no HTTP and what is no TLS are failures`() async throws {

@@ -5,9 +5,22 @@ import Synchronization
 /// 0 = off.
 final class Admission: Sendable {
     private let limit: Int
+    private let isCongested: @Sendable () -> Bool
     private let count = Atomic<Int>(0)
 
-    init(limit: Int) { self.limit = limit }
+    /// - Parameter isCongested: whether what has begun waits too long already, whatever the number.
+    init(limit: Int, isCongested: @escaping @Sendable () -> Bool = { false }) {
+        self.limit = limit
+        self.isCongested = isCongested
+    }
+
+    /// Whether a request had better be turned away before anything is done for it.
+    ///
+    /// At twice the capacity every second request is refused, so a refusal must cost next to nothing.
+    var isFull: Bool {
+        guard limit > 0 else { return false }
+        return count.load(ordering: .relaxed) >= limit || isCongested()
+    }
 
     /// - Returns: false when the limit is reached; otherwise ``leave()`` must follow.
     func enter() -> Bool {

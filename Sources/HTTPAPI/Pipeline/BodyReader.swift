@@ -4,31 +4,49 @@ import Hummingbird
 import NIOCore
 
 /// Reads a request's body up to its limit.
-enum BodyReader {
+struct BodyReader: Sendable {
     /// So much of an over-long body is read and dropped, so that the client sees the answer instead of a broken pipe.
     private static let drained = 1 << 20
 
+    let budget: BodyBudget
     /// So long a whole body may take; between two pieces of it the server's idle time limit counts.
-    private static let patience = Duration.seconds(20)
+    var patience = Duration.seconds(20)
 
-    /// - Throws: `payloadTooLarge`; `invalidRequest` for a body that was cut off or came too slowly.
-    static func read(_ body: RequestBody, upTo limit: Int) async throws(GatewayError) -> Data {
+    /// What was read must be given back to the budget when the request is done.
+    ///
+    /// - Throws: `payloadTooLarge`; `invalidRequest` for a body that was cut off or came too slowly;
+    ///   `temporarilyUnavailable` when all bodies together are too much.
+    func read(_ body: RequestBody, upTo limit: Int) async throws(GatewayError) -> Data {
         var collected = Data()
+        do throws(GatewayError) {
+            try await collect(body, upTo: limit, into: &collected)
+        } catch {
+            budget.giveBack(collected.count)
+            throw error
+        }
+        return collected
+    }
+
+    private func collect(_ body: RequestBody, upTo limit: Int, into collected: inout Data) async throws(GatewayError) {
         var total = 0
         let deadline = ContinuousClock.now + patience
         var isLate = false
         do {
             for try await chunk in body {
                 total += chunk.readableBytes
-                if total <= limit { collected.append(contentsOf: chunk.readableBytesView) }
+                if total <= limit {
+                    try budget.take(chunk.readableBytes)
+                    collected.append(contentsOf: chunk.readableBytesView)
+                }
                 isLate = ContinuousClock.now > deadline
-                if total > limit + drained || isLate { break }
+                if total > limit + Self.drained || isLate { break }
             }
+        } catch let error as GatewayError {
+            throw error
         } catch {
             throw .invalidRequest(field: "", reason: "the body was cut off")
         }
         guard !isLate else { throw .invalidRequest(field: "", reason: "the body came too slowly") }
         guard total <= limit else { throw .payloadTooLarge }
-        return collected
     }
 }

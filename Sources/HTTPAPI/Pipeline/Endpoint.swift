@@ -102,6 +102,7 @@ struct Call: Sendable {
     let queryText: String
     let body: Data
     let caller: Caller
+    let from: ClientAddress
     let requestID: String
     let languages: [String]
     let run: IdempotentRun?
@@ -112,6 +113,12 @@ struct Call: Sendable {
             guard case .user(let user) = caller else { throw .unauthenticated }
             return user
         }
+    }
+
+    /// Where the payer is: of a call that the payer's own app makes; a partner's server calls from somewhere else.
+    var payerAddress: IPAddress? {
+        guard case .user = caller else { return nil }
+        return from.address(request.headerFields)
     }
 
     var context: CallContext {

@@ -6,13 +6,14 @@ import Hummingbird
 import Logging
 import NIOFoundationEssentialsCompat
 
-/// What happens to every request, in this order: headers, caller, rate, body, idempotency, use case, envelope.
+/// What happens to every request, in this order: room, headers, caller, rate, body, idempotency, use case, envelope.
 struct Pipeline: Sendable {
     let gateway: Gateway
     let tokens: UserTokens
     let userLimiter: RateLimiter
     let keyLimiter: RateLimiter
     let admission: Admission
+    let bodies: BodyReader
     let logger: Logger
     let ids: IDSource
 
@@ -20,14 +21,16 @@ struct Pipeline: Sendable {
 
     /// Runs an endpoint; whatever goes wrong becomes an answer here.
     func respond(
-        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], meter: EndpointMeter
+        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
+        meter: EndpointMeter
     ) async -> Response {
         let requestID = requestID(request.headers)
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
         do throws(GatewayError) {
-            response = try await run(endpoint, request, parameters, requestID: requestID, languages: languages)
+            response = try await run(
+                endpoint, request, parameters, from: from, requestID: requestID, languages: languages)
         } catch {
             response =
                 endpoint.errors == .verifyReceipt
@@ -46,13 +49,16 @@ struct Pipeline: Sendable {
     }
 
     private func run(
-        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], requestID: String, languages: [String]
+        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
+        requestID: String, languages: [String]
     ) async throws(GatewayError) -> Response {
+        guard endpoint.isAlwaysServed || !admission.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
         try endpoint.admit?(parameters)
         let caller = try await authenticate(request.headers, endpoint.access)
         try limitRate(caller)
-        let body = try await BodyReader.read(request.body, upTo: endpoint.bodyLimit)
+        let body = try await bodies.read(request.body, upTo: endpoint.bodyLimit)
+        defer { bodies.budget.giveBack(body.count) }
         try checkMediaType(endpoint, request.headers, body)
         // A place is taken only now, so that slow clients cannot hold it.
         guard endpoint.isAlwaysServed || admission.enter() else { throw .temporarilyUnavailable(retryAfter: 1) }
@@ -64,8 +70,8 @@ struct Pipeline: Sendable {
         func call(_ run: IdempotentRun?) -> Call {
             Call(
                 request: request.head, parameters: parameters, query: query,
-                queryText: request.uri.query ?? "",
-                body: body, caller: caller, requestID: requestID, languages: languages, run: run)
+                queryText: request.uri.query ?? "", body: body, caller: caller, from: from, requestID: requestID,
+                languages: languages, run: run)
         }
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
             return try await answer(try await endpoint.handle(call(nil)), request, requestID)
@@ -242,7 +248,8 @@ extension ErrorReply {
     fileprivate var isFinal: Bool {
         switch status.code {
         case 401, 413, 415, 429, 500...: false
-        default: id != "request_in_progress"
+        // Who can take a payment changes with an account's health, or by an admin's word.
+        default: !["request_in_progress", "no_provider_available"].contains(id)
         }
     }
 }

@@ -16,7 +16,7 @@ struct GrantRoutes {
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
         let user = try UserName.parse(call.parameter("user_id"))
-        return .tagged(try Answer.encode(try await gateway.queryEntitlements(user: user)))
+        return .tagged(try await gateway.queryEntitlements(user: user).json)
     }
 
     private func grant(_ call: Call) async throws(GatewayError) -> Answer {

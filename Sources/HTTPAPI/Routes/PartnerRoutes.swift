@@ -21,7 +21,7 @@ struct PartnerRoutes {
     }
 
     private func entitlements(_ call: Call) async throws(GatewayError) -> Answer {
-        .tagged(try Answer.encode(try await gateway.queryEntitlements(user: call.namedUser)))
+        .tagged(try await gateway.queryEntitlements(user: call.namedUser).json)
     }
 
     private func debit(_ call: Call) async throws(GatewayError) -> Answer {

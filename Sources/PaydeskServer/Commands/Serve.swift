@@ -62,14 +62,22 @@ struct Serve: AsyncParsableCommand {
                 Dictionary(uniqueKeysWithValues: traffic.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
             }
             try await prepare(composition.gateway, configuration)
+            let census = NodeCensus(store: store, pause: Live.pause)
+            await census.take()
             let api = try composition.api(
-                fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text })
+                fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text },
+                nodes: { census.nodes })
             let application = try application(api, composition, logger: logger)
-            var services: [any Service] = [store.engine, composition.gateway.calls]
+            var services: [any Service] = [store.engine, census, composition.gateway.calls]
             if let control = ControlSocket(try configuration.database()) {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
             services.append(JobRunner(gateway: composition.gateway))
+            let manifests = ManifestWatch(composition.gateway.registry, pause: Live.pause)
+            if manifests.isNeeded {
+                await manifests.prepare(within: .seconds(2))
+                services.append(manifests)
+            }
             services.append(application)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -99,7 +107,7 @@ struct Serve: AsyncParsableCommand {
         _ api: API, _ composition: Composition, logger: Logger
     ) throws -> some ApplicationProtocol {
         let configuration = composition.configuration
-        let http = HTTPServerBuilder.http1(configuration: .init(idleTimeout: .seconds(30)))
+        let http = HTTPServerBuilder.limitedHTTP1()
         var server = http
         if let tls = configuration.http.tls {
             let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map {
@@ -112,7 +120,8 @@ struct Serve: AsyncParsableCommand {
         return Application(
             router: api.router(), server: server,
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil),
+                address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil,
+                backlog: 1_024, availableConnectionsDelegate: .maximum(ConnectionLimit.raise(), logger: quiet(logger))),
             onServerRunning: { _ in
                 // A key is made only once its owner can use it. Unbuffered, so that a pipe or a log file has it at once.
                 let greeting = await Greeting.make(composition)

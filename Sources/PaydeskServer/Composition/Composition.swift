@@ -43,19 +43,20 @@ struct Composition {
     }
 
     func api(
-        fetchJWKS: @escaping @Sendable (String) async -> String?, metricsText: @escaping @Sendable () -> String
+        fetchJWKS: @escaping @Sendable (String) async -> String?, metricsText: @escaping @Sendable () -> String,
+        nodes: @escaping @Sendable () -> Int64
     ) throws(CommandError) -> API {
         let limits = configuration.limits
         return API(
             gateway: gateway,
             settings: APISettings(
-                corsOrigins: configuration.http.corsOrigins,
+                corsOrigins: configuration.http.corsOrigins, trustedProxies: configuration.http.trustedProxies,
                 limits: APISettings.Limits(
                     userPerSecond: limits.userPerSecond, userBurst: limits.userBurst, keyPerSecond: limits.keyPerSecond,
                     keyBurst: limits.keyBurst, sessionsPerMinute: limits.sessionsPerMinute,
                     concurrent: Int(limits.concurrent)),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
-                metricsText: metricsText),
+                metricsText: metricsText, nodes: nodes),
             logger: logger)
     }
 }

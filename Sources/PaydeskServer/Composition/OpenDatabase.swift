@@ -14,7 +14,9 @@ extension Configuration {
     ///
     /// An embedded database and development migrate by themselves; production on PostgreSQL waits for `migrate`.
     func openDatabase(onFailure: @escaping @Sendable (StoreError) -> Void) async throws(CommandError) -> Store {
-        let store = try openUnmigrated(onFailure: onFailure)
+        // A name of its own, by which the nodes of one database are counted.
+        let node = Live.random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let store = try openUnmigrated(node: node, onFailure: onFailure)
         do throws(CommandError) {
             try await migrate(store)
             return store
@@ -37,10 +39,12 @@ extension Configuration {
         }
     }
 
-    func openUnmigrated(onFailure: @escaping @Sendable (StoreError) -> Void) throws(CommandError) -> Store {
+    func openUnmigrated(
+        node: String? = nil, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) throws(CommandError) -> Store {
         let url = try database()
         do throws(StoreError) {
-            return try Store.open(url, now: Live.seconds, jitter: Live.jitter, onFailure: onFailure)
+            return try Store.open(url, node: node, now: Live.seconds, jitter: Live.jitter, onFailure: onFailure)
         } catch {
             throw .store(error)
         }

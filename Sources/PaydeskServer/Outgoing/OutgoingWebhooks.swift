@@ -14,10 +14,13 @@ enum AddressRules: Sendable {
 
 /// The real way out for webhooks: dials only addresses that were checked when the run began.
 ///
-/// The HTTP clients are kept for a while, one for each host and address, so that an endpoint's connections outlive a run.
+/// The HTTP clients are kept for a while, one for each endpoint and address, so that an endpoint's connections outlive a
+/// run. Endpoints of one host share none: one that hangs would hold them all, and its neighbours' messages would time out
+/// before they are sent.
 actor OutgoingWebhooks: WebhookTransport {
     /// What a client is for.
     struct Key: Hashable, Sendable {
+        let url: String
         let host: String
         let address: IPAddress
     }
@@ -54,7 +57,7 @@ actor OutgoingWebhooks: WebhookTransport {
         // One address that is not public is enough: whoever answers now with both may answer next with the bad one only.
         guard addresses.allSatisfy(rules.allow) else { return .failure(WebhookRefusal(.blockedAddress)) }
         guard !addresses.isEmpty, !isShutDown else { return .failure(WebhookRefusal(.name)) }
-        let keys = addresses.prefix(Self.tried).map { Key(host: url.address.host, address: $0) }
+        let keys = addresses.prefix(Self.tried).map { Key(url: url.dialled, host: url.address.host, address: $0) }
         return .success(OutgoingSession(url: url.dialled, keys: keys, limits: limits, clients: self))
     }
 

@@ -1,0 +1,34 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// HTTP/1.1 with a limit to everything that a client can take its time over.
+struct LimitedHTTP1: ServerChildChannel {
+    private let http: HTTP1Channel
+    private let limits: ClientTimeLimits
+
+    init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits) {
+        http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
+        self.limits = limits
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits] value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(SlowClientHandler(limits), position: .after(decoder))
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await http.handle(value: value, logger: logger)
+    }
+}
+
+extension HTTPServerBuilder {
+    static func limitedHTTP1(_ limits: ClientTimeLimits = ClientTimeLimits()) -> HTTPServerBuilder {
+        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits) }
+    }
+}
