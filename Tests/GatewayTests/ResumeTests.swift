@@ -62,6 +62,31 @@ struct ResumeTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a lost reply of an opening that paid is answered by the contract that asks for nothing`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            desk.line.set(.open, .lostReply)
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await desk.checkout(
+                    provider: "box-none", accept: [ContractType.none], context: try await desk.run("key"))
+            }
+            desk.line.set(.open, nil)
+            let order = try await desk.onlyOrder()
+            _ = try await desk.gateway.refreshOrder(order.rawValue, user: Desk.user("alice"), context: .test)
+            #expect(try await desk.order(order).status == .paid)
+            try await desk.crash()
+            let contract = try await desk.checkout(
+                provider: "box-none", accept: [ContractType.none], context: try await desk.run("key"))
+            #expect(contract.order == order)
+            #expect(contract.status == .succeeded)
+            #expect(contract.instruction == PaymentInstruction.none)
+            #expect(desk.line.count(.open) == 1)
+            #expect(try await desk.gateway.readContract(order.rawValue, user: Desk.user("alice")) == contract)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a payment that never arrived can never be paid after it was asked about`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             desk.line.set(.open, .unavailable)

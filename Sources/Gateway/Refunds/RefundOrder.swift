@@ -100,7 +100,8 @@ extension Gateway {
         } catch {
             switch error {
             // A question that is refused says nothing of the money: it may have gone back.
-            case .rejected where refund.state != .created: throw .providerUnavailable
+            case .rejected where refund.state != .created, .unsupported where refund.state != .created:
+                throw .providerUnavailable
             case .rejected(let reason):
                 try await fail(refund, reason: reason, at: account, cause: cause)
             case .unsupported:
