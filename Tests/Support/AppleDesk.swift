@@ -94,26 +94,13 @@ package struct AppleDesk: Sendable {
                 pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
             enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
             notifyToken: Self.notifyToken)
-        gateway = Gateway(
-            store: desk.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values),
-                accounts: base.registry.accounts.filter { $0.id != id } + [account]),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
+        gateway = desk.node(replacing: account)
         _ = try await gateway.importCatalogue(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
     }
 
     /// Runs every due job as ``Desk/work()`` does, with this account.
-    package func work() async throws {
-        try await gateway.prepareJobs()
-        while true {
-            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
-            guard !jobs.isEmpty else { return }
-            for job in jobs { await gateway.perform(job) }
-        }
-    }
+    package func work() async throws { try await gateway.work() }
 
     package func sale(
         _ product: String = "com.example.vip.month", _ kind: String = AppleSale.pass,
@@ -162,7 +149,7 @@ package struct AppleDesk: Sendable {
     }
 
     package func status(_ user: String = "alice") async throws -> PurchaseStatus {
-        try await gateway.purchaseStatus(user: Desk.user(user))
+        try await gateway.purchaseStatus(user: Desk.user(user)).value
     }
 
     /// The token that a user's purchases carry.

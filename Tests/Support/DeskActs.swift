@@ -14,27 +14,30 @@ extension Desk {
     }
 
     /// A checkout on the web, in the currency of the SKU's first price.
+    ///
+    /// - Parameter node: another gateway than the desk's own.
     package func checkout(
         _ sku: String = "vip_month", user: String = "alice", provider: String? = "box-url", currency: String? = nil,
         quantity: Int64 = 1, days: Int64? = nil, platform: Platform = .web, accept: Set<ContractType>? = nil,
-        returnURL: String? = nil, context: CallContext = .test
+        returnURL: String? = nil, context: CallContext = .test, at node: Gateway? = nil
     ) async throws -> PaymentContract {
         clock.tick()
         let code = currency ?? (sku == "walkie" ? "USD" : "CNY")
         let request = CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: platform, currency: Self.money(0, code).currency,
             provider: platform == .ios ? nil : provider, accept: accept ?? ContractType.base, returnURL: returnURL)
-        return try await gateway.openCheckout(request, user: Self.user(user), context: context)
+        return try await (node ?? gateway).openCheckout(request, user: Self.user(user), context: context)
     }
 
     /// Another attempt for an open order.
     package func retry(
-        _ order: ID<Order>, user: String = "alice", provider: String? = "box-qr", context: CallContext = .test
+        _ order: ID<Order>, user: String = "alice", provider: String? = "box-qr", context: CallContext = .test,
+        at node: Gateway? = nil
     ) async throws -> PaymentContract {
         clock.tick()
         let request = RetryRequest(
             platform: .web, currency: nil, provider: provider, accept: ContractType.base, returnURL: nil)
-        return try await gateway.retryCheckout(
+        return try await (node ?? gateway).retryCheckout(
             order.rawValue, request, user: Self.user(user), context: context)
     }
 
@@ -93,7 +96,7 @@ extension Desk {
     package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.readOrder(id.rawValue) }
 
     package func snapshot(_ user: String = "alice") async throws -> EntitlementSnapshot {
-        try await gateway.queryEntitlements(user: Self.user(user))
+        try await gateway.queryEntitlements(user: Self.user(user)).value
     }
 
     package func payments(_ order: ID<Order>) async throws -> [PaymentRecord] {
@@ -170,10 +173,16 @@ extension Desk {
     package func work() async throws {
         try await gateway.prepareJobs()
         try await store.write { tx in try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
-        while true {
-            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
-            guard !jobs.isEmpty else { return }
-            for job in jobs { await gateway.perform(job) }
+        try await gateway.work()
+    }
+}
+
+extension Gateway {
+    /// Runs every job that is due, until none is.
+    package func work() async throws {
+        try await prepareJobs()
+        while case let jobs = try await claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
+            for job in jobs { await perform(job) }
         }
     }
 }

@@ -11,16 +11,44 @@ extension Desk {
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
         pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
     ) -> Gateway {
-        let base = gateway
-        var settings = base.settings
+        var settings = gateway.settings
         if let retention { settings.retention = retention }
-        let accounts = base.registry.accounts.map { $0.id == account?.id ? account ?? $0 : $0 }
+        let accounts = gateway.registry.accounts.map { $0.id == account?.id ? account ?? $0 : $0 }
+        return gateway(store: store, accounts: accounts, settings: settings, pause: pause)
+    }
+
+    /// This desk's gateway with accounts of providers that the desk does not have.
+    package func gateway(with further: [ConfiguredAccount]) -> Gateway {
+        gateway(accounts: gateway.registry.accounts + further)
+    }
+
+    /// An account of such a provider, first in line on the web.
+    ///
+    /// - Parameter http: leads to its service, or to what stands in for it.
+    package func account<Provider: PaymentProvider>(
+        _ name: String, http: any HTTPTransport, _ make: (ProviderContext) throws -> Provider
+    ) throws -> ConfiguredAccount {
+        let id = try AccountID.test(name)
+        let token = Self.notifyToken(name)
+        let context = ProviderContext(
+            http: http, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
+            notifyURL: "\(Self.publicURL)/v1/notify/\(token)", publicURL: Self.publicURL)
+        return ConfiguredAccount(
+            id: id, provider: try make(context), enabled: true,
+            routing: AccountRouting(platforms: [.web], priority: 1), notifyToken: token)
+    }
+
+    private func gateway(
+        store: Store? = nil, accounts: [ConfiguredAccount], settings: GatewaySettings? = nil,
+        pause: @escaping @Sendable (Duration) async -> Void = Pauses.forever
+    ) -> Gateway {
+        let base = gateway
         return Gateway(
             store: store ?? base.store,
-            registry: ProviderRegistry(kinds: Array(base.registry.kinds.values), accounts: accounts),
+            registry: ProviderRegistry(
+                kinds: Array(base.registry.kinds.values) + accounts.map { type(of: $0.provider) }, accounts: accounts),
             keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: settings,
-            logger: base.logger, pause: pause)
+            settings: settings ?? base.settings, logger: base.logger, pause: pause)
     }
 
     /// A sandbox account whose operator mistook the secret.

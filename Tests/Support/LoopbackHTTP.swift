@@ -28,6 +28,23 @@ package enum LoopbackHTTP {
         }
     }
 
+    /// Sends these bytes, and returns what comes until the other side closes the connection.
+    package static func untilClosed(_ text: String, port: UInt16) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                guard let connection = Loopback.connect(port) else {
+                    return continuation.resume(throwing: SpawnedProgram.Failure(description: "nobody listens"))
+                }
+                defer { close(connection) }
+                var bytes: [UInt8] = []
+                if Loopback.send(connection, Array(text.utf8)) {
+                    while let part = Loopback.receive(connection) { bytes += part }
+                }
+                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
     private static func exchange(
         _ method: String, _ path: String, _ port: UInt16, _ headers: [String: String], _ body: String
     ) -> Reply? {

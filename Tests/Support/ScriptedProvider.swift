@@ -15,7 +15,7 @@ package final class ScriptedProvider: PaymentProvider {
         var notifications: [String: [ProviderFact]] = [:]
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
-        var opened: [ID<Payment>] = []
+        var attempts: [PaymentAttempt] = []
         var openings: ProviderError?
         var otherwise = PaymentOutcome.accepted
         var hold: (@Sendable () async -> Void)?
@@ -28,7 +28,10 @@ package final class ScriptedProvider: PaymentProvider {
     package init() {}
 
     /// Every payment that was opened, in the order of the calls.
-    package var opened: [ID<Payment>] { script.withLock { $0.opened } }
+    package var opened: [ID<Payment>] { attempts.map(\.payment) }
+
+    /// What it was asked to open, in the order of the calls.
+    package var attempts: [PaymentAttempt] { script.withLock { $0.attempts } }
 
     /// What a query of this payment answers; `accepted` when nothing is said.
     package func say(_ payment: ID<Payment>, _ outcome: PaymentOutcome) {
@@ -55,7 +58,7 @@ package final class ScriptedProvider: PaymentProvider {
 
     package func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         let error = script.withLock { script in
-            script.opened.append(attempt.payment)
+            script.attempts.append(attempt)
             return script.openings
         }
         if let error { throw error }

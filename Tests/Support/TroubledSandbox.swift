@@ -11,6 +11,8 @@ package enum Trouble: Sendable {
     case lostReply
     /// The service says no.
     case refused
+    /// The provider knows no such call any more.
+    case unsupported
 }
 
 /// The calls that a desk's sandbox accounts have had, and the trouble that the next ones meet.
@@ -75,6 +77,7 @@ package final class SandboxLine: Sendable {
         case nil: return try await work()
         case .unavailable: throw .unavailable
         case .refused: throw .rejected(reason: "refused_by_test")
+        case .unsupported: throw .unsupported
         case .lostReply:
             _ = try await work()
             throw .outcomeUnknown

@@ -69,17 +69,10 @@ package struct WalletDesk: Sendable {
 
     package init(_ desk: Desk, _ setup: WalletDeskSetup) throws {
         self.desk = desk
-        let base = desk.gateway
         let account = ConfiguredAccount(
             id: try .test(Self.account), provider: try Self.provider(setup, desk), enabled: true,
             routing: AccountRouting(platforms: [.web, .ios], priority: 200), notifyToken: nil)
-        gateway = Gateway(
-            store: desk.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values) + [ApplePayProvider.self],
-                accounts: base.registry.accounts + [account] + (setup.processor.map { [$0] } ?? [])),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: setup.desk.logger, pause: Pauses.forever)
+        gateway = desk.gateway(with: [account] + (setup.processor.map { [$0] } ?? []))
         desk.transport.connect(to: gateway)
     }
 
@@ -93,14 +86,7 @@ package struct WalletDesk: Sendable {
     }
 
     /// Runs every due job as ``Desk/work()`` does, with this account.
-    package func work() async throws {
-        try await gateway.prepareJobs()
-        while true {
-            let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50)
-            guard !jobs.isEmpty else { return }
-            for job in jobs { await gateway.perform(job) }
-        }
-    }
+    package func work() async throws { try await gateway.work() }
 
     package func checkout(
         _ sku: String = "vip_month", user: String = "alice", quantity: Int64 = 1, context: CallContext = .test

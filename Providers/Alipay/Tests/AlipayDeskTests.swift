@@ -98,10 +98,7 @@ struct AlipayDeskTests {
                 try await alipay.notify(AlipayNotice(payment.rawValue, "TRADE_SUCCESS", id: id).raw())
             }
             await alipay.gateway.calls.untilIdle()
-            try await alipay.gateway.prepareJobs()
-            while case let jobs = try await alipay.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await alipay.gateway.perform(job) }
-            }
+            try await alipay.gateway.work()
             let order = try await alipay.order(first)
             #expect(order.order.anomalies.contains(.duplicatePayment) && order.status == .paid)
             #expect(try await alipay.desk.grants(first.order).count == 1)
@@ -132,10 +129,7 @@ struct AlipayDeskTests {
             let payment = try #require(standIn.state.withLock { $0.offers.keys.first })
             #expect(standIn.act("TRADE_SUCCESS", payment))
             try await alipay.desk.pass(seconds: 120)
-            try await alipay.gateway.prepareJobs()
-            while case let jobs = try await alipay.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await alipay.gateway.perform(job) }
-            }
+            try await alipay.gateway.work()
             let order = try #require(
                 try await alipay.desk.store.read { db in try db.payment(ID(payment)!)?.payment.order })
             #expect(try await alipay.gateway.readOrder(order.rawValue).status == .paid)

@@ -17,44 +17,26 @@ struct PayPalDesk: Sendable {
     let transport: RecordingTransport
 
     init(_ desk: Desk) throws {
-        let (base, standIn, clock) = (desk.gateway, PayPalStandIn(), desk.clock)
+        let (standIn, clock) = (PayPalStandIn(), desk.clock)
         let transport = RecordingTransport(changesSomething: PayPalBench.changesSomething) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
-        let id = try AccountID.test(Self.account)
-        let context = ProviderContext(
-            http: transport, time: base.time, random: base.random, book: StoredBook(store: base.store, account: id),
-            notifyURL: "", publicURL: Desk.publicURL)
-        let account = ConfiguredAccount(
-            id: id, provider: try PayPalProvider(account: PayPalBench.account(), context: context), enabled: true,
-            routing: AccountRouting(platforms: [.web], priority: 1), notifyToken: Desk.notifyToken(Self.account))
         self.desk = desk
         self.standIn = standIn
         self.transport = transport
-        gateway = Gateway(
-            store: base.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values) + [PayPalProvider.self],
-                accounts: base.registry.accounts + [account]),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: base.logger, pause: Pauses.forever)
+        let account = try desk.account(Self.account, http: transport) {
+            try PayPalProvider(account: PayPalBench.account(), context: $0)
+        }
+        gateway = desk.gateway(with: [account])
     }
 
     func checkout() async throws -> PaymentContract {
-        desk.clock.tick()
-        return try await gateway.openCheckout(
-            CheckoutRequest(
-                sku: "walkie", quantity: 1, days: nil, platform: .web, currency: Desk.money(0, "USD").currency,
-                provider: Self.account, accept: ContractType.base, returnURL: "https://app.example/done"),
-            user: Desk.user("alice"), context: .test)
+        try await desk.checkout(
+            "walkie", provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        desk.clock.tick()
-        let request = RetryRequest(
-            platform: .web, currency: nil, provider: account, accept: ContractType.base, returnURL: nil)
-        return try await gateway.retryCheckout(
-            contract.order.rawValue, request, user: Desk.user("alice"), context: .test)
+        try await desk.retry(contract.order, provider: account, at: gateway)
     }
 
     /// The payer approves at PayPal.
@@ -81,10 +63,7 @@ struct PayPalDesk: Sendable {
 
     /// Runs every job that is due.
     func work() async throws {
-        try await gateway.prepareJobs()
-        while case let jobs = try await gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-            for job in jobs { await gateway.perform(job) }
-        }
+        try await gateway.work()
     }
 
     func state(_ contract: PaymentContract) async throws -> Order.Status {

@@ -14,33 +14,16 @@ struct StripeDesk: Sendable {
 
     /// - Parameter http: leads to Stripe, or to what stands in for it.
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
-        let base = desk.gateway
-        let id = try AccountID.test(Self.account)
-        let context = ProviderContext(
-            http: http, time: base.time, random: base.random, book: StoredBook(store: base.store, account: id),
-            notifyURL: "", publicURL: Desk.publicURL)
-        let provider = try StripeProvider(
-            account: StripeBench.account(settings), context: context, pause: { _ in })
-        let account = ConfiguredAccount(
-            id: id, provider: provider, enabled: true, routing: AccountRouting(platforms: [.web], priority: 1),
-            notifyToken: Desk.notifyToken(Self.account))
         self.desk = desk
-        gateway = Gateway(
-            store: base.store,
-            registry: ProviderRegistry(
-                kinds: Array(base.registry.kinds.values) + [StripeProvider.self],
-                accounts: base.registry.accounts + [account]),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
-            settings: base.settings, logger: base.logger, pause: Pauses.forever)
+        let account = try desk.account(Self.account, http: http) {
+            try StripeProvider(account: StripeBench.account(settings), context: $0, pause: { _ in })
+        }
+        gateway = desk.gateway(with: [account])
     }
 
     func checkout(user: String = "alice") async throws -> PaymentContract {
-        desk.clock.tick()
-        return try await gateway.openCheckout(
-            CheckoutRequest(
-                sku: "vip_month", quantity: 1, days: nil, platform: .web, currency: Desk.money(0).currency,
-                provider: Self.account, accept: ContractType.base, returnURL: "https://app.example/done"),
-            user: Desk.user(user), context: .test)
+        try await desk.checkout(
+            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
     /// Delivers a notification, as Stripe posts it.

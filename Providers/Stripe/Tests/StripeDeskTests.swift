@@ -94,10 +94,7 @@ struct StripeDeskTests {
                 })
             #expect(standIn.act(succeed: true, on: id))
             try await stripe.desk.pass(seconds: 120)
-            try await stripe.gateway.prepareJobs()
-            while case let jobs = try await stripe.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await stripe.gateway.perform(job) }
-            }
+            try await stripe.gateway.work()
             let order = try #require(
                 standIn.state.withLock { state in
                     (state.intents.first?.metadata ?? state.sessions.first?.metadata)?["order_id"]
@@ -135,10 +132,7 @@ struct StripeDeskTests {
         try await withStripe(on: engine, settings: settings) { stripe, standIn, _ in
             let contract = try await stripe.checkout()
             try await stripe.desk.pass(seconds: 31 * 60)
-            try await stripe.gateway.prepareJobs()
-            while case let jobs = try await stripe.gateway.claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-                for job in jobs { await stripe.gateway.perform(job) }
-            }
+            try await stripe.gateway.work()
             #expect(try await stripe.state(contract) == .closed)
             #expect(!standIn.act(succeed: true, on: try stripe.desk.payment(contract).rawValue))
         }

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import ProviderKit
 import ProviderTesting
+import Store
 import StripeProvider
 import Synchronization
 import TestSupport
@@ -88,6 +89,7 @@ struct StripeInteropTests {
             let closed = try await stripe.gateway.refreshOrder(
                 contract.order.rawValue, user: Desk.user("nobody"), context: .test)
             #expect(closed.status == .closed)
+            #expect(try await desk.payments(contract.order).map(\.payment.state) == [.cancelled])
             print("interop: localstripe, paid by Stripe's library: good, 3-D Secure, declined, refunds, cancel")
         }
     }

@@ -1,9 +1,11 @@
 import Domain
 import Foundation
+import Gateway
 import ProviderKit
 import ProviderTesting
 import StripeProvider
 import Synchronization
+import TestSupport
 import Testing
 
 /// Planted secrets must not be found in anything that a log or an answer could hold.
@@ -84,5 +86,39 @@ struct StripeSecrecyTests {
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
         #expect(bench.logged.withLock { $0.isEmpty })
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a genuine notification leaves nothing of its words in the log or in clear in the database`(
+        _ engine: TestEngine
+    ) async throws {
+        let capture = LogCapture()
+        var setup = DeskSetup()
+        setup.logger = capture.logger()
+        try await withDesk(on: engine, setup) { desk in
+            let standIn = StripeStandIn()
+            let clock = desk.clock
+            let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
+                standIn.answer(request, now: clock.now.rawValue)
+            }
+            let stripe = try StripeDesk(desk, http: transport)
+            let contract = try await stripe.checkout()
+            #expect(standIn.act(succeed: true, on: try desk.payment(contract).rawValue))
+            var intent = standIn.state.withLock { $0.intents[0].json }
+            intent["receipt_email"] = "payer@example.com"
+            intent["client_secret"] = "pi_1_secret_planted"
+            // A forged one is told in the log, so that the log is seen to be looked at.
+            let forged = StripeStandIn.event("payment_intent.succeeded", intent, id: "evt_0")
+            await #expect(throws: GatewayError.invalidNotification) {
+                try await stripe.notify(forged, "t=\(clock.now.rawValue),v1=00")
+            }
+            #expect(!capture.text.isEmpty)
+            try await stripe.notify("payment_intent.succeeded", intent, id: "evt_1")
+            #expect(try await stripe.state(contract) == .paid)
+            for secret in ["payer@example.com", "pi_1_secret_planted", StripeBench.secret, StripeStandIn.key] {
+                #expect(!capture.text.contains(secret), "\(secret)")
+                #expect(try await desk.places(of: secret) == [], "\(secret)")
+            }
+        }
     }
 }
