@@ -2,8 +2,11 @@
 # make test   installs what is missing and runs every test, on SQLite and on a throwaway PostgreSQL
 # make lint   checks style; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
-# make crash  kills a release 50 times under load on each engine and compares what clients were told with what is there
+# make faults hurts a release in many ways under load and compares what clients were told with what is there, in minutes;
+#             make faults-long does so for hours (Benchmarks/README.md)
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
+# make example builds and tests Examples/PiggyDesk, a binary with a provider of its own
+# make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 
 SWIFT ?= swift
@@ -12,7 +15,8 @@ RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrenc
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run test lint format bench crash fuzz smoke packages-run packages-test
+.PHONY: run test lint format bench faults faults-long faults-build fuzz example sanitize smoke packages-run packages-test \
+    packages-faults
 
 run: packages-run
 	$(SWIFT) build -c release --product paydesk
@@ -39,19 +43,47 @@ bench: packages-run
 fuzz:
 	@sh Fuzz/run.sh $(SWIFT) $(FUZZ_RUNS)
 
+# A report makes the process end with 66 or 1, whatever the tests say. Leaks are not looked for: what a test process
+# keeps to its end, such as its database server's watcher, is meant to stay.
+sanitize: packages-test
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
+	TMPDIR=$$(sh Tests/Scripts/scratch.sh) TSAN_OPTIONS=exitcode=66:second_deadlock_stack=1 \
+	    $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
+	TMPDIR=$$(sh Tests/Scripts/scratch.sh) ASAN_OPTIONS=detect_leaks=0 \
+	    $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address
+
 smoke:
 	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
 
-# Afterwards the test is tested: what clients were told is taken away, and all of it must be reported (exit 1).
-crash: packages-test
+# As a package of somebody else's: in a folder of its own, from nothing at the first time.
+EXAMPLE = --package-path Examples/PiggyDesk --scratch-path .build-example
+example: packages-test
+	$(SWIFT) build --build-tests $(EXAMPLE)
+	$(SWIFT) test --skip-build $(EXAMPLE)
+	sh Tests/Scripts/example.sh .build-example/debug/piggydesk
+
+# Afterwards the test is tested: what clients were told is taken away, and a disk lies about what is durable; all of it
+# must be reported (exit 1).
+faults: faults-build
+	.build/release/paydesk-faults
+	.build/release/paydesk-faults --only power-cut --rounds 10 --lies; test $$? -eq 1
+	.build/release/paydesk-faults --lose; test $$? -eq 1
+
+faults-long: faults-build
+	.build/release/paydesk-faults --long
+
+faults-build: packages-test packages-faults
 	$(SWIFT) build -c release --product paydesk
-	$(SWIFT) build -c release --product paydesk-crash
-	.build/release/paydesk-crash --rounds 50
-	.build/release/paydesk-crash --rounds 2 --lose; test $$? -eq 1
+	$(SWIFT) build -c release --product paydesk-faults
 
 packages-run:
 	@sh Tests/Scripts/install.sh $(RUN_PACKAGES)
 
 packages-test:
 	@sh Tests/Scripts/install.sh $(TEST_PACKAGES)
+
+# Without it the clock is left alone, and the run says so.
+packages-faults:
+	@sh Tests/Scripts/install.sh faketime gcc libc6-dev

@@ -31,10 +31,12 @@ enum CPUTime {
     }
 }
 
-/// What this process holds of the machine's memory: proc(5), `VmRSS`.
+/// What a process holds of the machine's memory: proc(5), `VmRSS`.
 enum Memory {
-    static var residentMebibytes: Double {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    static var residentMebibytes: Double { residentMebibytes(of: getpid()) }
+
+    static func residentMebibytes(of process: pid_t) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         let kibibytes = line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Double($0) }
         return (kibibytes ?? 0) / 1_024

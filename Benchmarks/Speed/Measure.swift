@@ -87,6 +87,18 @@ struct Measure: AsyncParsableCommand {
             progress("checkouts on \(engine)")
             report.add(try await CheckoutSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.overload) {
+            progress("overload on \(engine)")
+            report.add(try await OverloadSection(bench: bench, engine: engine).figures())
+        }
+        if engine == .sqlite, sections.contains(.nodes) {
+            progress("nodes on PostgreSQL")
+            report.add(try await NodesSection(bench: bench).figures())
+        }
+        if engine == .sqlite, sections.contains(.slow) {
+            progress("slow clients")
+            report.add(try await SlowSection(bench: bench).figures())
+        }
     }
 
     private func progress(_ what: String) {
@@ -105,6 +117,9 @@ enum Section: String, CaseIterable {
     case deliveries
     case sync
     case checkout
+    case overload
+    case nodes
+    case slow
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 

@@ -10,12 +10,16 @@ enum OpenLoopClient {
     /// How long answers are waited for after the last request was due.
     private static let patience = TimeAmount.seconds(30)
 
+    /// - Parameter tally: counts the answers, whatever they are.
     /// - Returns: the delay of each request in seconds; nil where it had another answer than 200, or none in time.
-    static func run(_ requests: [ByteBuffer], perSecond: Int64, port: UInt16) async throws -> [Double?] {
+    static func run(
+        _ requests: [ByteBuffer], perSecond: Int64, port: UInt16, patience: TimeAmount = patience,
+        tally: StatusTally = StatusTally()
+    ) async throws -> [Double?] {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let interval = TimeAmount.nanoseconds(1_000_000_000 / perSecond)
-        let run = OpenLoopRun(requests, interval, ended: loop.makePromise())
+        let run = OpenLoopRun(requests, interval, tally, ended: loop.makePromise())
         for number in requests.indices {
             loop.scheduleTask(deadline: run.due(number)) {
                 if let channel = run.freeChannel(for: number) { return run.send(number, on: channel) }
@@ -60,14 +64,16 @@ private final class OpenLoopRun: Sendable {
 
     private let requests: [ByteBuffer]
     private let interval: TimeAmount
+    private let tally: StatusTally
     /// Connections are made before the first is due.
     private let begin = NIODeadline.now() + .milliseconds(100)
     private let state: Mutex<State>
     let ended: EventLoopPromise<[Double?]>
 
-    init(_ requests: [ByteBuffer], _ interval: TimeAmount, ended: EventLoopPromise<[Double?]>) {
+    init(_ requests: [ByteBuffer], _ interval: TimeAmount, _ tally: StatusTally, ended: EventLoopPromise<[Double?]>) {
         self.requests = requests
         self.interval = interval
+        self.tally = tally
         self.ended = ended
         state = Mutex(
             State(
@@ -90,7 +96,10 @@ private final class OpenLoopRun: Sendable {
         send(number, on: channel)
     }
 
-    func send(_ number: Int, on channel: any Channel) { channel.writeAndFlush(requests[number], promise: nil) }
+    func send(_ number: Int, on channel: any Channel) {
+        tally.sent(after: NIODeadline.now() - due(number))
+        channel.writeAndFlush(requests[number], promise: nil)
+    }
 
     func take(_ status: Int, on channel: any Channel) {
         let number = state.withLock { state in
@@ -98,6 +107,7 @@ private final class OpenLoopRun: Sendable {
             return state.awaited.removeValue(forKey: ObjectIdentifier(channel))
         }
         guard let number else { return }
+        tally.add(status)
         let delay = NIODeadline.now() - due(number)
         end(number, after: status == 200 ? Double(delay.nanoseconds) / 1e9 : nil)
     }

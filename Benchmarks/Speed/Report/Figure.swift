@@ -22,11 +22,13 @@ struct Figure {
 enum Aim {
     case atLeast(Double)
     case atMost(Double)
+    case exactly(Double)
 
     func isMet(by number: Double) -> Bool {
         switch self {
         case .atLeast(let limit): number >= limit
         case .atMost(let limit): number <= limit
+        case .exactly(let value): number == value
         }
     }
 
@@ -34,6 +36,7 @@ enum Aim {
         switch self {
         case .atLeast(let limit): "≥ \(limit.short)"
         case .atMost(let limit): "≤ \(limit.short)"
+        case .exactly(let value): "= \(value.short)"
         }
     }
 }

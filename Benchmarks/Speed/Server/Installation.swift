@@ -1,12 +1,37 @@
 import Foundation
+import Store
 import TestSupport
 
 /// A folder with a configuration of `paydesk serve`, and the database that it names.
 struct Installation: Sendable {
     static let product = "com.example.vip.month"
-    private static let limitsOff = """
-        limits:
-          {user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, sessions_per_minute: 0, concurrent: 0}
+    /// Which of the limits are on, each as it is by default.
+    enum Limits {
+        case all
+        case concurrency
+        case none
+
+        fileprivate var yaml: String {
+            let off = "user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, sessions_per_minute: 0"
+            return switch self {
+            case .all: ""
+            case .concurrency: "limits: {\(off)}"
+            case .none: "limits: {\(off), concurrent: 0}"
+            }
+        }
+    }
+
+    /// All nodes of one database have the same key: what one seals, another opens.
+    private static let secretKey = "dGhlIGJlbmNobWFyaydzIGtleTogMzIgYnl0ZXMuLi4="
+
+    /// The account that plays a provider within the server.
+    static let sandbox = """
+        account: box
+        kind: sandbox
+        enabled: true
+        notify_token: notify-token-of-the-sandbox
+        routing: {platforms: [web], priority: 1}
+        settings: {contract: url, secret: "the benchmark's secret of the sandbox"}
         """
 
     let folder: String
@@ -16,10 +41,10 @@ struct Installation: Sendable {
     private let bench: Workbench
 
     /// Writes the configuration; a PostgreSQL database is made as well.
-    init(_ bench: Workbench, on engine: Engine, limits: Bool = false, privateWebhooks: Bool = false) throws {
-        self.bench = bench
-        folder = try bench.makeFolder("desk")
-        port = try FreePort.next()
+    init(_ bench: Workbench, on engine: Engine, limits: Limits = .none, privateWebhooks: Bool = false) throws {
+        let folder = try bench.makeFolder("desk")
+        let port = try FreePort.next()
+        let databaseURL: String
         switch engine {
         case .sqlite: databaseURL = "sqlite:\(folder)/var/paydesk.db"
         case .postgres:
@@ -28,6 +53,24 @@ struct Installation: Sendable {
             try cluster.administer("CREATE DATABASE \(name)")
             databaseURL = "postgres://paydesk@127.0.0.1:\(cluster.port)/\(name)?sslmode=disable&gssencmode=disable"
         }
+        try self.init(
+            bench, in: folder, port: port, databaseURL: databaseURL, limits: limits, privateWebhooks: privateWebhooks)
+    }
+
+    /// Another node on the same database.
+    init(_ bench: Workbench, like other: Installation) throws {
+        try self.init(
+            bench, in: try bench.makeFolder("desk"), port: try FreePort.next(), databaseURL: other.databaseURL,
+            limits: .none, privateWebhooks: false)
+    }
+
+    private init(
+        _ bench: Workbench, in folder: String, port: UInt16, databaseURL: String, limits: Limits, privateWebhooks: Bool
+    ) throws {
+        self.bench = bench
+        self.folder = folder
+        self.port = port
+        self.databaseURL = databaseURL
         try FileManager.default.createDirectory(
             atPath: "\(folder)/Config/providers", withIntermediateDirectories: true)
         try write("paydesk.yaml", main(limits: limits, privateWebhooks: privateWebhooks))
@@ -42,13 +85,14 @@ struct Installation: Sendable {
         try text.write(toFile: "\(folder)/Config/\(name)", atomically: true, encoding: .utf8)
     }
 
-    private func main(limits: Bool, privateWebhooks: Bool) -> String {
+    private func main(limits: Limits, privateWebhooks: Bool) -> String {
         """
         mode: development
         http: {host: 127.0.0.1, port: \(port), public_url: "http://127.0.0.1:\(port)"}
         database: {url: "\(databaseURL)"}
         auth: {hs256_secret: "\(Customer.secret)"}
-        \(limits ? "" : Self.limitsOff)
+        secrets: {keys: ["\(Self.secretKey)"]}
+        \(limits.yaml)
         webhooks: {allow_private_networks: \(privateWebhooks)}
         """
     }
@@ -72,10 +116,23 @@ struct Installation: Sendable {
         """
 
     /// Starts `paydesk serve`, runs the body and stops it.
-    func whileServing<T>(_ body: (ServerProcess) async throws -> T) async throws -> T {
+    ///
+    /// - Parameter place: what the command becomes, such as one that runs on one core.
+    func whileServing<T>(
+        on place: ([String]) -> [String] = { $0 }, _ body: (ServerProcess) async throws -> T
+    ) async throws -> T {
         let server = try await ServerProcess.start(
-            [bench.paydesk, "serve"], port: port, in: folder, name: "serve", ready: "/readyz")
+            place([bench.paydesk, "serve"]), port: port, in: folder, name: "serve", ready: "/readyz")
         return try await server.whileRunning(body)
+    }
+
+    /// The orders in a database of PostgreSQL.
+    func orders() throws -> Int {
+        guard case .postgres(let address) = try DatabaseURL(databaseURL) else {
+            throw BenchFailure(description: "the orders of another engine")
+        }
+        let connection = try PostgresConnection(address, settings: PostgresSettings(), by: .now + .seconds(5))
+        return Int(try connection.run("SELECT count(*) AS count FROM orders").first?.int("count") ?? 0)
     }
 
     /// Removes the folder; databases of PostgreSQL go with their server.

@@ -12,7 +12,7 @@ final class HTTPConnection: Sendable {
     }
 
     private let port: UInt16
-    private let queue = DispatchQueue(label: "paydesk-crash.connection")
+    private let queue = DispatchQueue(label: "paydesk-faults.connection")
     private let socket = Mutex<Int32?>(nil)
 
     init(port: UInt16) { self.port = port }

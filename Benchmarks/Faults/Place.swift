@@ -22,26 +22,44 @@ struct Place: Sendable {
     let databaseURL: String
     let port: UInt16
 
-    private static let database = "paydesk_crash"
+    /// What the server is told, which is the proxy's address where there is one.
+    let servedURL: String
+    /// Where connections to PostgreSQL are cut.
+    let proxy: PostgresProxy?
+    private let database: String
 
-    /// - Parameter folder: what an earlier run left there is removed.
-    init(_ engine: TestEngine, folder: String) throws {
+    /// - Parameters:
+    ///   - folder: what an earlier run left there is removed.
+    ///   - number: unlike that of any other place of this process.
+    init(_ engine: TestEngine, folder: String, number: Int) throws {
         self.engine = engine
-        self.folder = Self.absolute(folder) + "/" + engine.rawValue
+        self.folder = Self.absolute(folder) + "/\(engine.rawValue)-\(number)"
+        database = "paydesk_faults_\(number)"
         try? FileManager.default.removeItem(atPath: self.folder)
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
         switch engine {
         case .sqlite:
             databaseURL = "sqlite:\(self.folder)/paydesk.db"
+            servedURL = databaseURL
+            proxy = nil
         case .postgres:
             let cluster = try PostgresCluster.running()
-            try cluster.administer("CREATE DATABASE \(Self.database)")
-            let server = "paydesk@127.0.0.1:\(cluster.port)"
-            databaseURL = "postgres://\(server)/\(Self.database)?sslmode=disable&gssencmode=disable"
+            try cluster.administer("CREATE DATABASE \(database)")
+            let proxy = try PostgresProxy(to: cluster.port)
+            databaseURL = Self.url(database, port: cluster.port)
+            servedURL = Self.url(database, port: proxy.port)
+            self.proxy = proxy
         }
-        // Below the ports that the kernel gives to clients: those connect while the server is dead, and could get its own.
-        port = UInt16(20_000 + (Int(getpid()) * 2 + (engine == .sqlite ? 0 : 1)) % 10_000)
+        // Below the ports that the kernel gives to clients: those connect while a server is dead and could get its own.
+        port = UInt16(20_000 + (Int(getpid()) * 64 + number * 4) % 12_000)
     }
+
+    private static func url(_ database: String, port: UInt16) -> String {
+        "postgres://paydesk@127.0.0.1:\(port)/\(database)?sslmode=disable&gssencmode=disable"
+    }
+
+    /// What the paths of SQLite's files begin with.
+    var databaseFile: String { folder + "/paydesk.db" }
 
     static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
@@ -66,7 +84,7 @@ struct Place: Sendable {
             try copyFiles(from: folder, to: folder + "/copy")
         case .postgres:
             try dropConnections()
-            try PostgresCluster.running().administer("CREATE DATABASE \(Self.database)_copy TEMPLATE \(Self.database)")
+            try PostgresCluster.running().administer("CREATE DATABASE \(database)_copy TEMPLATE \(database)")
         }
     }
 
@@ -77,8 +95,8 @@ struct Place: Sendable {
             try copyFiles(from: folder + "/copy", to: folder)
         case .postgres:
             let cluster = try PostgresCluster.running()
-            try cluster.administer("DROP DATABASE \(Self.database) WITH (FORCE)")
-            try cluster.administer("ALTER DATABASE \(Self.database)_copy RENAME TO \(Self.database)")
+            try cluster.administer("DROP DATABASE \(database) WITH (FORCE)")
+            try cluster.administer("ALTER DATABASE \(database)_copy RENAME TO \(database)")
         }
     }
 
@@ -93,11 +111,11 @@ struct Place: Sendable {
     /// A template is copied only while nobody is connected to it, and a dead client's sessions end a moment later.
     private func dropConnections() throws {
         let cluster = try PostgresCluster.running()
-        let sessions = "FROM pg_stat_activity WHERE datname = '\(Self.database)'"
+        let sessions = "FROM pg_stat_activity WHERE datname = '\(database)'"
         for _ in 0..<1_000 {
             try cluster.administer("SELECT pg_terminate_backend(pid) \(sessions)")
             if try cluster.administer("SELECT pid \(sessions)").isEmpty { return }
         }
-        throw Server.Failure(description: "sessions of \(Self.database) do not end")
+        throw Server.Failure(description: "sessions of \(database) do not end")
     }
 }

@@ -3,12 +3,15 @@ import TestSupport
 
 /// The configuration that the server runs with: real routes, no limits of rate, and what the clients must know of it.
 enum Configuration {
-    static let userSecret = "a-secret-of-the-crash-test-with-enough-bytes"
-    static let sandboxSecret = "crash-test-sandbox-secret"
-    static let urlAccount = "crash-url"
+    static let userSecret = "a-secret-of-the-fault-test-with-enough-bytes"
+    static let sandboxSecret = "fault-test-sandbox-secret"
+    static let urlAccount = "fault-url"
     /// Its contracts are paid when they are opened.
-    static let noneAccount = "crash-none"
-    static let notifyToken = "crash-url-notify-token"
+    static let noneAccount = "fault-none"
+    static let walletAccount = "apple-pay"
+    /// Its processor charges, and its answers are lost.
+    static let losingAccount = "apple-pay-lost"
+    static let notifyToken = "fault-url-notify-token"
     static let pass = Goods(sku: "vip_month", product: "com.example.vip.month", price: 3_990, units: 0)
     static let coins = Goods(sku: "coins_100", product: "com.example.coins", price: 600, units: 100)
     static let unit = "coins"
@@ -31,6 +34,12 @@ enum Configuration {
             "paydesk.yaml": server(place), "catalog.yaml": catalogue, "providers/apple-iap.yaml": apple,
             "providers/\(urlAccount).yaml": sandbox(urlAccount, contract: "url", token: notifyToken),
             "providers/\(noneAccount).yaml": sandbox(noneAccount, contract: "none", token: notifyToken + "-none"),
+            "providers/card.yaml": processor("card", reply: "normal"),
+            "providers/card-lost.yaml": processor("card-lost", reply: "lost"),
+            "providers/\(walletAccount).yaml": wallet(walletAccount, processor: "card"),
+            "providers/\(losingAccount).yaml": wallet(losingAccount, processor: "card-lost"),
+            "processing.pem": ApplePayMint.processingEC.certificatePEM,
+            "processing.key": ApplePayMint.processingEC.keyPEM,
         ]
         for (name, text) in files {
             try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
@@ -42,9 +51,10 @@ enum Configuration {
         """
         mode: development
         http: {host: 127.0.0.1, port: \(place.port), public_url: "http://127.0.0.1:\(place.port)"}
-        database: {url: "\(place.databaseURL)"}
+        database: {url: "\(place.servedURL)"}
         secrets: {keys: ["\(Data(repeating: 7, count: 32).base64EncodedString())"]}
         auth: {hs256_secret: "\(userSecret)"}
+        webhooks: {allow_private_networks: true}
         limits: {user_per_second: 0, user_burst: 0, key_per_second: 0, key_burst: 0, concurrent: 0}
 
         """
@@ -81,6 +91,36 @@ enum Configuration {
         notify_token: \(token)
         routing: {platforms: [web]}
         settings: {contract: \(contract), secret: \(sandboxSecret)}
+
+        """
+    }
+
+    private static func wallet(_ account: String, processor: String) -> String {
+        """
+        account: \(account)
+        kind: apple_pay
+        routing: {platforms: [web]}
+        settings:
+          merchant_identifier: \(ApplePayMint.merchantIdentifier)
+          display_name: Example
+          domain: shop.example.com
+          country_code: CN
+          supported_networks: [visa, chinaUnionPay]
+          merchant_capabilities: [supports3DS]
+          payment_processing: [{certificate: "processing.pem", private_key: "file:processing.key"}]
+          processor: \(processor)
+          token_form: encrypted
+          root_certificates: ["\(ApplePayMint.rootFile)"]
+
+        """
+    }
+
+    private static func processor(_ account: String, reply: String) -> String {
+        """
+        account: \(account)
+        kind: sandbox
+        routing: {platforms: [web], weight: 0}
+        settings: {contract: url, secret: \(sandboxSecret), reply: \(reply)}
 
         """
     }

@@ -27,18 +27,27 @@ struct Expectation: Sendable {
         /// Events that were sent, and those of them that were acknowledged.
         var events: Set<String> = []
         var acknowledged: Set<String> = []
+        /// Requests with a token.
+        var tokens = 0
+        var isPaidByToken = false
+        var isNotCharged = false
         var cancellations = 0
         var cancelled = false
         var paidAlready = false
         /// The amount of the refund that was asked for; at most one is, under one key.
         var refund: Int64?
         var refunds: Set<String> = []
+        var isNotRefunded = false
     }
 
     private(set) var purchases: [String: Purchase] = [:]
     private(set) var checkouts: [String: Checkout] = [:]
     /// By order.
     private(set) var endings: [String: Ending] = [:]
+    /// Events that say nothing of money.
+    private(set) var rumours: Set<String> = []
+    private(set) var acknowledgedRumours: Set<String> = []
+    private(set) var forgeries = 0
 
     init(_ calls: [Call]) {
         for call in calls {
@@ -48,6 +57,15 @@ struct Expectation: Sendable {
             case .notify(let event, let order):
                 endings[order.id, default: Ending(order: order)].events.insert(event)
                 if call.told != nil { endings[order.id]?.acknowledged.insert(event) }
+            case .pay(let order):
+                endings[order.id, default: Ending(order: order)].tokens += 1
+                if call.told == .paid { endings[order.id]?.isPaidByToken = true }
+                if call.told == .notCharged { endings[order.id]?.isNotCharged = true }
+            case .rumour(let event, _):
+                rumours.insert(event)
+                if call.told != nil { acknowledgedRumours.insert(event) }
+            case .forge:
+                forgeries += call.sends
             case .cancel(let order):
                 endings[order.id, default: Ending(order: order)].cancellations += 1
                 if call.told == .cancelled { endings[order.id]?.cancelled = true }
@@ -55,6 +73,7 @@ struct Expectation: Sendable {
             case .refund(let order, let amount):
                 endings[order.id, default: Ending(order: order)].refund = amount ?? order.amount
                 if case .refunded(let id) = call.told { endings[order.id]?.refunds.insert(id) }
+                if call.told == .notRefunded { endings[order.id]?.isNotRefunded = true }
             }
         }
     }
@@ -69,7 +88,7 @@ struct Expectation: Sendable {
 
     private mutating func open(_ cart: Cart, _ told: Told?) {
         var checkout = checkouts[cart.key] ?? Checkout(cart: cart)
-        if case .opened(let order, let payment, let amount) = told {
+        if case .opened(let order, let payment, let amount, _) = told {
             let opened = OpenedOrder(id: order, payment: payment, cart: cart, amount: amount)
             checkout.told.insert(opened)
             if endings[order] == nil { endings[order] = Ending(order: opened) }
@@ -80,7 +99,7 @@ struct Expectation: Sendable {
 
 extension Expectation.Ending {
     /// Somebody was told that it is paid.
-    var mustBePaid: Bool { order.cart.isPaidAtOnce || !acknowledged.isEmpty || paidAlready }
-    var mayBePaid: Bool { order.cart.isPaidAtOnce || !events.isEmpty }
+    var mustBePaid: Bool { order.cart.isPaidAtOnce || !acknowledged.isEmpty || paidAlready || isPaidByToken }
+    var mayBePaid: Bool { order.cart.isPaidAtOnce || !events.isEmpty || tokens > 0 }
     var isRefundWhole: Bool { refund == order.amount }
 }

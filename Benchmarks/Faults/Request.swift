@@ -19,11 +19,16 @@ struct Request: Sendable {
     }
 
     /// The sandbox provider's notification, signed now.
-    static func notification(_ event: SandboxNotification) throws -> Request {
+    ///
+    /// - Parameter genuine: what the signature is of, where it is not of the notification itself.
+    static func notification(
+        _ event: SandboxNotification, signedAs genuine: SandboxNotification? = nil
+    ) throws -> Request {
         let body = try text(event)
         let stamp = String(Int64(Date().timeIntervalSince1970))
         let code = HMAC<SHA256>.authenticationCode(
-            for: Data("\(stamp).\(body)".utf8), using: SymmetricKey(data: Data(Configuration.sandboxSecret.utf8)))
+            for: Data("\(stamp).\(try text(genuine ?? event))".utf8),
+            using: SymmetricKey(data: Data(Configuration.sandboxSecret.utf8)))
         let signature = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         return Request(
             method: "POST", path: "/v1/notify/\(Configuration.notifyToken)",
@@ -42,9 +47,17 @@ struct Request: Sendable {
 struct SandboxNotification: Encodable {
     let event_id: String
     let payment_id: String
-    let type = "payment.succeeded"
+    let type: String
     let amount: Price
-    let occurred_at = Int64(Date().timeIntervalSince1970)
+    let occurred_at: Int64
+
+    init(event_id: String, payment order: OpenedOrder, type: String = "payment.succeeded") {
+        self.event_id = event_id
+        self.type = type
+        payment_id = order.payment
+        amount = Price(value: order.amount, currency: "CNY")
+        occurred_at = Int64(Date().timeIntervalSince1970)
+    }
 }
 
 struct Price: Codable, Sendable, Equatable {

@@ -61,11 +61,16 @@ extension Checker {
 
     /// What was acknowledged, cancelled and refunded is so.
     mutating func checkEndings() {
+        for event in expected.acknowledgedRumours {
+            require(facts.notifications[event] != nil, "notification \(event): was acknowledged and is not there")
+        }
         for (id, ending) in expected.endings {
             for event in ending.acknowledged {
                 require(facts.notifications[event] != nil, "notification \(event): was acknowledged and is not there")
             }
             let state = facts.orders[id]?.state ?? "not there"
+            require(
+                !ending.isNotCharged || state != "paid", "order \(id): is paid, and told that its token is not charged")
             if ending.mustBePaid {
                 require(state == "paid", "order \(id): is \(state), and somebody was told that it is paid")
             } else if ending.cancelled {
@@ -83,6 +88,7 @@ extension Checker {
         let id = ending.order.id
         let refunds = facts.refunds[id] ?? []
         require(ending.refunds.count <= 1, "order \(id): told different refunds under one key")
+        require(!ending.isNotRefunded || refunds.isEmpty, "order \(id): told that nothing is refunded, and it is")
         require(refunds.count <= (ending.refund == nil ? 0 : 1), "order \(id): has \(refunds.count) refunds")
         if let told = ending.refunds.first {
             require(

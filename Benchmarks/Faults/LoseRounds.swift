@@ -9,31 +9,45 @@ extension Bench {
     /// Two rounds like any other, after which what clients were told is taken away, piece by piece and then whole.
     ///
     /// - Returns: whether the checker reported every loss.
-    func lose(rounds: Int) async throws -> Bool {
-        var (server, _) = try await start()
-        let adminKey = try await server.makeAdminKey()
+    func lose(rounds: Int, seed: UInt64) async throws -> Bool {
         for round in 1...max(rounds, 2) {
             if round == max(rounds, 2) {
-                try await server.kill()
+                try await servers[0].kill()
                 try place.keepCopy()
-                (server, _) = try await start()
+                try await start()
             }
-            try await load(round, server, adminKey: adminKey, for: .milliseconds(1_500))
-            (server, _) = try await start()
+            var row = Tally(engine: place.engine, fault: KillFault.name)
+            _ = try await load(RoundSeed(seed, KillFault.name, round), &row) { [servers] _, _ in
+                try await Task.sleep(for: .milliseconds(1_500))
+                let killed = ContinuousClock.now
+                try await servers[0].kill()
+                return .dead(since: killed)
+            }
+            try await start()
             try await settled()
-            try await resolve(killedAt: .now)
+            try await resolve(since: .now)
             let violations = try await compare()
             guard violations.isEmpty else {
                 throw Server.Failure(description: "violations before anything was taken away: \(violations.prefix(5))")
             }
         }
-        try await server.kill()
+        let messages = try await loseMessage()
+        try await servers[0].kill()
         let pieces = try await losePieces()
         try place.restoreCopy()
-        (server, _) = try await start()
+        try await start()
         let whole = report("the last round is forgotten", try await compare())
-        try await server.stop()
-        return pieces && whole
+        try await stop()
+        return messages && pieces && whole
+    }
+
+    /// A message that never came to the endpoint.
+    private func loseMessage() async throws -> Bool {
+        try await settled()
+        let id = receiver.forgetOne() ?? "none"
+        // Others may still be on their way.
+        let violations = try await undelivered(within: .seconds(5)).filter { $0.contains("event \(id)") }
+        return report("a message never came", violations)
     }
 
     private func losePieces() async throws -> Bool {

@@ -34,6 +34,12 @@ enum Purpose: Sendable {
     case attach(Sale, user: String)
     case checkout(Cart)
     case notify(event: String, OpenedOrder)
+    /// Genuine, and without any effect on the order.
+    case rumour(event: String, OpenedOrder)
+    /// By a token of Apple Pay.
+    case pay(OpenedOrder)
+    /// Not genuine.
+    case forge(event: String)
     case cancel(OpenedOrder)
     /// - amount: nil is all of it.
     case refund(OpenedOrder, amount: Int64?)
@@ -43,12 +49,20 @@ enum Purpose: Sendable {
 enum Told: Sendable, Equatable {
     case attached(order: String)
     case ownedByAnother
-    case opened(order: String, payment: String, amount: Int64)
+    /// - wallet: what a token must be bound to.
+    case opened(order: String, payment: String, amount: Int64, wallet: String?)
+    case paid
+    /// A token's payment that will never be charged.
+    case notCharged
     case acknowledged
     case cancelled
     /// Refused to cancel, because the order is paid.
     case paidAlready
     case refunded(id: String)
+    /// Nothing is left to refund, or not paid yet.
+    case notRefunded
+    /// A notification that is not genuine.
+    case refused
 }
 
 /// One request and what its client was told; nil while nobody knows what became of it.
@@ -61,6 +75,8 @@ struct Call: Sendable {
     var retryAt: ContinuousClock.Instant?
     /// Had no answer when the server died.
     var wasCut = false
+    /// How often it was sent.
+    var sends = 1
 }
 
 extension Call {
@@ -82,6 +98,9 @@ final class Journal: Sendable {
 
     /// Answers that ask to try again, by their kind.
     var unsettled: [String: Int] { content.withLock { $0.unsettled } }
+
+    /// How many requests there are, and how many were told something definite.
+    var counts: (all: Int, told: Int) { content.withLock { ($0.calls.count, $0.calls.count { $0.told != nil }) } }
 
     func begin(_ purpose: Purpose, _ request: Request) -> Int {
         content.withLock { content in
@@ -109,6 +128,8 @@ final class Journal: Sendable {
             return nil
         }
     }
+
+    func sendAgain(_ number: Int) { content.withLock { $0.calls[number].sends += 1 } }
 
     func complain(_ text: String) { content.withLock { $0.complaints.append(text) } }
 

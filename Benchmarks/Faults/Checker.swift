@@ -99,7 +99,9 @@ struct Checker {
             let isCaused = order.origin == "checkout" ? carts.contains(order.metadata) : purchased.contains(order.id)
             require(isCaused, "order \(order.id): nobody asked for it")
         }
-        let events = Set(expected.endings.values.flatMap(\.events))
+        let refused = facts.refused
+        require(refused <= expected.forgeries, "\(refused) notifications are refused")
+        let events = expected.rumours.union(expected.endings.values.flatMap(\.events))
         for (event, notification) in facts.notifications {
             require(
                 events.contains(event) && notification.account == Configuration.urlAccount,

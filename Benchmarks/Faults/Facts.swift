@@ -64,6 +64,8 @@ struct Facts: Sendable {
     /// By the user's external id.
     let balances: [String: Int64]
     let notifications: [String: Notification]
+    /// Notifications that were kept because they are not genuine.
+    let refused: Int
     /// Subjects whose numbers are not 1 to n.
     let gaps: [String]
     /// By order and type: how often it was announced.
@@ -111,8 +113,11 @@ struct Facts: Sendable {
         balances = try Self.index(
             try database.rows("SELECT user_id, amount FROM balances WHERE environment = 'Production'"), key: name
         ) { try $0.int("amount") }
+        refused = try database.rows("SELECT id FROM notifications WHERE status = 'rejected'").count
         notifications = try Self.index(
-            try database.rows("SELECT account, provider_event_id, status FROM notifications"), by: "provider_event_id"
+            try database.rows(
+                "SELECT account, provider_event_id, status FROM notifications WHERE status <> 'rejected'"),
+            by: "provider_event_id"
         ) { row in Notification(account: try row.text("account"), status: try row.text("status")) }
         gaps = try database.rows(
             "SELECT subject FROM events GROUP BY subject HAVING COUNT(*) <> MAX(sequence) OR MIN(sequence) <> 1"

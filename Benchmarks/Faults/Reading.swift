@@ -19,6 +19,9 @@ enum Reading: Sendable {
             switch (purpose, error) {
             case (.attach, "purchase_belongs_to_another_user"): self = .told(.ownedByAnother)
             case (.cancel, "order_not_open"): self = .told(.paidAlready)
+            // An acknowledged notification may be waiting for its settlement.
+            case (.refund, "refund_exceeds_captured"): self = .told(.notRefunded)
+            case (.forge, _) where reply.status < 500: self = .told(.refused)
             default:
                 self = .wrong("answered \(reply.status) \(String(decoding: reply.body.prefix(300), as: UTF8.self))")
             }
@@ -37,12 +40,26 @@ enum Reading: Sendable {
                 return .told(.attached(order: attached.order_id))
             case .checkout(let cart):
                 let contract = try decode(Contract.self, body)
-                guard contract.provider == cart.account, contract.type == (cart.isPaidAtOnce ? "none" : "url") else {
+                guard contract.provider == cart.account, contract.type == cart.contractType else {
                     return .wrong("told another contract than was asked for")
                 }
                 return .told(
-                    .opened(order: contract.order_id, payment: contract.payment_id, amount: contract.amount.value))
-            case .notify:
+                    .opened(
+                        order: contract.order_id, payment: contract.payment_id, amount: contract.amount.value,
+                        wallet: contract.apple_pay?.application_data))
+            case .pay(let order):
+                let payment = try decode(Payment.self, body)
+                // Whose answer was lost is asked for later.
+                if payment.status == "pending" { return .later("200 pending") }
+                // A kill before the charge: nothing was charged, and nothing will be.
+                if payment.status == "failed", payment.order.id == order.id { return .told(.notCharged) }
+                guard payment.status == "paid", payment.order.id == order.id, payment.order.isPaid else {
+                    return .wrong("told \(payment.status) of a sound token, its order \(payment.order.status)")
+                }
+                return .told(.paid)
+            case .forge:
+                return .wrong("a notification that is not genuine was acknowledged")
+            case .notify, .rumour:
                 return body == Data("ok".utf8) ? .told(.acknowledged) : .wrong("is not the provider's acknowledgement")
             case .cancel(let order):
                 let cancelled = try decode(Order.self, body)
@@ -69,6 +86,8 @@ enum Reading: Sendable {
 
 extension Cart {
     var isPaidAtOnce: Bool { account == Configuration.noneAccount }
+    var isWallet: Bool { account == Configuration.walletAccount || account == Configuration.losingAccount }
+    var contractType: String { isPaidAtOnce ? "none" : isWallet ? "apple_pay" : "url" }
 }
 
 private struct Success<Value: Decodable>: Decodable {
@@ -92,11 +111,22 @@ private struct Contract: Decodable {
     let provider: String
     let type: String
     let amount: Price
+    let apple_pay: Wallet?
+
+    struct Wallet: Decodable { let application_data: String }
+}
+
+private struct Payment: Decodable {
+    let status: String
+    let order: Order
 }
 
 private struct Order: Decodable {
     let id: String
     let status: String
+
+    /// It stays so when some or all of it was given back.
+    var isPaid: Bool { ["paid", "partially_refunded", "refunded"].contains(status) }
 }
 
 private struct Refund: Decodable {

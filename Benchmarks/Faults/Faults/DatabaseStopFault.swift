@@ -1,0 +1,22 @@
+import TestSupport
+
+/// PostgreSQL is stopped as by a crash, and started again a moment later.
+struct DatabaseStopFault: Fault {
+    static let name = "database-stop"
+    static let engines = [TestEngine.postgres]
+
+    func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
+        try await Task.sleep(for: .random(100...800, &dice))
+        let cluster = try PostgresCluster.running()
+        try cluster.stop()
+        try await Task.sleep(for: .random(0...1_000, &dice))
+        try cluster.startAgain()
+        let started = ContinuousClock.now
+        for server in target.servers { _ = try await server.isReady() }
+        let recovery = started.duration(to: .now)
+        // The clients see it come back.
+        try await Task.sleep(for: .milliseconds(700))
+        notes["database stops", default: 0] += 1
+        return .alive(recovery: recovery)
+    }
+}

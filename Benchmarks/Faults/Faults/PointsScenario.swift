@@ -1,0 +1,91 @@
+import Store
+
+/// kill -9 at every write: each call of an operation that writes to a file of the database, makes it durable or sends
+/// something to somebody, one after the other.
+struct PointsScenario: Scenario {
+    static let name = "points"
+
+    enum Operation: CaseIterable {
+        case attach, checkout, notification, refund, token, cancellation
+    }
+
+    /// Servers with the shim, which does nothing until it is armed.
+    private struct Shimmed: Fault {
+        static let name = PointsScenario.name
+
+        func environment(_ place: Place, _ shim: Shim, node: Int) -> [String: String] {
+            shim.begin(tracking: false)
+            return shim.environment(files: place.databaseFile)
+        }
+
+        func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
+            .alive(recovery: nil)
+        }
+    }
+
+    /// More calls than any operation makes.
+    private static let limit: Int64 = 1_000
+
+    /// One operation at one moment: the first three rounds kill before the calls of attach, checkout and notification.
+    func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool {
+        let index = seed.number - 1
+        let operation = Operation.allCases[index % Operation.allCases.count]
+        let moment = Shim.Moment.allCases[index / Operation.allCases.count % Shim.Moment.allCases.count]
+        var row = Tally(engine: bench.place.engine, fault: Self.name)
+        var calls: [String: Int] = [:]
+        try await bench.prepare(for: Shimmed())
+        var client = seed.clients(
+            2, round: bench.nextRound(), bench.journal, adminKey: bench.adminKey, ports: [bench.place.port])[0]
+        let before = bench.journal.counts
+        for call in 1...Self.limit {
+            client.reconnect()
+            let act = try await prepare(operation, &client)
+            bench.shim.arm(.kill, at: call, of: [.write, .sync, .send], moment)
+            let isAnswered = (try? await client.ask(act)) != nil
+            if isAnswered && operation == .notification { try await bench.poll(for: .seconds(2), Self.isSettled) }
+            bench.shim.disarm()
+            if !bench.shim.hasStruck { break }
+            calls[bench.shim.name, default: 0] += 1
+            try await bench.servers[0].isKilled()
+            row.recoveries.append(try await bench.start(for: Shimmed()))
+        }
+        bench.journal.cut()
+        row.rounds = 1
+        row.acknowledged = bench.journal.counts.told - before.told
+        row.notes["\(operation) (\(moment))"] = calls.values.reduce(0, +)
+        let names = calls.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        say("\(bench.place.engine) points of \(operation), killed \(moment): \(names)")
+        return try await bench.close(&row, "\(operation) \(moment)", since: .now)
+    }
+
+    /// What comes before the operation itself, and is not struck.
+    private func prepare(_ operation: Operation, _ client: inout Client) async throws -> Client.Act {
+        switch operation {
+        case .attach:
+            let (sale, jws) = client.makeSale()
+            return try client.attachment(sale, jws, by: client.user)
+        case .checkout: return try client.checkout(at: Configuration.urlAccount).act
+        case .notification: return try client.notification(try await open(&client).order, event: client.nextKey())
+        case .cancellation: return try client.cancellation(try await open(&client).order, key: client.nextKey())
+        case .token:
+            let (order, wallet) = try await open(&client, at: Configuration.walletAccount)
+            return try client.token(order, boundTo: wallet)
+        case .refund:
+            return try client.refund(try await open(&client, at: Configuration.noneAccount).order, amount: nil)
+        }
+    }
+
+    private func open(
+        _ client: inout Client, at account: String = Configuration.urlAccount
+    ) async throws -> (order: OpenedOrder, wallet: String) {
+        let (cart, act) = try client.checkout(at: account)
+        guard case .opened(let order, let payment, let amount, let wallet) = try await client.ask(act) else {
+            throw Server.Failure(description: "no order can be opened")
+        }
+        return (OpenedOrder(id: order, payment: payment, cart: cart, amount: amount), wallet ?? "")
+    }
+
+    private static let isSettled: @Sendable (any Database) throws -> Bool = {
+        try $0.row("SELECT id FROM notifications WHERE status = 'stored'") == nil
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import TestSupport
+
+/// Nodes stop for longer than their leases last, others take over, and then they go on as if nothing had happened.
+struct ZombieFault: Fault {
+    static let name = "zombie"
+
+    let engine: TestEngine
+
+    /// SQLite has one node, whose own leases run out.
+    var nodes: Int { engine == .postgres ? 6 : 1 }
+
+    /// A settlement's lease lasts 10 seconds, the dispatcher's 15.
+    private static let pause = Duration.seconds(16)
+
+    func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
+        let zombies = target.servers.count == 1 ? target.servers : Array(target.servers.dropLast())
+        var stopped: [ContinuousClock.Instant] = []
+        for zombie in zombies {
+            try await Task.sleep(for: .random(50...400, &dice))
+            zombie.send(SIGSTOP)
+            stopped.append(.now)
+        }
+        for (zombie, since) in zip(zombies, stopped) {
+            try await Task.sleep(until: since + Self.pause)
+            zombie.send(SIGCONT)
+        }
+        let resumed = ContinuousClock.now
+        for server in target.servers { _ = try await server.isReady() }
+        let recovery = resumed.duration(to: .now)
+        try await Task.sleep(for: .milliseconds(500))
+        notes["zombies", default: 0] += zombies.count
+        return .alive(recovery: recovery)
+    }
+}

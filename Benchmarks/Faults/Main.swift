@@ -1,0 +1,125 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+
+/// Hurts the server under load in many ways, and compares what clients were told with what is there.
+@main
+struct FaultTest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "paydesk-faults",
+        abstract: "Hurts `paydesk serve` under load and compares what clients were told with what is there.",
+        discussion: """
+            Faults: \(Plan.names.joined(separator: ", ")).
+
+            Exit codes: 0 everything that clients were told is there; 1 something is not (with --lose: every loss was \
+            reported); 2 the test itself could not run; 3 with --lose, a loss was not reported.
+            """)
+
+    @Option(help: "Only these faults, separated by commas.") var only = ""
+    @Option(help: "sqlite, postgres or both.") var engine = EngineChoice.both
+    @Option(help: "Decides what clients do, and when and how the faults strike; a random one where it is left out.")
+    var seed: UInt64?
+    @Option(help: "Rounds of each fault, in place of the plan's own.") var rounds: Int?
+    @Flag(help: "The plan of hours in place of the one of minutes.") var long = false
+    @Option(help: "The server to hurt.") var binary = ".build/release/paydesk"
+    @Option(help: "Clients at once.") var clients = 24
+    @Option(help: "Where configuration, database and output of the servers are kept.") var folder = ".build/faults"
+    @Option(help: "The source of the library that is preloaded.") var shim = "Benchmarks/Faults/Shim/shim.c"
+    @Flag(help: "Tests this test: takes away what clients were told, and exits with 1 when all of it is reported.")
+    var lose = false
+
+    @Flag(help: "Tests this test: fsync makes nothing durable in the power cuts, which must be reported (exit 1).")
+    var lies = false
+
+    private var names: Set<String> { Set(only.split(separator: ",").map(String.init)) }
+
+    func validate() throws {
+        guard rounds.map({ $0 > 0 }) ?? true, (2...200).contains(clients) else {
+            throw ValidationError("--rounds must be positive, and --clients 2 to 200.")
+        }
+        if let unknown = names.subtracting(Plan.names).min() { throw ValidationError("There is no fault \(unknown).") }
+    }
+
+    func run() async throws {
+        let seed = seed ?? UInt64.random(in: 1...999_999_999)
+        let repetition = [
+            "--seed \(seed)", "--engine \(engine)", only.isEmpty ? nil : "--only \(only)",
+            rounds.map { "--rounds \($0)" }, long ? "--long" : nil, lose ? "--lose" : nil,
+            lies ? "--lies" : nil,
+        ]
+        say("seed \(seed); again: paydesk-faults \(repetition.compactMap(\.self).joined(separator: " "))")
+        do {
+            if lose { throw ExitCode(try await everyLossIsReported(seed) ? 1 : 3) }
+            let plan = Plan(seed: seed, isLong: long, engines: engine.engines, only: names, rounds: rounds, lies: lies)
+            if try await !run(plan) { throw ExitCode(1) }
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            say("the test cannot run: \(error)")
+            throw ExitCode(2)
+        }
+    }
+
+    /// Runs both engines beside each other.
+    private func run(_ plan: Plan) async throws -> Bool {
+        var summary = Summary()
+        try await withThrowingTaskGroup(of: Summary.self) { group in
+            for (index, engine) in engine.engines.enumerated() {
+                group.addTask { try await run(plan, engine, firstPlace: index * 1_000) }
+            }
+            for try await part in group {
+                for row in part.rows { summary.add(row) }
+            }
+        }
+        summary.show()
+        return summary.isClean
+    }
+
+    private func run(_ plan: Plan, _ engine: TestEngine, firstPlace: Int) async throws -> Summary {
+        var summary = Summary()
+        for (index, part) in plan.parts(engine).enumerated() {
+            let small =
+                part.contains { $0.fault is DiskFullFault && $0.fault.obstacle == nil } ? folder + "/small" : nil
+            if let small { try await SmallDisk.mount(Place.absolute(small)) }
+            let bench = try await bench(engine, number: firstPlace + index, in: small ?? folder)
+            var isClean = true
+            for step in part where isClean {
+                if let obstacle = step.fault.obstacle {
+                    say("\(engine) \(step.name): SKIPPED, \(obstacle)")
+                    continue
+                }
+                let last = step.first + step.rounds - 1
+                for number in step.first...last where isClean {
+                    let seed = RoundSeed(plan.seed, step.name, number, isLast: number == last)
+                    isClean = try await step.fault.run(bench, seed)
+                }
+                say("\(Self.clock()) \(engine) \(step.name): to round \(last)")
+            }
+            if isClean { isClean = try await bench.finish() } else { try await bench.stop() }
+            if let small { try await SmallDisk.unmount(Place.absolute(small)) }
+            for row in bench.summary.rows { summary.add(row) }
+            // A long run that is ended before its time has shown what it found until then.
+            for row in bench.summary.rows { say(row.line) }
+            if !isClean { break }
+        }
+        return summary
+    }
+
+    private func bench(_ engine: TestEngine, number: Int, in folder: String) async throws -> Bench {
+        try await Bench(
+            try Place(engine, folder: folder, number: number), binary: Place.absolute(binary), clients: clients,
+            shimSource: shim)
+    }
+
+    private static func clock() -> String { Date().formatted(.iso8601.time(includingFractionalSeconds: false)) }
+
+    private func everyLossIsReported(_ seed: UInt64) async throws -> Bool {
+        var isComplete = true
+        for (index, engine) in engine.engines.enumerated() {
+            isComplete =
+                try await bench(engine, number: index, in: folder).lose(rounds: rounds ?? 2, seed: seed)
+                && isComplete
+        }
+        return isComplete
+    }
+}

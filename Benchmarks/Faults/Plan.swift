@@ -1,0 +1,73 @@
+import TestSupport
+
+/// What runs: for each engine parts, each with a database of its own, of some rounds of some faults.
+struct Plan: Sendable {
+    /// So many rounds of one fault.
+    struct Step: Sendable {
+        let fault: any Scenario
+        let rounds: Int
+        /// The number of the first.
+        var first = 1
+
+        var name: String { type(of: fault).name }
+    }
+
+    /// A database grows with its rounds, and every comparison reads it; a short run waits for the last leases once.
+    private static let partLength = (short: 200, long: 50)
+
+    let seed: UInt64
+    private let partLength: Int
+    private let steps: [TestEngine: [Step]]
+
+    /// - Parameters:
+    ///   - only: the names of the faults; all where it is empty.
+    ///   - rounds: of each fault, in place of the plan's own.
+    ///   - lies: whether fsync makes nothing durable in power cuts.
+    init(seed: UInt64, isLong: Bool, engines: [TestEngine], only: Set<String>, rounds: Int?, lies: Bool = false) {
+        self.seed = seed
+        partLength = isLong ? Self.partLength.long : Self.partLength.short
+        var steps: [TestEngine: [Step]] = [:]
+        for engine in engines {
+            steps[engine] = Self.all(engine, lies: lies).compactMap { fault, short, long in
+                let name = type(of: fault).name
+                guard type(of: fault).engines.contains(engine), only.isEmpty || only.contains(name) else { return nil }
+                return Step(fault: fault, rounds: rounds ?? (isLong ? long : short))
+            }
+        }
+        self.steps = steps
+    }
+
+    /// Every fault, with its rounds in a short and in a long run.
+    private static func all(_ engine: TestEngine, lies: Bool = false) -> [(any Scenario, short: Int, long: Int)] {
+        [
+            (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 40, 1_000),
+            (DiskErrorFault(), 10, 200), (SlowDiskFault(), 5, 50),
+            (DatabaseStopFault(), 5, 100), (ConnectionCutFault(), 5, 60),
+            (ZombieFault(engine: engine), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5),
+            (ClockFault(), 1, 10), (DiskFullFault(), 2, 10),
+        ]
+    }
+
+    static var names: [String] { all(.sqlite).map { type(of: $0.0).name } }
+
+    /// The steps of an engine in parts: several short ones share a database, a long one has several.
+    func parts(_ engine: TestEngine) -> [[Step]] {
+        var parts: [[Step]] = []
+        var length = 0
+        for step in steps[engine] ?? [] {
+            var first = 1
+            while first <= step.rounds {
+                // A full disk needs a disk of its own.
+                if parts.isEmpty || length >= partLength || step.fault is DiskFullFault {
+                    parts.append([])
+                    length = 0
+                }
+                let count = min(step.rounds - first + 1, partLength - length)
+                parts[parts.count - 1].append(Step(fault: step.fault, rounds: count, first: first))
+                first += count
+                length += count
+            }
+        }
+        return parts
+    }
+}

@@ -1,0 +1,29 @@
+/// What decides a round: what its clients do, and when and how the fault strikes.
+struct RoundSeed: Sendable, CustomStringConvertible {
+    let seed: UInt64
+    /// The fault's name as a number.
+    let fault: Int
+    let number: Int
+    /// Nothing of this fault follows on this database.
+    var isLast = false
+
+    init(_ seed: UInt64, _ fault: String, _ number: Int, isLast: Bool = false) {
+        self.isLast = isLast
+        self.seed = seed
+        self.fault = fault.utf8.reduce(0) { ($0 * 31 + Int($1)) % 1_000_003 }
+        self.number = number
+    }
+
+    var description: String { "round \(number)" }
+
+    var dice: Dice { Dice(seed, fault, number) }
+
+    /// The clients, spread over the nodes; each has a user of its own, whose purchases the next one claims too.
+    func clients(_ count: Int, round: Int, _ journal: Journal, adminKey: String, ports: [UInt16]) -> [Client] {
+        (0..<count).map { index in
+            Client(
+                journal, user: "r\(round)-c\(index)", rival: "r\(round)-c\((index + 1) % count)", adminKey: adminKey,
+                port: ports[index % ports.count], dice: Dice(seed, fault, number, index))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Connections that only hold the server: idle ones, and ones that send a byte a second; each is made again when it ends.
+final class Crowd: Sendable {
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let port: UInt16
+    private let isOver = Atomic<Bool>(false)
+    private let open = Atomic<Int>(0)
+
+    init(port: UInt16) { self.port = port }
+
+    var connections: Int { open.load(ordering: .relaxed) }
+
+    /// Opens so many of each kind, four hundred a second, and returns when all are there.
+    ///
+    /// They come and so they end over half a minute: all at once would measure how fast connections are made.
+    func gather(idle: Int, dribbling: Int) async throws {
+        let loop = group.next()
+        let all = idle + dribbling
+        for first in stride(from: 0, to: all, by: 40) {
+            // The two kinds are mixed evenly.
+            let joining = (first..<min(first + 40, all)).map { number in
+                join(isDribbling: number * dribbling / all != (number + 1) * dribbling / all)
+            }
+            try await EventLoopFuture.andAllSucceed(joining, on: loop).get()
+            try await loop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
+        }
+    }
+
+    func leave() async throws {
+        isOver.store(true, ordering: .relaxed)
+        try await group.shutdownGracefully()
+    }
+
+    @discardableResult
+    private func join(isDribbling: Bool) -> EventLoopFuture<Void> {
+        ClientBootstrap(group: group)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if isDribbling { try channel.pipeline.syncOperations.addHandler(Dribble()) }
+                }
+            }
+            .connect(host: "127.0.0.1", port: Int(port))
+            .map { [self] channel in
+                open.add(1, ordering: .relaxed)
+                channel.closeFuture.whenComplete { [self] _ in
+                    open.subtract(1, ordering: .relaxed)
+                    if !isOver.load(ordering: .relaxed) { join(isDribbling: isDribbling) }
+                }
+            }
+            .flatMapError { [self] error in
+                // A server that is busy lets a connection wait; whoever means to hold it tries again.
+                isOver.load(ordering: .relaxed)
+                    ? group.next().makeFailedFuture(error) : join(isDribbling: isDribbling)
+            }
+    }
+}
+
+/// Sends a request's head one byte a second and never ends it.
+private final class Dribble: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private var task: RepeatedTask?
+
+    func channelActive(context: ChannelHandlerContext) {
+        let channel = context.channel
+        task = context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { _ in
+            channel.writeAndFlush(ByteBuffer(string: "G"), promise: nil)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { task?.cancel() }
+}
