@@ -23,10 +23,12 @@ run: packages-run
 	.build/release/paydesk serve
 
 # The tests' databases go to memory where there is room for them: durability is not what they measure, and a busy disk
-# makes them many times slower.
+# makes them many times slower. As many tests at once as keep the cores busy: all at once only wait for each other.
+TEST = TMPDIR=$$(sh Tests/Scripts/scratch.sh) sh Tests/Scripts/test.sh $(SWIFT) test --skip-build \
+    --experimental-maximum-parallelization-width 16
 test: packages-test
 	$(SWIFT) build --build-tests
-	TMPDIR=$$(sh Tests/Scripts/scratch.sh) $(SWIFT) test --skip-build
+	$(TEST)
 
 lint:
 	@$(SWIFT) format lint --strict $(SOURCES)
@@ -47,11 +49,9 @@ fuzz:
 # keeps to its end, such as its database server's watcher, is meant to stay.
 sanitize: packages-test
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
-	TMPDIR=$$(sh Tests/Scripts/scratch.sh) TSAN_OPTIONS=exitcode=66:second_deadlock_stack=1 \
-	    $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread
+	TSAN_OPTIONS=exitcode=66:second_deadlock_stack=1 $(TEST) --sanitize=thread --scratch-path .build-thread
 	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
-	TMPDIR=$$(sh Tests/Scripts/scratch.sh) ASAN_OPTIONS=detect_leaks=0 \
-	    $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address
+	ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build-address
 
 smoke:
 	$(SWIFT) build --product paydesk

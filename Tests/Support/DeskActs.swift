@@ -140,25 +140,10 @@ extension Desk {
         return CallContext(actor: .user, requestID: "req_test", idempotency: run)
     }
 
-    /// So many seconds pass, for the node and for the stored times that count by the database's clock.
+    /// So many seconds pass, for the node and for its database.
     package func pass(seconds: Int64) async throws {
         clock.advance(seconds: seconds)
-        guard engine == .postgres else { return }
-        try await store.write { tx in
-            try tx.run(
-                "UPDATE orders SET expires_at = expires_at - ?, refreshed_at = refreshed_at - ?", seconds, seconds)
-            try tx.run("UPDATE jobs SET run_at = run_at - ?, lease_until = lease_until - ?", seconds, seconds)
-            try tx.run("UPDATE payments SET created_at = created_at - ?", seconds)
-            try tx.run("UPDATE refunds SET created_at = created_at - ?", seconds)
-            try tx.run("UPDATE receipts SET received_at = received_at - ?", seconds)
-            try tx.run("UPDATE deliveries SET next_at = next_at - ?", seconds)
-            try tx.run(
-                "UPDATE webhooks SET failing_since = failing_since - ?, previous_until = previous_until - ?", seconds,
-                seconds)
-            try tx.run(
-                "UPDATE idempotency_keys SET created_at = created_at - ?, lease_until = lease_until - ?", seconds,
-                seconds)
-        }
+        try await database.advanceClock(seconds: seconds)
     }
 
     /// The process ended in the middle of every run: their leases are over, their answers were never stored.

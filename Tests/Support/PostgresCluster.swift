@@ -15,6 +15,9 @@ package struct PostgresCluster: Sendable {
 
     package static func running() throws -> PostgresCluster { try shared.get() }
 
+    /// Where a test's database has what takes the place of PostgreSQL's own functions.
+    static let schema = "paydesk_test"
+
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -116,7 +119,7 @@ package struct PostgresCluster: Sendable {
         let options = [
             "-p \(port)", "-c listen_addresses=127.0.0.1", "-c unix_socket_directories=''", "-c fsync=off",
             "-c full_page_writes=off", "-c max_connections=400", "-c shared_buffers=64MB", "-c deadlock_timeout=50ms",
-            "-c autovacuum=off",
+            "-c autovacuum=off", "-c search_path=public,\(schema),pg_catalog",
         ]
         let place = ["-D", folder + "/data", "-l", folder + "/log"]
         try run(programs + "/pg_ctl", place + ["-w", "-t", "60", "-o", options.joined(separator: " "), "start"])

@@ -8,8 +8,30 @@ package struct TestDatabase: Sendable {
     package let url: DatabaseURL
     private let cleanUp: @Sendable () async throws -> Void
 
-    /// The time that a SQLite store of a test gives for the database's: 2026-01-01T00:00:00Z.
+    /// The time of every test's database, until it is told otherwise: 2026-01-01T00:00:00Z.
     package static let time: Int64 = 1_767_225_600
+
+    /// PostgreSQL's clock stands still too: a function of a schema that its sessions look into before `pg_catalog`.
+    ///
+    /// Otherwise a busy machine decides what is due between two looks of a test.
+    static let stopClock: @Sendable (any Transaction) throws -> Void = { tx in
+        try tx.run("CREATE SCHEMA \(PostgresCluster.schema)")
+        try tx.run("CREATE TABLE \(PostgresCluster.schema).clock (now BIGINT NOT NULL)")
+        try tx.run("INSERT INTO \(PostgresCluster.schema).clock VALUES (?)", time)
+        try tx.run(
+            """
+            CREATE FUNCTION \(PostgresCluster.schema).clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
+            AS 'SELECT to_timestamp(now) FROM \(PostgresCluster.schema).clock'
+            """)
+    }
+
+    /// Lets so many seconds pass for PostgreSQL; SQLite has its node's time.
+    package func advanceClock(seconds: Int64) async throws {
+        guard engine == .postgres else { return }
+        try await store.write { tx in
+            try tx.run("UPDATE \(PostgresCluster.schema).clock SET now = now + ?", seconds)
+        }
+    }
 
     /// Copies the migrated template of this list of migrations, and opens a store with few connections on the copy.
     ///

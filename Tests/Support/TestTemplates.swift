@@ -56,6 +56,7 @@ actor TestTemplates {
         let result: Result<Void, any Error>
         do {
             try await Migrator.apply(migrations, to: store, at: TestDatabase.time)
+            if engine == .postgres { try await store.write(TestDatabase.stopClock) }
             result = .success(())
         } catch {
             result = .failure(error)

@@ -202,8 +202,7 @@ import Testing
     func `the database has a time`(engine: TestEngine) async throws {
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let time = try await store.engine.databaseTime()
-            #expect(time >= TestDatabase.time)
-            #expect(engine == .postgres || time == TestDatabase.time)
+            #expect(time == TestDatabase.time)
         }
     }
 
