@@ -30,6 +30,12 @@ package struct KeyRing: Sendable {
         self.all = all
     }
 
+    /// Whether the key that sealed this is in the ring; the secret stays closed.
+    package func hasKey(of sealed: Data) -> Bool {
+        let id = Data(sealed.dropFirst().prefix(Self.idLength))
+        return all.contains { $0.id == id }
+    }
+
     /// - Parameter place: where the result is stored, such as "payments.contract/pay_…"; it opens only there.
     package func seal(_ plaintext: Data, place: String) throws(KeyRingError) -> Data {
         do {

@@ -13,7 +13,7 @@ struct DoctorTests {
         #expect(try await installation.run("migrate").status == 0)
         let after = try await installation.run("doctor", "--json")
         #expect(after.status == 0, "\(after.output) \(after.errors)")
-        for check in ["configuration", "database", "migrations", "clock", "catalogue", "account box"] {
+        for check in ["configuration", "database", "migrations", "clock", "keys", "catalogue", "account box"] {
             #expect(after.output.contains("\"check\":\"\(check)\",\"detail\""), "\(check)")
         }
     }
@@ -53,6 +53,24 @@ struct DoctorTests {
         }
         try await StoredFile.run("DELETE FROM account_overrides", in: file)
         #expect(try await installation.run("doctor").status == 0)
+    }
+
+    @Test
+    func `it fails where the key is lost that sealed what is there, and a server's start says so`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { server in
+            _ = try await installation.buy(try await installation.token())
+            #expect(try await installation.run("doctor").status == 0)
+            #expect(!server.errors.contains("secrets.keys"))
+        }
+        // Development makes new secrets where there are none.
+        try FileManager.default.removeItem(atPath: installation.folder.path + "/var/development-secrets.json")
+        let doctor = try await installation.run("doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("FAIL keys: secrets.keys lacks the key"))
+        try await installation.whileServing { server in
+            #expect(server.errors.contains("secrets.keys lacks the key"))
+        }
     }
 
     /// An answer to every request of the doctor's at once.

@@ -39,8 +39,8 @@ struct Pipeline: Sendable {
                     ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
         }
         meter.record(response.status, ContinuousClock.now - started)
-        logger.debug(
-            "request",
+        logger.log(
+            level: response.status == .internalServerError ? .error : .debug, "request",
             metadata: [
                 "route": "\(endpoint.method) \(endpoint.path)", "status": "\(response.status.code)",
                 "request_id": "\(requestID)",

@@ -82,6 +82,13 @@ struct Doctor: AsyncParsableCommand {
         var findings = readiness.checks.sorted { $0.key < $1.key }.map {
             Finding(check: $0.key, good: $0.value == "ok", detail: $0.value)
         }
+        let lacksKey = try await gateway.lacksKey()
+        findings.append(
+            Finding(
+                check: "keys", good: !lacksKey,
+                detail: lacksKey
+                    ? "secrets.keys lacks the key that sealed what is in the database; put it back, after the new one"
+                    : "secrets.keys opens what was sealed last"))
         let accounts = try await gateway.listAccounts()
         if !offline { await fetchManifests(accounts.map(\.account)) }
         for view in accounts {

@@ -101,6 +101,7 @@ struct Serve: AsyncParsableCommand {
             _ = try await gateway.importCatalogue(configuration.catalogue, context: context)
         }
         try await gateway.warnOfUnreadableRouting()
+        try await gateway.warnOfMissingKey()
     }
 
     private static func application(

@@ -1,0 +1,16 @@
+package import Foundation
+
+extension Database {
+    /// The newest sealed secret of each kind that a node has to open.
+    package func newestSealed() throws(StoreError) -> [Data] {
+        var newest: [Data] = []
+        for select in [
+            "SELECT secret AS sealed FROM webhooks ORDER BY id DESC LIMIT 1",
+            "SELECT instruction AS sealed FROM payments WHERE instruction IS NOT NULL ORDER BY id DESC LIMIT 1",
+            "SELECT body AS sealed FROM notifications WHERE body IS NOT NULL ORDER BY id DESC LIMIT 1",
+        ] {
+            if let row = try row(select) { newest.append(try row.blob("sealed")) }
+        }
+        return newest
+    }
+}
