@@ -84,6 +84,26 @@ struct JobRunnerTests {
     }
 
     @Test
+    func `a worker that starts while its database is away begins when it is there`() async throws {
+        try await withDesk(on: .postgres) { desk in
+            let proxy = try PostgresProxy(to: PostgresCluster.running().port)
+            defer { proxy.stop() }
+            proxy.stop()
+            let store = try desk.database.openAnother(through: proxy)
+            let node = desk.node(store: store) { duration in
+                // The first pause is the one before it looks again.
+                if (try? proxy.restart()) == nil { await Pauses.forever(duration) }
+            }
+            let group = ServiceGroup(services: [JobRunner(gateway: node)], logger: node.logger)
+            let running = Task { try await group.run() }
+            while try await desk.count("jobs WHERE kind = 'find_work'") == 0 { await Task.yield() }
+            await group.triggerGracefulShutdown()
+            try await running.value
+            await store.engine.close()
+        }
+    }
+
+    @Test
     func `a signal reaches who waits, and who looks away for a moment`() async {
         let signal = JobSignal()
         let seen = signal.asked

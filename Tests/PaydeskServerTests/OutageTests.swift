@@ -84,6 +84,37 @@ struct OutageTests {
             body: isPost ? #"{"sku":"coins","platform":"web","currency":"CNY"}"# : "")
     }
 
+    @Test(arguments: Outage.allCases)
+    func `a node that starts before its database waits for it`(_ outage: Outage) async throws {
+        let cluster = try PostgresCluster.running()
+        let proxy = try PostgresProxy(to: cluster.port)
+        defer { proxy.stop() }
+        let name = "paydesk_start_\(proxy.port)"
+        try cluster.administer("CREATE DATABASE \(name)")
+        let url = "postgres://paydesk@127.0.0.1:\(proxy.port)/\(name)?sslmode=disable&gssencmode=disable"
+        let installation = try Installation(database: url)
+        switch outage {
+        case .gone: proxy.stop()
+        case .silent: proxy.cut(.silent)
+        }
+        let server = try installation.start("serve")
+        while !server.errors.contains("does not answer yet") {
+            try #require(server.ended() == nil, "\(server.errors)")
+            await SpawnedProgram.pause()
+        }
+        switch outage {
+        case .gone: try proxy.restart()
+        case .silent: proxy.cut(.never)
+        }
+        while await LoopbackHTTP.send("GET", "/readyz", port: installation.port)?.status != 200 {
+            try #require(server.ended() == nil, "\(server.errors)")
+            await SpawnedProgram.pause()
+        }
+        server.send(SIGTERM)
+        #expect(try await server.wait() == 0, "\(server.errors)")
+        try cluster.administer("DROP DATABASE \(name) WITH (FORCE)")
+    }
+
     @Test
     func `a stop answers whatever was accepted, and what comes later is not served`() async throws {
         let installation = try Installation(delay: 1_500)

@@ -6,6 +6,7 @@ package struct TestDatabase: Sendable {
     package let store: Store
     package let engine: TestEngine
     package let url: DatabaseURL
+    private let name: String
     private let cleanUp: @Sendable () async throws -> Void
 
     /// The time of every test's database, until it is told otherwise: 2026-01-01T00:00:00Z.
@@ -60,14 +61,14 @@ package struct TestDatabase: Sendable {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try FileManager.default.copyItem(at: URL(fileURLWithPath: template), to: file)
             let url = try DatabaseURL("sqlite:\(file.path)")
-            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url) {
+            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url, name: name) {
                 try FileManager.default.removeItem(at: folder)
             }
         case .postgres:
             let cluster = try PostgresCluster.running()
             try await TestTemplates.administer("CREATE DATABASE \(name) TEMPLATE \(template)")
             let url = try cluster.url(database: name)
-            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url) {
+            return TestDatabase(store: try open(url, rehearse: rehearse), engine: engine, url: url, name: name) {
                 try await TestTemplates.administer("DROP DATABASE \(name) WITH (FORCE)")
             }
         }
@@ -78,6 +79,11 @@ package struct TestDatabase: Sendable {
     /// - Parameter retries: how often a lost race is run again; 0 shows each one.
     package func openAnother(retries: Int = PostgresSettings().retries, node: String? = nil) throws -> Store {
         try Self.open(url, rehearse: false, retries: retries, node: node)
+    }
+
+    /// A second store whose way to PostgreSQL is a proxy.
+    package func openAnother(through proxy: PostgresProxy) throws -> Store {
+        try Self.open(PostgresCluster.running().url(database: name, port: proxy.port), rehearse: false)
     }
 
     /// Closes the store and removes the database.

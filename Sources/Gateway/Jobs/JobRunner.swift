@@ -66,10 +66,21 @@ package struct JobRunner: Service {
 
     /// Works until the graceful shutdown; jobs under way are finished.
     package func run() async throws {
-        try await gateway.endOldLeases()
-        try await gateway.prepareJobs()
+        try await prepare()
         await withDiscardingTaskGroup { group in
             for lane in lanes { group.addTask { await work(lane) } }
+        }
+    }
+
+    /// Makes the jobs that there always are, as soon as the database answers: it may be coming up just now.
+    private func prepare() async throws(GatewayError) {
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            do throws(GatewayError) {
+                try await gateway.endOldLeases()
+                return try await gateway.prepareJobs()
+            } catch .temporarilyUnavailable {
+                await cancelWhenGracefulShutdown { await gateway.pause(interval) }
+            }
         }
     }
 

@@ -44,7 +44,8 @@ struct Serve: AsyncParsableCommand {
     private static func serve(
         _ configuration: Configuration, metrics: PrometheusMetrics, logger: Logger
     ) async throws {
-        let store = try await configuration.openDatabase { [logger] failure in
+        let waiting = WaitForDatabase(logger: logger)
+        let store = try await configuration.openDatabase(waiting: waiting) { [logger] failure in
             logger.critical("the storage failed; the process stops", metadata: ["reason": "\(failure)"])
             Foundation.exit(3)
         }
@@ -61,7 +62,7 @@ struct Serve: AsyncParsableCommand {
             metrics.observe(gauge: "paydesk_account_health", by: "account") {
                 Dictionary(uniqueKeysWithValues: traffic.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
             }
-            try await prepare(composition.gateway, configuration)
+            try await waiting { try await prepare(composition.gateway, configuration) }
             let census = NodeCensus(store: store, pause: Live.pause)
             await census.take()
             let api = try composition.api(

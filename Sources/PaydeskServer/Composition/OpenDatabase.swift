@@ -13,29 +13,31 @@ extension Configuration {
     /// Opens the database for this process alone and brings its schema up to date, or refuses.
     ///
     /// An embedded database and development migrate by themselves; production on PostgreSQL waits for `migrate`.
-    func openDatabase(onFailure: @escaping @Sendable (StoreError) -> Void) async throws(CommandError) -> Store {
+    func openDatabase(
+        waiting: WaitForDatabase, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) async throws(CommandError) -> Store {
         // A name of its own, by which the nodes of one database are counted.
         let node = Live.random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let store = try openUnmigrated(node: node, onFailure: onFailure)
-        do throws(CommandError) {
-            try await migrate(store)
+        do {
+            try await waiting { try await applyMigrations(to: store) }
             return store
         } catch {
             await store.engine.close()
-            throw error
+            throw .store(error)
         }
     }
 
     /// Applies pending migrations where that is allowed without being asked.
     func migrate(_ store: Store) async throws(CommandError) {
-        do {
-            if store.engine.dialect == .sqlite || isDevelopment {
-                try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
-            } else if try await !Migrator.pending(Migrations.all, in: store).isEmpty {
-                throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")
-            }
-        } catch {
-            throw .store(error)
+        do { try await applyMigrations(to: store) } catch { throw .store(error) }
+    }
+
+    private func applyMigrations(to store: Store) async throws {
+        if store.engine.dialect == .sqlite || isDevelopment {
+            try await Migrator.apply(Migrations.all, to: store, at: Live.seconds())
+        } else if try await !Migrator.pending(Migrations.all, in: store).isEmpty {
+            throw CommandError.database("paydesk: the database has pending migrations; run `paydesk migrate` first")
         }
     }
 
