@@ -1,3 +1,4 @@
+import Foundation
 import Store
 import TestSupport
 
@@ -34,6 +35,11 @@ final class Bench {
         try await start()
         adminKey = try await servers[0].makeAdminKey()
         try await receiver.subscribe(at: place.port, adminKey)
+    }
+
+    /// A run that cannot go on leaves no server behind.
+    deinit {
+        for server in servers where server.ended() == nil { server.send(SIGKILL) }
     }
 
     // MARK: Servers

@@ -2,7 +2,7 @@ extension Store {
     /// Opens the database for `serve` and for commands that write.
     ///
     /// - Parameters:
-    ///   - node: the name of a process that serves, 16 characters (PostgreSQL only).
+    ///   - node: the name of a process that serves, 16 characters; nil for a command (PostgreSQL only).
     ///   - now: seconds since 1970 by the node's clock; PostgreSQL has its own.
     ///   - jitter: a random number in 0..<1, which spreads retries (PostgreSQL only).
     ///   - onFailure: called when the storage can no longer be trusted (SQLite only); the process has to stop.
@@ -16,7 +16,7 @@ extension Store {
         case .sqlite(let path):
             return Store(engine: try SQLiteEngine(path: path, rehearse: rehearse, now: now, onFailure: onFailure))
         case .postgres(let address):
-            var settings = PostgresSettings()
+            var settings = node == nil ? PostgresSettings.ofCommand : PostgresSettings()
             settings.connections = connections
             settings.rehearse = rehearse
             settings.jitter = jitter
@@ -33,9 +33,9 @@ extension Store {
         case .sqlite(let path):
             return Store(engine: try SQLiteEngine(readOnly: path, now: now))
         case .postgres(let address):
-            var settings = PostgresSettings()
+            var settings = PostgresSettings.ofCommand
             settings.connections = 1
-            // A check reads whole tables, and nobody waits behind it.
+            // A check reads whole tables.
             settings.statementTimeout = .seconds(600)
             return Store(engine: PostgresEngine(address, settings: settings, readOnly: true))
         }

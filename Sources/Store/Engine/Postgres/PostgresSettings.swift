@@ -30,6 +30,15 @@ package struct PostgresSettings: Sendable {
     package var rehearse = false
 
     package init() {}
+
+    /// Those of a command, behind which nobody waits: a busy server may take its time.
+    package static var ofCommand: PostgresSettings {
+        var settings = PostgresSettings()
+        settings.patience = .seconds(10)
+        settings.silence = .seconds(10)
+        settings.probe = .seconds(10)
+        return settings
+    }
 }
 
 extension Duration {
