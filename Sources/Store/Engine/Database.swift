@@ -23,12 +23,22 @@ package protocol Transaction: Database {
     /// Runs a statement and returns the number of rows that it touched.
     @discardableResult
     func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int
+
+    /// Runs a statement of which nobody has to know what it touched.
+    ///
+    /// It may be sent along with the next one: its failure then shows there, or at the end of the closure.
+    func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError)
 }
 
 extension Transaction {
     @discardableResult
     package func run(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Int {
         try execute(sql, arguments)
+    }
+
+    /// ``enqueue(_:_:)``.
+    package func send(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) {
+        try enqueue(sql, arguments)
     }
 }
 

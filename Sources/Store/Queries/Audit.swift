@@ -48,7 +48,7 @@ extension Transaction {
             "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)
         let position = (try last?.int("position") ?? 0) + 1
         let digest = entry.digest(after: try last?.blob("digest") ?? Data(), position: position)
-        try run(
+        try send(
             """
             INSERT INTO audit (subject, position, at, actor, request_id, action, before, after, digest)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -56,7 +56,7 @@ extension Transaction {
             entry.subject, position, entry.at, entry.actor, entry.requestID, entry.action, entry.before, entry.after,
             digest)
         guard let user, let reason = entry.reason, !reason.isEmpty else { return }
-        try run(
+        try send(
             """
             INSERT INTO audit_reasons (subject, position, user_id, reason)
             SELECT ?, ?, u.id, ? FROM users u WHERE u.id = ?

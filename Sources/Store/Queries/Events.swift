@@ -27,7 +27,7 @@ package struct EventRecord: Sendable {
 extension Transaction {
     /// Appends an event under the next number of its subject; the caller holds the subject's row lock.
     package func appendEvent(_ event: EventRecord) throws(StoreError) {
-        try run(
+        try send(
             """
             INSERT INTO events (id, subject, sequence, type, user_id, partner, at, data)
             VALUES (?, ?, (SELECT COALESCE(MAX(sequence), 0) + 1 FROM events WHERE subject = ?), ?, ?, ?, ?, ?)

@@ -117,7 +117,7 @@ extension Database {
 
 extension Transaction {
     package func insertOrder(_ order: Order) throws(StoreError) {
-        try run(
+        try send(
             """
             INSERT INTO orders (id, user_id, origin, sku, quantity, terms, days, amount, currency, state, charged,
                 charged_currency, platform, environment, partner, return_url, metadata, created_at, expires_at, paid_at,
@@ -151,7 +151,7 @@ extension Transaction {
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
         // Nothing more is opened for it.
         if old == .open {
-            try run("UPDATE payments SET payer_address = NULL WHERE order_id = ? AND payer_address IS NOT NULL", id)
+            try send("UPDATE payments SET payer_address = NULL WHERE order_id = ? AND payer_address IS NOT NULL", id)
         }
     }
 
@@ -170,7 +170,7 @@ extension Transaction {
     package func appendTimeline(
         _ order: ID<Order>, type: String, detail: String, limit: Int64, at now: Timestamp
     ) throws(StoreError) {
-        try run(
+        try send(
             """
             INSERT INTO order_timeline (order_id, position, at, type, detail)
             SELECT ?, COUNT(*) + 1, ?, ?, ? FROM order_timeline WHERE order_id = ? HAVING COUNT(*) < ?

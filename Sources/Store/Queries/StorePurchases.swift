@@ -274,7 +274,7 @@ extension Transaction {
     package func placePurchase(
         _ purchase: StorePurchase, key: String, user: ID<User>?, sku: SKUCode?, days: Int64?, order: ID<Order>?
     ) throws(StoreError) {
-        try run(
+        try send(
             "UPDATE purchases SET user_id = ?, sku = ?, days = ?, order_id = ? WHERE environment = ? AND key = ?",
             user, sku, days, order, purchase.environment.rawValue, key)
     }

@@ -61,7 +61,7 @@ extension Transaction {
         let made = try run(
             "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING", candidate, external.rawValue)
         guard made == 0 else {
-            try run("INSERT INTO user_states (user_id, created_at) VALUES (?, ?)", candidate, now)
+            try send("INSERT INTO user_states (user_id, created_at) VALUES (?, ?)", candidate, now)
             return candidate
         }
         guard let known = try userID(external) else { throw .unavailable("a user was made at the same moment") }

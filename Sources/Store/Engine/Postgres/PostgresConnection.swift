@@ -5,10 +5,13 @@ import Foundation
 ///
 /// libpq is driven through its asynchronous calls and `poll`, so that every wait has an end.
 package final class PostgresConnection {
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
+    let pulse: PostgresPulse?
     private let settings: PostgresSettings
-    private let pulse: PostgresPulse?
-    private var statements: PostgresStatementCache
+    var statements: PostgresStatementCache
+    var pipeline = PostgresPipeline()
+    /// Whether the answer to a command that nobody waited for is still to be read.
+    private var isOwedReply = false
     /// How long to wait for a reply; nil waits as long as the connection stands.
     ///
     /// The server's own limit ends a
@@ -50,6 +53,8 @@ package final class PostgresConnection {
 
     var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
     var isInTransaction: Bool { PQtransactionStatus(pointer) == PQTRANS_INTRANS }
+    /// Whether the server knows of no transaction.
+    var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
     /// Whether the server has not hung up yet, as far as this machine knows.
     func isStillThere() -> Bool {
@@ -79,47 +84,31 @@ package final class PostgresConnection {
 
     @discardableResult
     func command(_ sql: String) throws(PostgresFault) -> PostgresResult {
+        try takeReply()
         guard PQsendQuery(pointer, sql) == 1 else { throw .lost(lastMessage) }
         return try reply()
     }
 
-    /// Runs one statement with bound values, prepared once per text and types.
-    func execute(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) -> PostgresResult {
-        let arguments: PostgresArguments
-        do { arguments = try PostgresArguments(values) } catch { throw .refused(error) }
-        let name = try prepared(PostgresStatementCache.Key(sql: sql, types: arguments.types))
-        let isSent = arguments.withPointers { count, values, lengths, formats in
-            PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
-        }
-        guard isSent else { throw .lost(lastMessage) }
-        return try reply()
+    /// Sends a command and does not wait for its answer, which is read before anything else is sent.
+    func post(_ sql: String) throws(PostgresFault) {
+        try takeReply()
+        guard PQsendQuery(pointer, sql) == 1 else { throw .lost(lastMessage) }
+        isOwedReply = true
     }
 
-    private func prepared(_ key: PostgresStatementCache.Key) throws(PostgresFault) -> String {
-        if let name = statements.name(key) { return name }
-        if let old = statements.evict() { try command("DEALLOCATE \(old)") }
-        let name = statements.nextName()
-        let sql = PostgresPlaceholders.numbered(key.sql)
-        guard PQsendPrepare(pointer, name, sql, Int32(clamping: key.types.count), key.types) == 1 else {
-            throw .lost(lastMessage)
-        }
+    /// Reads the answer to what was posted; by now it has mostly come.
+    func takeReply() throws(PostgresFault) {
+        guard isOwedReply else { return }
+        isOwedReply = false
         _ = try reply()
-        statements.insert(key, name: name)
-        return name
     }
 
     // MARK: Waiting
 
     /// The result of what was sent last; all its results are taken, so the connection is free for the next statement.
     private func reply() throws(PostgresFault) -> PostgresResult {
-        let deadline = replyLimit.map { ContinuousClock.now + $0 }
         var last: PostgresResult?
-        while true {
-            while PQisBusy(pointer) == 1 {
-                try awaitReply(by: deadline)
-                guard PQconsumeInput(pointer) == 1 else { throw .lost(lastMessage) }
-            }
-            guard let result = PQgetResult(pointer).map(PostgresResult.init) else { break }
+        while let result = try nextResult() {
             if last?.isSuccess ?? true { last = result }
         }
         pulse?.heard()
@@ -127,6 +116,17 @@ package final class PostgresConnection {
         guard isOpen else { throw .lost(last.isSuccess ? lastMessage : PostgresFault(last).storeError.text) }
         guard last.isSuccess else { throw PostgresFault(last) }
         return last
+    }
+
+    /// The next result, waiting for it; nil at the end of a statement's.
+    func nextResult() throws(PostgresFault) -> PostgresResult? {
+        var deadline: ContinuousClock.Instant?
+        while PQisBusy(pointer) == 1 {
+            if deadline == nil { deadline = replyLimit.map { ContinuousClock.now + $0 } }
+            try awaitReply(by: deadline)
+            guard PQconsumeInput(pointer) == 1 else { throw .lost(lastMessage) }
+        }
+        return PQgetResult(pointer).map(PostgresResult.init)
     }
 
     /// Returns when there is something to read.
@@ -212,7 +212,7 @@ package final class PostgresConnection {
     }
 
     /// libpq's last message on one line; it can name the host and the user, never a password or a value.
-    private var lastMessage: String {
+    var lastMessage: String {
         let lines = String(cString: PQerrorMessage(pointer)).split(separator: "\n")
         return lines.isEmpty ? "the connection to PostgreSQL is lost" : lines.joined(separator: " ")
     }

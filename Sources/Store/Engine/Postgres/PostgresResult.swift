@@ -16,6 +16,12 @@ final class PostgresResult {
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY
     }
 
+    /// Whether the statement did not run because one before it in its pipeline failed.
+    var isSkipped: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_ABORTED }
+
+    /// Whether this is no statement's but the mark at the end of a pipeline.
+    var endsPipeline: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_SYNC }
+
     /// The command tag, such as "COMMIT" or "UPDATE 3".
     var command: String { String(cString: PQcmdStatus(pointer)) }
 

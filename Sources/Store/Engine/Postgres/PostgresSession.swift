@@ -75,8 +75,8 @@ final class PostgresSession {
     func read<T>(by deadline: ContinuousClock.Instant, _ body: (any Database) throws -> T) throws -> T {
         try repeated(by: deadline) { connection in
             attempt(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body) { value in
-                // The value is good whatever becomes of the end of a transaction that wrote nothing.
-                rollBack(connection)
+                // The value is good whatever becomes of the end of a transaction that wrote nothing, so nobody waits for it.
+                do throws(PostgresFault) { try connection.post("ROLLBACK") } catch { self.connection = nil }
                 return .done(value)
             }
         }
@@ -113,14 +113,13 @@ final class PostgresSession {
         _ connection: PostgresConnection, _ begin: String, _ body: (PostgresTransaction) throws -> T,
         finish: (T) -> Outcome<T>
     ) -> Outcome<T> {
-        do throws(PostgresFault) {
-            try connection.command(begin)
-        } catch {
-            return outcome(of: error, thrown: nil, connection)
-        }
+        // It goes with the first statement.
+        connection.enqueue(begin)
         defer { connection.restoreTimeLimits() }
         let transaction = PostgresTransaction(connection)
         let result = Result { try body(transaction) }
+        // Its failure is the transaction's.
+        if case .success = result { try? transaction.flush() }
         switch (result, transaction.fault) {
         case (.success(let value), nil):
             guard connection.isInTransaction else {
@@ -129,10 +128,10 @@ final class PostgresSession {
             }
             return finish(value)
         case (.success, let fault?):
-            rollBack(connection)
+            abandon(connection, after: fault)
             return outcome(of: fault, thrown: nil, connection)
         case (.failure(let error), let fault):
-            rollBack(connection)
+            abandon(connection, after: fault)
             return fault.map { outcome(of: $0, thrown: error, connection) } ?? .threw(error)
         }
     }
@@ -181,8 +180,16 @@ final class PostgresSession {
         }
     }
 
+    /// Ends a transaction that failed; a connection that is lost goes with it.
+    private func abandon(_ connection: PostgresConnection, after fault: PostgresFault?) {
+        if case .lost? = fault { self.connection = nil } else { rollBack(connection) }
+    }
+
     /// Ends the transaction; a connection that cannot do even that is dropped.
     private func rollBack(_ connection: PostgresConnection) {
+        connection.forgetWaiting()
+        // Nothing of it was sent, its beginning included.
+        guard !connection.isIdle else { return }
         do throws(PostgresFault) { try connection.command("ROLLBACK") } catch { self.connection = nil }
     }
 }

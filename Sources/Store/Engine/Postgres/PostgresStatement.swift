@@ -49,6 +49,10 @@ struct PostgresArguments {
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
+    static let none = PostgresArguments()
+
+    private init() {}
+
     init(_ values: [any SQLBindable]) throws(StoreError) {
         for value in values {
             switch value.sql {
@@ -133,6 +137,11 @@ struct PostgresStatementCache {
 
     mutating func insert(_ key: Key, name: String) {
         entries[key] = Entry(name: name, lastUse: uses)
+    }
+
+    /// Forgets a statement, unless it has been prepared under another name since.
+    mutating func remove(_ key: Key, name: String) {
+        if entries[key]?.name == name { entries[key] = nil }
     }
 
     mutating func removeAll() { entries = [:] }

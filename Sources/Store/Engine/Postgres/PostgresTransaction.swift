@@ -20,6 +20,15 @@ final class PostgresTransaction: Transaction {
         try perform(sql, arguments).touched
     }
 
+    func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
+        try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
+    }
+
+    /// Sends what waits for a statement that never came.
+    func flush() throws(StoreError) {
+        try noting { () throws(PostgresFault) in _ = try connection.flush() }
+    }
+
     /// Lets this transaction take the time it needs, as a migration may; the limits are back after it.
     func liftTimeLimits() throws(StoreError) {
         connection.replyLimit = nil
@@ -28,9 +37,13 @@ final class PostgresTransaction: Transaction {
     }
 
     private func perform(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresResult {
+        try noting { () throws(PostgresFault) in try connection.execute(sql, arguments) }
+    }
+
+    private func noting<T>(_ body: () throws(PostgresFault) -> T) throws(StoreError) -> T {
         if let fault { throw fault.storeError }
         do {
-            return try connection.execute(sql, arguments)
+            return try body()
         } catch {
             fault = error
             throw error.storeError

@@ -45,6 +45,11 @@ final class SQLiteTransaction: Transaction {
         }
     }
 
+    /// There is nobody to wait for.
+    func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
+        _ = try execute(sql, arguments)
+    }
+
     private func perform<T>(_ body: (GRDB.Database) throws -> T) throws(StoreError) -> T {
         if let failure { throw failure }
         do {

@@ -1,0 +1,162 @@
+import CLibpq
+
+/// Statements that go to the server together: their answers are waited for once (libpq's pipeline mode).
+///
+/// Every wait is a turn of two processes and a thread of ours, which costs more than most statements do. The server runs
+/// them one after the other, and none after one that fails.
+struct PostgresPipeline {
+    /// A statement with its values, prepared once per text and types.
+    struct Message {
+        let key: PostgresStatementCache.Key
+        let arguments: PostgresArguments
+    }
+
+    /// What is answered by one result each.
+    fileprivate enum Step {
+        case deallocation(String)
+        case preparation(PostgresStatementCache.Key, name: String)
+        case run
+    }
+
+    /// The most that waits to be sent.
+    fileprivate static let limit = 16
+
+    /// What waits for the next statement whose answer is needed.
+    fileprivate(set) var waiting: [Message] = []
+    /// Statements that the server still has prepared, and nobody will run again.
+    fileprivate var abandoned: [String] = []
+}
+
+extension PostgresConnection {
+    /// Lets a statement without values wait for the next one, as a BEGIN does.
+    func enqueue(_ sql: String) { pipeline.waiting.append(.init(key: .init(sql: sql, types: []), arguments: .none)) }
+
+    /// Lets a statement wait for the next one, whose answer then tells of this one's failure too.
+    func enqueue(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) {
+        pipeline.waiting.append(try message(sql, values))
+        if pipeline.waiting.count >= PostgresPipeline.limit { try flush() }
+    }
+
+    /// Runs one statement with bound values after those that wait.
+    func execute(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) -> PostgresResult {
+        pipeline.waiting.append(try message(sql, values))
+        guard let result = try flush() else { throw .lost(lastMessage) }
+        return result
+    }
+
+    /// Forgets what waits; it has not been sent.
+    func forgetWaiting() { pipeline.waiting = [] }
+
+    /// Sends what waits.
+    ///
+    /// - Returns: the result of the last statement; nil when none waits.
+    @discardableResult
+    func flush() throws(PostgresFault) -> PostgresResult? {
+        let messages = pipeline.waiting
+        guard !messages.isEmpty else { return nil }
+        pipeline.waiting = []
+        try takeReply()
+        guard PQenterPipelineMode(pointer) == 1 else { throw .lost(lastMessage) }
+        let steps = try send(messages)
+        guard PQpipelineSync(pointer) == 1 else { throw .lost(lastMessage) }
+        let result = try results(of: steps)
+        guard PQexitPipelineMode(pointer) == 1 else { throw .lost(lastMessage) }
+        return try result.get()
+    }
+
+    private func message(
+        _ sql: String, _ values: [any SQLBindable]
+    ) throws(PostgresFault) -> PostgresPipeline.Message {
+        let arguments: PostgresArguments
+        do { arguments = try PostgresArguments(values) } catch { throw .refused(error) }
+        return .init(key: .init(sql: sql, types: arguments.types), arguments: arguments)
+    }
+
+    // MARK: Sending
+
+    private func send(_ messages: [PostgresPipeline.Message]) throws(PostgresFault) -> [PostgresPipeline.Step] {
+        var steps: [PostgresPipeline.Step] = []
+        for (index, message) in messages.enumerated() {
+            let name = try prepared(message.key, &steps) { steps throws(PostgresFault) in
+                // Nothing may come before a BEGIN, and all but the last of these will have run by then.
+                guard index == messages.count - 1, index > 0 || isInTransaction else { return }
+                for name in pipeline.abandoned { try deallocate(name, &steps) }
+                pipeline.abandoned = []
+            }
+            let isSent = message.arguments.withPointers { count, values, lengths, formats in
+                PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
+            }
+            guard isSent else { throw .lost(lastMessage) }
+            steps.append(.run)
+        }
+        return steps
+    }
+
+    /// - Parameter makeRoom: called once the statement that gives way is known.
+    private func prepared(
+        _ key: PostgresStatementCache.Key, _ steps: inout [PostgresPipeline.Step],
+        makeRoom: (inout [PostgresPipeline.Step]) throws(PostgresFault) -> Void
+    ) throws(PostgresFault) -> String {
+        let known = statements.name(key)
+        if known == nil, let old = statements.evict() { pipeline.abandoned.append(old) }
+        try makeRoom(&steps)
+        if let known { return known }
+        let name = statements.nextName()
+        let sql = PostgresPlaceholders.numbered(key.sql)
+        guard PQsendPrepare(pointer, name, sql, Int32(clamping: key.types.count), key.types) == 1 else {
+            throw .lost(lastMessage)
+        }
+        statements.insert(key, name: name)
+        steps.append(.preparation(key, name: name))
+        return name
+    }
+
+    private func deallocate(_ name: String, _ steps: inout [PostgresPipeline.Step]) throws(PostgresFault) {
+        guard PQsendQueryParams(pointer, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else {
+            throw .lost(lastMessage)
+        }
+        steps.append(.deallocation(name))
+    }
+
+    // MARK: Answers
+
+    /// The last step's result, or the first failure; all answers are taken, so the connection is free.
+    private func results(
+        of steps: [PostgresPipeline.Step]
+    ) throws(PostgresFault) -> Result<PostgresResult, PostgresFault> {
+        var fault: PostgresFault?
+        var last: PostgresResult?
+        var failed: [PostgresPipeline.Step] = []
+        for step in steps {
+            // Nothing stands between the results of two statements, and after the last of one.
+            guard let result = try nextResult(), try nextResult() == nil else { throw .lost(lastMessage) }
+            guard isOpen else { throw .lost(PostgresFault(result).storeError.text) }
+            if !result.isSuccess {
+                failed.append(step)
+                if !result.isSkipped { fault = fault ?? PostgresFault(result) }
+            }
+            last = result
+        }
+        guard let end = try nextResult(), end.endsPipeline else { throw .lost(lastMessage) }
+        pulse?.heard()
+        undo(failed)
+        if let fault { return .failure(fault) }
+        guard let last, last.isSuccess else { throw .lost(lastMessage) }
+        return .success(last)
+    }
+
+    /// Remembers which statements the server has after steps that did nothing.
+    private func undo(_ steps: [PostgresPipeline.Step]) {
+        var missing: Set<String> = []
+        for step in steps {
+            switch step {
+            case .preparation(let key, let name):
+                statements.remove(key, name: name)
+                missing.insert(name)
+            case .deallocation(let name): pipeline.abandoned.append(name)
+            case .run: break
+            }
+        }
+        pipeline.abandoned.removeAll { missing.contains($0) }
+    }
+}
