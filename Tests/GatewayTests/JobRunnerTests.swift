@@ -53,6 +53,62 @@ struct JobRunnerTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `the worker finds by looking what another node asked for, and what time alone makes due`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let (gate, look) = (Gate(), Gate())
+            desk.scripted.hold { await gate.pass() }
+            let contract = try await desk.checkout(provider: "scripted")
+            let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
+            let subject = try desk.payment(contract).rawValue
+            try await desk.store.write { tx in
+                try tx.enqueueJob(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 30, at: now)
+            }
+            let node = desk.node { duration in
+                if duration == .milliseconds(500) { await look.pass() } else { await Pauses.forever(duration) }
+            }
+            let lanes = [
+                JobRunner.Lane(kinds: [.reconcilePayment], width: 1), JobRunner.Lane(kinds: [.expireOrder], width: 1),
+            ]
+            let group = ServiceGroup(services: [JobRunner(gateway: node, lanes: lanes)], logger: node.logger)
+            let running = Task { try await group.run() }
+            await look.arrivals()
+            #expect(try await desk.count("jobs WHERE kind = 'reconcile_payment' AND lease_until > 0") == 0)
+            try await desk.pass(seconds: 31)
+            look.open()
+            await gate.arrivals()
+            #expect(try await desk.count("jobs WHERE kind = 'reconcile_payment' AND lease_until > 0") == 1)
+            gate.open()
+            await group.triggerGracefulShutdown()
+            try await running.value
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `kinds are due whose jobs are due and run by nobody`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let (ids, now) = (desk.gateway.ids, desk.clock.now)
+            try await desk.store.write { tx in
+                for (kind, delay) in [(JobKind.syncAccount, Int64(0)), (.expireOrder, 0), (.checkReceipt, 30)] {
+                    for subject in ["a", "b"] {
+                        try tx.enqueueJob(ids.make(), kind: kind.rawValue, subject: subject, delay: delay, at: now)
+                    }
+                }
+            }
+            let kinds: [JobKind] = [.syncAccount, .checkReceipt, .endDeliveries]
+            #expect(try await desk.gateway.dueKinds(of: kinds) == [.syncAccount])
+            #expect(try await desk.gateway.dueKinds(of: []) == [])
+            _ = try await desk.gateway.claimJobs([.syncAccount], limit: 1)
+            #expect(try await desk.gateway.dueKinds(of: kinds) == [.syncAccount])
+            _ = try await desk.gateway.claimJobs([.syncAccount], limit: 1)
+            #expect(try await desk.gateway.dueKinds(of: kinds) == [])
+            try await desk.pass(seconds: 31)
+            #expect(try await desk.gateway.dueKinds(of: kinds) == [.checkReceipt])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a run whose lease was taken is let go by its worker and keeps nothing`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "scripted")

@@ -55,7 +55,7 @@ package struct JobRunner: Service {
 
     private let gateway: Gateway
     private let lanes: [Lane]
-    /// How often a lane looks for work that another node or the clock made.
+    /// How often all lanes together look for work that another node or the clock made.
     private let interval: Duration
 
     package init(gateway: Gateway, lanes: [Lane] = Lane.all, interval: Duration = .milliseconds(500)) {
@@ -67,8 +67,10 @@ package struct JobRunner: Service {
     /// Works until the graceful shutdown; jobs under way are finished.
     package func run() async throws {
         try await prepare()
+        let lanes = lanes.map { (lane: $0, found: JobSignal()) }
         await withDiscardingTaskGroup { group in
-            for lane in lanes { group.addTask { await work(lane) } }
+            for (lane, found) in lanes { group.addTask { await work(lane, found) } }
+            group.addTask { await look(for: lanes) }
         }
     }
 
@@ -84,12 +86,24 @@ package struct JobRunner: Service {
         }
     }
 
-    private func work(_ lane: Lane) async {
+    /// Wakes the lanes for which something is due: many lanes that each look by themselves are many questions a second, at
+    /// every node, of a database where mostly nothing is.
+    private func look(for lanes: [(lane: Lane, found: JobSignal)]) async {
+        let kinds = Set(lanes.flatMap(\.lane.kinds)).sorted { $0.rawValue < $1.rawValue }
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            await cancelWhenGracefulShutdown { await gateway.pause(interval) }
+            guard let due = try? await gateway.dueKinds(of: kinds) else { continue }
+            for (lane, found) in lanes where !due.isDisjoint(with: lane.kinds) { found.notify() }
+        }
+    }
+
+    /// - Parameter found: says that something is due that this node did not ask for.
+    private func work(_ lane: Lane, _ found: JobSignal) async {
         let places = Places(lane.width)
         let signal = gateway.signal(of: lane.kinds)
         await withDiscardingTaskGroup { group in
             while !Task.isShuttingDownGracefully && !Task.isCancelled {
-                let asked = signal.asked
+                let (asked, foundBefore) = (signal.asked, found.asked)
                 let free = places.free
                 let jobs = free > 0 ? await claim(lane, free) : []
                 for job in jobs {
@@ -101,7 +115,8 @@ package struct JobRunner: Service {
                     }
                 }
                 // A full lane goes on when a place is free; an idle one when something is asked for.
-                if jobs.count < free || free == 0 { await wait(signal, since: asked, at: interval) }
+                guard jobs.count < free || free == 0 else { continue }
+                await waitForFirst({ await signal.wait(since: asked) }, { await found.wait(since: foundBefore) })
             }
         }
     }
@@ -110,12 +125,13 @@ package struct JobRunner: Service {
         (try? await gateway.claimJobs(lane.kinds, of: lane.endpoints, limit: Int64(free))) ?? []
     }
 
-    /// Until something was asked for, a job has ended, or the interval is over.
-    private func wait(_ signal: JobSignal, since asked: UInt64, at interval: Duration) async {
+    private func waitForFirst(
+        _ one: @escaping @Sendable () async -> Void, _ other: @escaping @Sendable () async -> Void
+    ) async {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await signal.wait(since: asked) }
-                group.addTask { await gateway.pause(interval) }
+                group.addTask { await one() }
+                group.addTask { await other() }
                 await group.next()
                 group.cancelAll()
             }
@@ -127,7 +143,7 @@ package struct JobRunner: Service {
         await gateway.perform(job) { asked in
             // What follows at once shares a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
-            await wait(gateway.outbox, since: asked, at: Self.looking)
+            await waitForFirst({ await gateway.outbox.wait(since: asked) }, { await gateway.pause(Self.looking) })
             return !Task.isShuttingDownGracefully && !Task.isCancelled
         }
     }

@@ -9,13 +9,20 @@ extension Gateway {
     ) async throws(GatewayError) -> [ClaimedJob] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        // Lanes look often and mostly find nothing, which should cost no transaction.
+        // Lanes are often woken for what another has taken, which should cost no transaction.
         guard try await read({ db in try db.hasDueJobs(kinds: names, of: endpoints, at: now) }) else { return [] }
         let lease = kinds.map(\.lease).min() ?? 0
         return try await write { tx in
             try tx.claimJobs(kinds: names, of: endpoints, limit: limit, lease: lease, at: now)
                 .compactMap(ClaimedJob.init)
         }
+    }
+
+    /// Those of these kinds for which there is work that nobody does.
+    func dueKinds(of kinds: [JobKind]) async throws(GatewayError) -> Set<JobKind> {
+        let now = time.now
+        let names = kinds.map(\.rawValue)
+        return Set(try await read { db in try db.dueKinds(of: names, at: now) }.compactMap(JobKind.init))
     }
 
     /// Takes one job, due or not; nil when it is another worker's, has ended or is in quarantine.

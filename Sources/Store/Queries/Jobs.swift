@@ -228,6 +228,25 @@ extension Database {
         ).isEmpty
     }
 
+    /// Those of these kinds of which a job is due that nobody runs.
+    ///
+    /// One of each kind is enough, however many are due.
+    package func dueKinds(of kinds: [String], at now: Timestamp) throws(StoreError) -> [String] {
+        guard !kinds.isEmpty else { return [] }
+        let values = Array(repeating: "(?)", count: kinds.count).joined(separator: ", ")
+        return try rows(
+            """
+            WITH wanted (kind) AS (VALUES \(values))
+            SELECT found.kind FROM (
+                SELECT w.kind, (
+                    SELECT 1 FROM jobs j WHERE j.kind = w.kind AND j.state = 'waiting' AND j.run_at <= \(dialect.clock)
+                      AND j.lease_until <= \(dialect.clock) LIMIT 1) AS due
+                FROM wanted w) found
+            WHERE found.due = 1
+            """, kinds.map { $0 as any SQLBindable } + [now, now]
+        ).map { row throws(StoreError) in try row.text("kind") }
+    }
+
     package func jobID(kind: String, subject: String) throws(StoreError) -> ID<Job>? {
         try row("SELECT id FROM jobs WHERE kind = ? AND subject = ?", kind, subject)?.id("id")
     }
