@@ -118,14 +118,16 @@ struct RoutingTests {
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout(provider: "box-url") }
             #expect(desk.line.count(.open, at: "box-url") == 2)
             // Room ran out between the choice and the call: the request goes on, and nobody need be asked.
-            let order = try await desk.gateway.listOrders(user: Desk.user("alice"), cursor: nil, limit: 1).items[0]
-                .order
-            let payment = try #require(try await desk.payments(order.id).last).payment.id
+            let id = try await desk.gateway.listOrders(user: Desk.user("alice"), cursor: nil, limit: 1).items[0].order
+                .id
+            let order = try #require(try await desk.store.read { db in try db.order(id) })
+            let payment = try #require(try await desk.payments(id).last).payment
             let accounts = desk.gateway.registry.accounts.filter { ["box-qr", "box-url"].contains($0.id.rawValue) }
             let passage = Passage(
                 order: order.id, request: RetryRequest(Self.ask()), context: .test, isCheckout: true)
             let contract = try await desk.gateway.openPayment(
-                payment, passage, along: Route(accounts: accounts.reversed(), insists: false))
+                PaymentIntent(order: order, payment: payment, payerAddress: nil), passage,
+                along: Route(accounts: accounts.reversed(), insists: false))
             #expect(contract.provider?.rawValue == "box-qr")
             let payments = try await desk.payments(order.id).map(\.payment)
             #expect(payments.map(\.state) == [.cancelled, .pending] && payments.map(\.unfenced) == [false, false])

@@ -49,7 +49,9 @@ package struct AppleProduct: Hashable, Sendable {
     }
 
     private static func pieces(of product: String) -> [String] {
-        placeholders.reduce([product]) { pieces, placeholder in
+        // Most entries are literals, and every checkout and attach asks.
+        guard product.utf8.contains(UInt8(ascii: "$")) else { return [product] }
+        return placeholders.reduce([product]) { pieces, placeholder in
             pieces.flatMap { $0.split(separator: placeholder, omittingEmptySubsequences: false).map(String.init) }
         }
     }

@@ -29,17 +29,17 @@ extension Gateway {
     /// The payment that is left is fenced first, as by another attempt of the client's, so that nobody is charged twice.
     /// - Throws: those of ``openPayment(_:accepts:cause:)``.
     func openPayment(
-        _ payment: ID<Payment>, _ passage: Passage, along route: Route
+        _ intent: PaymentIntent, _ passage: Passage, along route: Route
     ) async throws(GatewayError) -> PaymentContract {
         var further = route.accounts.dropFirst().prefix(Self.furtherAccounts)
-        var current = payment
+        var current = intent
         while true {
             let opening = try await tryOpening(
                 current, accepts: passage.request.accept, insists: route.insists || further.isEmpty,
                 cause: passage.cause)
-            if opening == .opened { return try await contract(of: current) }
+            if case .opened(let contract) = opening { return contract }
             guard let next = further.popFirst() else { throw .providerUnavailable }
-            if opening == .neverSent { try await withdraw(current, passage) }
+            if case .neverSent = opening { try await withdraw(current.payment.id, passage) }
             current = try await replace(passage, on: next)
         }
     }
@@ -74,7 +74,7 @@ extension Gateway {
     /// Fences what the order's payments may still do, and writes the intent of one on another account.
     private func replace(
         _ passage: Passage, on account: ConfiguredAccount
-    ) async throws(GatewayError) -> ID<Payment> {
+    ) async throws(GatewayError) -> PaymentIntent {
         guard let order = try await read({ db in try db.order(passage.order) }) else { throw .providerUnavailable }
         var fenced = Fence()
         do throws(GatewayError) {

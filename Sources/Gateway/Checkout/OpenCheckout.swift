@@ -7,7 +7,8 @@ extension Gateway {
     ///
     /// The order and the payment's intent are durable before the provider is called. A run under an idempotency key that
     /// was cut short goes on with the order that it made.
-    /// - Throws: `invalidRequest`, `skuNotFound`, `noProviderAvailable`, `alreadyOwned`, and those of ``openPayment(_:attempt:cause:)``.
+    /// - Throws: `invalidRequest`, `skuNotFound`, `noProviderAvailable`, `alreadyOwned`, and those of
+    ///   ``openPayment(_:_:along:)``.
     package func openCheckout(
         _ request: CheckoutRequest, user: ExternalUserID, partner: String? = nil, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
@@ -22,10 +23,10 @@ extension Gateway {
         }
         guard let account = offer.route.accounts.first else { throw .noProviderAvailable }
         let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
-        guard let payment = placed.payment else { throw .internalError }
+        guard let intent = placed.intent else { throw .internalError }
         let passage = Passage(
             order: placed.order, request: RetryRequest(request), context: context, isCheckout: true)
-        return try await openPayment(payment, passage, along: offer.route)
+        return try await openPayment(intent, passage, along: offer.route)
     }
 
     func check(returnURL: String?) throws(GatewayError) {
@@ -40,7 +41,7 @@ extension Gateway {
         _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
         partner: String?,
         context: CallContext
-    ) async throws(GatewayError) -> (order: ID<Order>, payment: ID<Payment>?) {
+    ) async throws(GatewayError) -> (order: ID<Order>, intent: PaymentIntent?) {
         let (ids, now, keyRing) = (ids, time.now, keyRing)
         let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
@@ -63,11 +64,11 @@ extension Gateway {
                 try settlement.completeFree(order)
                 return (order.id, nil)
             }
-            let payment = try settlement.intend(
+            let intent = try settlement.intend(
                 order, on: account, platform: order.platform, returnURL: order.returnURL,
                 payerAddress: request.payerAddress, sealedBy: keyRing)
             try settlement.emit(.orderOpened, order.id)
-            return (order.id, payment)
+            return (order.id, intent)
         }
     }
 
@@ -93,7 +94,7 @@ extension Settlement {
     func intend(
         _ order: Order, on account: ConfiguredAccount, platform: Platform, returnURL: String?,
         payerAddress: IPAddress?, sealedBy keyRing: KeyRing
-    ) throws -> ID<Payment> {
+    ) throws -> PaymentIntent {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
         let payment = Payment(
             id: ids.make(), order: order.id, account: account.id, amount: amount, platform: platform,
@@ -103,7 +104,7 @@ extension Settlement {
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             payerAddress: try payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
         try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
-        return payment.id
+        return PaymentIntent(order: order, payment: payment, payerAddress: payerAddress?.description)
     }
 
     /// Refuses what the user has already: a non-consumable, and a free pass that still runs.

@@ -16,7 +16,10 @@ extension Gateway {
         guard !record.payment.state.isFinal else {
             throw .providerRejected(reason: "the payment has \(record.payment.state)")
         }
-        return try await openPayment(payment, accepts: accepts, cause: cause)
+        guard let order = try await read({ db in try db.order(record.payment.order) }) else { throw .notFound }
+        let address = record.payerAddress.flatMap { PayerAddress.open($0, of: payment, by: keyRing) }
+        let intent = PaymentIntent(order: order, payment: record.payment, payerAddress: address)
+        return try await openPayment(intent, accepts: accepts, cause: cause)
     }
 
     /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
@@ -24,16 +27,16 @@ extension Gateway {
     /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: the same key, or another
     ///   attempt, goes on with the order).
     func openPayment(
-        _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
+        _ intent: PaymentIntent, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
-        let opening = try await tryOpening(payment, accepts: accepts, insists: true, cause: cause)
-        guard opening == .opened else { throw .providerUnavailable }
-        return try await contract(of: payment)
+        let opening = try await tryOpening(intent, accepts: accepts, insists: true, cause: cause)
+        guard case .opened(let contract) = opening else { throw .providerUnavailable }
+        return contract
     }
 
     /// How the call that opens a payment ended, where that was not final.
     enum Opening: Sendable {
-        case opened
+        case opened(PaymentContract)
         /// The provider did not answer, or not in time.
         case unanswered
         /// The account's health, or the calls that it has already, forbade the call.
@@ -45,9 +48,9 @@ extension Gateway {
     /// - Parameter insists: whether the account is called although its health is doubted.
     /// - Throws: `providerRejected`.
     func tryOpening(
-        _ payment: ID<Payment>, accepts: Set<ContractType>, insists: Bool, cause: Cause
+        _ intent: PaymentIntent, accepts: Set<ContractType>, insists: Bool, cause: Cause
     ) async throws(GatewayError) -> Opening {
-        let prepared = try await prepare(payment, accepts: accepts)
+        let prepared = try await prepare(intent, accepts: accepts)
         let outcome = await calls.perform { () async -> Result<Opening, GatewayError> in
             do throws(GatewayError) {
                 return .success(try await callAndRecord(prepared, insists: insists, cause: cause))
@@ -59,36 +62,30 @@ extension Gateway {
     }
 
     private struct Prepared: Sendable {
+        let order: Order
         let account: ConfiguredAccount
         let attempt: PaymentAttempt
     }
 
     /// Gathers what the provider must know; Apple's buyers get their token here, when it is first needed.
-    private func prepare(_ payment: ID<Payment>, accepts: Set<ContractType>) async throws(GatewayError) -> Prepared {
-        let read = try await read { db throws -> (PaymentRecord, Order, SKU?)? in
-            guard let record = try db.payment(payment), let order = try db.order(record.payment.order) else {
-                return nil
-            }
-            return (record, order, try db.sku(order.sku))
-        }
-        guard let (record, order, sku) = read else { throw .notFound }
-        let payment = record.payment
+    private func prepare(
+        _ intent: PaymentIntent, accepts: Set<ContractType>
+    ) async throws(GatewayError) -> Prepared {
+        let (order, payment) = (intent.order, intent.payment)
         guard let account = registry[payment.account] else { throw .providerUnavailable }
         var products: [String] = []
         var token: String?
         if account.manifest.goods == .appleProducts {
-            products = sku?.appleOffer(days: order.days) ?? []
+            products = try await read { db in try db.sku(order.sku) }?.appleOffer(days: order.days) ?? []
             let candidate = Self.uuid4(random)
             token = try await write { tx in try tx.appAccountToken(order.user, candidate: candidate) }
         }
         return Prepared(
-            account: account,
+            order: order, account: account,
             attempt: PaymentAttempt(
                 payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
                 platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
-                appleProductIDs: products,
-                appAccountToken: token, accepts: accepts,
-                payerAddress: record.payerAddress.flatMap { PayerAddress.open($0, of: payment.id, by: keyRing) }))
+                appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
     }
 
     private func callAndRecord(
@@ -96,24 +93,36 @@ extension Gateway {
     ) async throws(GatewayError) -> Opening {
         let payment = prepared.attempt.payment
         let account = prepared.account.id
+        let (record, known): (PaymentRecord, PaymentInstruction?)
         do throws(ProviderError) {
             guard let opened = try await line(prepared.account).open(prepared.attempt, insists: insists) else {
                 return .neverSent
             }
-            let sealed = try seal(opened.instruction, payment)
-            let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
-            do throws(GatewayError) {
-                try await settle(cause) { settlement in
-                    try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
-                    _ = try settlement.apply(.payment(report), from: account)
-                }
-            } catch {
-                logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])
-                throw .outcomeUnknown
-            }
-            return .opened
+            (record, known) = try await keep(opened, of: payment, at: account, cause: cause)
         } catch {
             return try await recordFailure(error, payment: payment, account: account, cause: cause)
+        }
+        return .opened(try contract(prepared.order, record, opened: known))
+    }
+
+    /// Records what a provider has opened.
+    ///
+    /// - Returns: the payment as it stands then, and its instruction unless another run's is kept.
+    private func keep(
+        _ opened: OpenedPayment, of payment: ID<Payment>, at account: AccountID, cause: Cause
+    ) async throws(ProviderError) -> (PaymentRecord, PaymentInstruction?) {
+        let sealed = try seal(opened.instruction, payment)
+        let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
+        do throws(GatewayError) {
+            return try await settle(cause) { settlement in
+                let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                _ = try settlement.apply(.payment(report), from: account)
+                guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }
+                return (record, isFirst ? opened.instruction : nil)
+            }
+        } catch {
+            logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])
+            throw .outcomeUnknown
         }
     }
 
@@ -156,6 +165,14 @@ extension Gateway {
         return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(
             separator: "-")
     }
+}
+
+/// A payment whose intent is durable, with what its provider must know of it.
+struct PaymentIntent: Sendable {
+    let order: Order
+    let payment: Payment
+    /// Where the payer is; nil where nobody knows.
+    let payerAddress: String?
 }
 
 extension PaymentInstruction {

@@ -42,11 +42,15 @@ extension Gateway {
         return try contract(order, record)
     }
 
-    private func contract(_ order: Order, _ record: PaymentRecord) throws(GatewayError) -> PaymentContract {
+    /// - Parameter opened: the instruction where it is known, so that it need not be unsealed.
+    func contract(
+        _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil
+    ) throws(GatewayError) -> PaymentContract {
         let payment = record.payment
         // Whose answer was lost and who has paid all the same has nothing left to do.
         let nothing: PaymentInstruction? = payment.state == .succeeded ? PaymentInstruction.none : nil
-        guard let instruction = try instruction(record) ?? nothing else { throw .notFound }
+        let kept: PaymentInstruction? = if let opened { opened } else { try instruction(record) }
+        guard let instruction = kept ?? nothing else { throw .notFound }
         return PaymentContract(
             order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
             recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,

@@ -59,14 +59,14 @@ extension Gateway {
         for _ in 0..<Self.fenceRounds {
             fenced = try await fence(found.id, cause: cause, after: fenced)
             let (fence, keyRing) = (fenced, keyRing)
-            let payment = try await settle(cause) { settlement in
+            let intent = try await settle(cause) { settlement in
                 try settlement.attempt(found, on: account, request, fence, sealedBy: keyRing) { tx, payment in
                     try tx.bind(context, to: payment.rawValue)
                 }
             }
-            if let payment {
+            if let intent {
                 let passage = Passage(order: found.id, request: request, context: context, isCheckout: false)
-                return try await openPayment(payment, passage, along: route)
+                return try await openPayment(intent, passage, along: route)
             }
         }
         throw .requestInProgress
@@ -177,7 +177,7 @@ extension Settlement {
     func attempt(
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ fence: Gateway.Fence,
         sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
-    ) throws -> ID<Payment>? {
+    ) throws -> PaymentIntent? {
         try tx.lockUser(order.user)
         guard let current = try tx.lockOrder(order.id), current.state == .open, let amount = current.amount,
             try !tx.hasExpired(order.id, at: now)
@@ -193,10 +193,10 @@ extension Settlement {
             try audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
-        let payment = try intend(
+        let intent = try intend(
             current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL,
             payerAddress: request.payerAddress, sealedBy: keyRing)
-        try bind(tx, payment)
-        return payment
+        try bind(tx, intent.payment.id)
+        return intent
     }
 }

@@ -80,6 +80,8 @@ struct Settlement {
 
     func lock(_ id: ID<Payment>) throws -> Scene? {
         guard let found = try tx.payment(id), let unlocked = try tx.order(found.payment.order) else { return nil }
+        // Where there is one writer, nothing moves between reading and locking.
+        guard tx.dialect.locksRows else { return Scene(order: unlocked, record: found) }
         try tx.lockUser(unlocked.user)
         guard let order = try tx.lockOrder(unlocked.id), let record = try tx.lockPayment(id) else { return nil }
         return Scene(order: order, record: record)

@@ -13,14 +13,15 @@ extension Gateway {
     /// events nothing is written.
     func dispatchEvents() async throws(GatewayError) -> JobOutcome {
         let ids = ids
-        while try await read({ db in try db.hasUndispatchedEvents() }) {
+        var isMore = try await read { db in try db.hasUndispatchedEvents() }
+        while isMore {
             let now = time.now
-            let delivered = try await write { tx in
+            let dispatched = try await write { tx in
                 let scopes = try tx.liveScopesOfSubscribers()
                 let audiences = try tx.enabledWebhooks().map { EventAudience($0, scopes: scopes[$0.partner] ?? []) }
                 let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
                 let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: limit))
-                guard !events.isEmpty else { return false }
+                guard !events.isEmpty else { return (delivers: false, isMore: false) }
                 let first = try tx.number(events)
                 var deliveries: [NewDelivery] = []
                 for audience in audiences {
@@ -37,9 +38,11 @@ extension Gateway {
                         at: now)
                 }
                 try tx.insertDeliveries(deliveries, at: now)
-                return !deliveries.isEmpty
+                return (delivers: !deliveries.isEmpty, isMore: events.count >= Int(limit))
             }
-            if delivered { deliveries.notify() }
+            if dispatched.delivers { deliveries.notify() }
+            // What was committed meanwhile has asked for another pass.
+            isMore = dispatched.isMore
         }
         return .again(after: Self.dispatchInterval)
     }

@@ -19,6 +19,8 @@ struct AsyncTransport: HTTPTransport {
         // Calls are bounded by account. A bound by host would be a queue that the accounts of one provider share, where
         // those of one that hangs hold up the others'.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4_096
+        // A refused connection is told at once, while it is known that nothing was sent: whoever calls can try elsewhere.
+        configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -33,7 +35,7 @@ struct AsyncTransport: HTTPTransport {
         }
         let call = outgoing
         do {
-            return try await Self.within(.milliseconds(request.timeoutMilliseconds)) { [client] in
+            return try await within(.milliseconds(request.timeoutMilliseconds)) { [client] in
                 let response = try await client.execute(call, timeout: .milliseconds(request.timeoutMilliseconds))
                 let body = try await response.body.collect(upTo: request.maxReplyBytes)
                 return IncomingReply(
@@ -46,18 +48,18 @@ struct AsyncTransport: HTTPTransport {
     }
 
     /// Bounds the whole call, its answer's body too, which the client's own deadline does not.
-    private static func within(
-        _ limit: Duration, _ call: @escaping @Sendable () async throws -> IncomingReply
+    ///
+    /// A task that sleeps beside each call would leave a timer behind until the call's time is over, however soon it ended.
+    private func within(
+        _ limit: TimeAmount, _ call: @escaping @Sendable () async throws -> IncomingReply
     ) async throws -> IncomingReply {
-        try await withThrowingTaskGroup(of: IncomingReply.self) { group in
-            group.addTask(operation: call)
-            group.addTask {
-                try await Task.sleep(for: limit)
-                throw HTTPTransportError.outcomeUnknown
-            }
-            defer { group.cancelAll() }
-            guard let reply = try await group.next() else { throw HTTPTransportError.outcomeUnknown }
-            return reply
+        let running = Task(operation: call)
+        let alarm = client.eventLoopGroup.any().scheduleTask(in: limit) { running.cancel() }
+        defer { alarm.cancel() }
+        return try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            running.cancel()
         }
     }
 

@@ -50,7 +50,7 @@ extension Transaction {
     package func insertPayment(
         _ payment: Payment, recurring: Bool, payerAddress: Data? = nil
     ) throws(StoreError) {
-        try run(
+        try send(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
                 return_url, payer_address, created_at)
@@ -96,13 +96,14 @@ extension Transaction {
     /// Keeps the contract, which is made once for each payment, and forgets where the payer was.
     ///
     /// - Parameter offers: the product ids of a store's contract; what the store charges is not captured by us.
+    /// - Returns: false when the payment has one already, which stays.
     package func setInstruction(
         _ sealed: Data, offers: [String]?, of payment: ID<Payment>
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         try run(
             """
             UPDATE payments SET instruction = ?, offers = ?, payer_address = NULL WHERE id = ? AND instruction IS NULL
-            """, sealed, offers?.joined(separator: " "), payment)
+            """, sealed, offers?.joined(separator: " "), payment) == 1
     }
 
     package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {
