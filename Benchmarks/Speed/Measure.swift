@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 
 /// Runs the selected sections and prints one table.
 struct Measure: AsyncParsableCommand {
@@ -91,13 +92,34 @@ struct Measure: AsyncParsableCommand {
             progress("overload on \(engine)")
             report.add(try await OverloadSection(bench: bench, engine: engine).figures())
         }
-        if engine == .sqlite, sections.contains(.nodes) {
-            progress("nodes on PostgreSQL")
-            report.add(try await NodesSection(bench: bench).figures())
-        }
+        if engine == .sqlite { try await measureOnPostgres(sections, bench, into: &report) }
         if engine == .sqlite, sections.contains(.slow) {
             progress("slow clients")
             report.add(try await SlowSection(bench: bench).figures())
+        }
+    }
+
+    /// What is about PostgreSQL alone.
+    private func measureOnPostgres(
+        _ sections: Set<Section>, _ bench: Workbench, into report: inout Report
+    ) async throws {
+        let sections = sections.intersection([.pgbench, .nodes])
+        guard !sections.isEmpty else { return }
+        let cluster: PostgresCluster
+        do { cluster = try PostgresCluster.running() } catch {
+            return report.note("SKIPPED: \(sections.map(\.rawValue).sorted().joined(separator: ", ")): \(error)")
+        }
+        if sections.contains(.pgbench) {
+            progress("attaches beside pgbench")
+            if let program = try Pgbench.program(of: cluster) {
+                report.add(try await PgbenchSection(bench: bench, cluster: cluster, program: program).figures())
+            } else {
+                report.note("SKIPPED: pgbench: there is none beside this PostgreSQL.")
+            }
+        }
+        if sections.contains(.nodes) {
+            progress("nodes on PostgreSQL")
+            report.add(try await NodesSection(bench: bench).figures())
         }
     }
 
@@ -118,6 +140,7 @@ enum Section: String, CaseIterable {
     case sync
     case checkout
     case overload
+    case pgbench
     case nodes
     case slow
 

@@ -15,18 +15,19 @@ final class Crowd: Sendable {
 
     /// Opens so many of each kind, four hundred a second, and returns when all are there.
     ///
-    /// They come and so they end over half a minute: all at once would measure how fast connections are made.
+    /// They come one by one, and so they end, over half a minute: all at once would measure how fast connections are made.
     func gather(idle: Int, dribbling: Int) async throws {
         let loop = group.next()
         let all = idle + dribbling
-        for first in stride(from: 0, to: all, by: 40) {
+        let begin = NIODeadline.now()
+        let joining = (0..<all).map { number in
             // The two kinds are mixed evenly.
-            let joining = (first..<min(first + 40, all)).map { number in
-                join(isDribbling: number * dribbling / all != (number + 1) * dribbling / all)
-            }
-            try await EventLoopFuture.andAllSucceed(joining, on: loop).get()
-            try await loop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
+            let isDribbling = number * dribbling / all != (number + 1) * dribbling / all
+            return loop.flatScheduleTask(deadline: begin + .microseconds(2_500) * number) { [self] in
+                join(isDribbling: isDribbling)
+            }.futureResult
         }
+        try await EventLoopFuture.andAllSucceed(joining, on: loop).get()
     }
 
     func leave() async throws {

@@ -24,6 +24,7 @@ struct AttachSection {
         defer { installation.remove() }
         let rounds = try await installation.whileServing { server in
             _ = try await round(server, clients: 16, count: Self.warmUp)
+            try installation.analyze()
             let rounds = [
                 try await round(server, clients: 1, count: bench.attaches / 5),
                 try await round(server, clients: 16, count: bench.attaches),

@@ -39,10 +39,13 @@ struct CheckoutSection {
                     let customers = (0..<Self.customers).map { _ in Customer.new() }
                     _ = try await round(server, customers, seconds: Self.warmUp)
                     let direct = try Delays(try await Self.direct(to: well))
+                    let (commits, before) = (try await server.commits(), try CPUTime.of(server.pid))
                     let alone = try Delays(try await round(server, customers, seconds: Self.seconds))
+                    let cost = cost(
+                        cpuSeconds: try CPUTime.of(server.pid) - before, commits: try await server.commits() - commits)
                     other.set(nil)
                     let beside = try Delays(try await round(server, customers, seconds: Self.seconds))
-                    return figures(direct: direct, alone: alone, beside: beside)
+                    return cost + figures(direct: direct, alone: alone, beside: beside)
                 }
             }
         }
@@ -83,6 +86,19 @@ struct CheckoutSection {
                     #"{"sku":"vip_month","platform":"web","currency":"CNY","provider":"\#(account)","accept":["stripe"]}"#
             )
         }
+    }
+
+    /// What the checkouts of one round cost the server.
+    private func cost(cpuSeconds: Double, commits: Int) -> [Figure] {
+        let count = Double(Self.perSecond * Self.seconds)
+        return [
+            Figure(
+                section: .checkout, name: "checkouts, \(engine), at \(Self.perSecond)/s", value: count / cpuSeconds,
+                unit: "/CPU s", aim: nil),
+            Figure(
+                section: .checkout, name: "commits per checkout, \(engine), at \(Self.perSecond)/s",
+                value: Double(commits) / count, unit: "", aim: nil),
+        ]
     }
 
     private func figures(direct: Delays, alone: Delays, beside: Delays) -> [Figure] {

@@ -31,6 +31,7 @@ struct OverloadSection {
         let rounds = try await Cores.onSecond(bench) {
             try await installation.whileServing(on: Cores.first) { server in
                 _ = try await peak(server, customers)
+                try installation.analyze()
                 var rounds: [Round] = []
                 for _ in 0..<Self.rounds { rounds.append(try await round(server, customers)) }
                 return rounds

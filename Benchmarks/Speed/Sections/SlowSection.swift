@@ -7,8 +7,9 @@ struct SlowSection {
 
     private static let idle = 10_000
     private static let dribbling = 1_000
-    private static let perSecond: Int64 = 200
-    private static let seconds: Int64 = 20
+    private static let perSecond: Int64 = 400
+    private static let seconds: Int64 = 15
+    private static let rounds = 3
 
     func figures() async throws -> [Figure] {
         let installation = try Installation(bench, on: .sqlite)
@@ -16,20 +17,29 @@ struct SlowSection {
         return try await installation.whileServing { server in
             let customers = (0..<1_000).map { _ in Customer.new() }
             _ = try await p99(server, customers, seconds: 3)
-            let alone = try await p99(server, customers)
             let before = Memory.residentMebibytes(of: server.pid)
-            let crowd = Crowd(port: server.port)
-            try await crowd.gather(idle: Self.idle, dribbling: Self.dribbling)
-            let beside = try await p99(server, customers)
-            let (held, after) = (crowd.connections, Memory.residentMebibytes(of: server.pid))
-            try await crowd.leave()
+            var (alone, beside): ([Double], [Double]) = ([], [])
+            var (held, taken) = (Self.idle + Self.dribbling, 0.0)
+            for _ in 0..<Self.rounds {
+                alone.append(try await p99(server, customers))
+                let crowd = try await CrowdProcess.gather(
+                    idle: Self.idle, dribbling: Self.dribbling, port: server.port, bench)
+                let result: Result<Double, any Error>
+                do { result = .success(try await p99(server, customers)) } catch { result = .failure(error) }
+                held = min(held, crowd.connections)
+                taken = max(taken, Memory.residentMebibytes(of: server.pid) - before)
+                try await crowd.leave()
+                beside.append(try result.get())
+            }
+            func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
             return [
                 Figure(
                     section: .slow, name: "status p99 beside \(Self.idle) idle and \(Self.dribbling) dribbling clients",
-                    value: beside * 1_000, unit: "ms", base: .figure("without them", alone * 1_000), aim: .atMost(2)),
-                Figure(section: .slow, name: "their connections at the end", value: Double(held), unit: ""),
+                    value: median(beside) * 1_000, unit: "ms",
+                    base: .figure("without them", median(alone) * 1_000), aim: .atMost(2)),
+                Figure(section: .slow, name: "their connections at the end, the fewest", value: Double(held), unit: ""),
                 Figure(
-                    section: .slow, name: "memory of the server that they take", value: after - before, unit: "MiB",
+                    section: .slow, name: "memory of the server that they take", value: taken, unit: "MiB",
                     aim: .atMost(200)),
             ]
         }
