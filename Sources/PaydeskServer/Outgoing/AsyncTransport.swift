@@ -66,6 +66,8 @@ struct AsyncTransport: HTTPTransport {
     /// Failures before the request was written; every other one may have taken effect.
     private static func wasNeverSent(_ error: any Error) -> Bool {
         if error is NIOConnectionError { return true }
+        // Where the host is an address; an established connection is never refused.
+        if let error = error as? IOError { return error.errnoCode == ECONNREFUSED }
         guard let error = error as? HTTPClientError else { return false }
         return [.connectTimeout, .invalidURL, .emptyHost, .emptyScheme, .tlsHandshakeTimeout].contains(error)
     }
