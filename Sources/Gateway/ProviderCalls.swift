@@ -10,6 +10,9 @@ package final class ProviderCalls: Service {
         var idle: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// Where a request's task runs; a call of it that outlives it runs there as well.
+    @TaskLocal package static var executor: (any TaskExecutor)?
+
     private let state = Mutex(State())
 
     package init() {}
@@ -17,9 +20,9 @@ package final class ProviderCalls: Service {
     /// Runs the call in a task of its own, which the caller's cancellation does not reach.
     package func perform<T: Sendable>(_ call: @escaping @Sendable () async -> T) async -> T {
         state.withLock { $0.running += 1 }
-        return await Task {
+        return await Task(executorPreference: Self.executor) {
             let result = await call()
-            finish()
+            self.finish()
             return result
         }.value
     }

@@ -1,3 +1,4 @@
+import Gateway
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -23,7 +24,10 @@ struct LimitedHTTP1: ServerChildChannel {
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
-        await http.handle(value: value, logger: logger)
+        let executor = EventLoopExecutor(value.channel.eventLoop)
+        await withTaskExecutorPreference(executor) {
+            await ProviderCalls.$executor.withValue(executor) { await http.handle(value: value, logger: logger) }
+        }
     }
 }
 

@@ -53,8 +53,10 @@ struct AsyncTransport: HTTPTransport {
     private func within(
         _ limit: TimeAmount, _ call: @escaping @Sendable () async throws -> IncomingReply
     ) async throws -> IncomingReply {
-        let running = Task(operation: call)
-        let alarm = client.eventLoopGroup.any().scheduleTask(in: limit) { running.cancel() }
+        // The loop that runs the caller, where one does.
+        let loop = client.eventLoopGroup.any()
+        let running = Task(executorPreference: EventLoopExecutor(loop), operation: call)
+        let alarm = loop.scheduleTask(in: limit) { running.cancel() }
         defer { alarm.cancel() }
         return try await withTaskCancellationHandler {
             try await running.value
