@@ -68,7 +68,8 @@ final class Bench {
     /// Lets the servers run as the fault wants them.
     func prepare(for fault: any Fault) async throws {
         if startedFor == type(of: fault).name && fault.environment(place, shim, node: 0).isEmpty { return }
-        try await stop()
+        // An orderly stop waits for the endpoint that hangs; only the last one is orderly.
+        try await kill()
         try await start(for: fault)
     }
 

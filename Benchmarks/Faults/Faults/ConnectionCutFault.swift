@@ -4,6 +4,8 @@ import TestSupport
 struct ConnectionCutFault: Fault {
     static let name = "connection-cut"
     static let engines = [TestEngine.postgres]
+    /// The leases of what was cut off last longer than a round.
+    let comparedEvery = 5
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
         guard let proxy = target.place.proxy else { throw Server.Failure(description: "there is no proxy to cut at") }

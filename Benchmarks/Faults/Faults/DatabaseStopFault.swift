@@ -4,6 +4,8 @@ import TestSupport
 struct DatabaseStopFault: Fault {
     static let name = "database-stop"
     static let engines = [TestEngine.postgres]
+    /// The leases of what was cut off last longer than a round.
+    let comparedEvery = 5
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
         try await Task.sleep(for: .random(100...800, &dice))
