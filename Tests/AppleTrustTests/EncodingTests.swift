@@ -49,6 +49,24 @@ struct EncodingTests {
     ])
     func `anything else is refused`(_ text: String) { #expect(json(text) == nil) }
 
+    /// Strings are read eight bytes at a time.
+    @Test(arguments: 0..<20)
+    func `a string ends at its quote, wherever that stands`(_ length: Int) throws {
+        let plain: [UInt8] = (0..<length).map { [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F][$0 % 6] }
+        let inner: [([UInt8], Bool)] = [
+            (plain, true), (plain + Array("é😀".utf8) + plain, true), (plain + Array("\\n".utf8) + plain, true),
+            (plain + Array("\\".utf8), false), (plain + [0x1F] + plain, false), (plain + [0x00], false),
+            (plain + [0x80] + plain, false), (plain + Array("\"".utf8) + plain + [0x61], false),
+        ]
+        for (bytes, isSound) in inner {
+            let text = try? JSONText(Array("{\"a\":\"".utf8) + bytes + Array("\"}".utf8))
+            #expect((text != nil) == isSound, "\(bytes)")
+            guard let text, let node = text.root["a"] else { continue }
+            let expected = String(decoding: bytes, as: UTF8.self).replacing("\\n", with: "\n")
+            #expect(text.string(node) == expected)
+        }
+    }
+
     @Test func `depth, members and values are bounded`() {
         func nested(_ depth: Int) -> String {
             String(repeating: "{\"a\":", count: depth) + "1" + String(repeating: "}", count: depth)

@@ -15,8 +15,7 @@ struct ChainValidator<Profile: ChainProfile>: Sendable {
         of peer: PeerCertificates, at time: Int64, pinned: TrustAnchor? = nil
     ) throws(AppleRefusal) -> ValidChain<Profile> {
         let anchors = anchors + [pinned].compactMap(\.self)
-        let leaf = SHA256.hash(data: peer.leaf)
-        let intermediate = SHA256.hash(data: peer.intermediate)
+        let (leaf, intermediate) = (peer.leafDigest, peer.intermediateDigest)
         var outside: ValidChain<Profile>?
         for anchor in anchors {
             let key = ChainName(leaf: leaf, intermediate: intermediate, anchor: anchor.fingerprint)

@@ -12,4 +12,13 @@ struct ValidChain<Profile: ChainProfile>: Sendable {
 struct PeerCertificates: Sendable {
     let leaf: [UInt8]
     let intermediate: [UInt8]
+    let leafDigest: SHA256Digest
+    let intermediateDigest: SHA256Digest
+
+    init(leaf: [UInt8], intermediate: [UInt8]) {
+        self.leaf = leaf
+        self.intermediate = intermediate
+        leafDigest = SHA256.hash(data: leaf)
+        intermediateDigest = SHA256.hash(data: intermediate)
+    }
 }

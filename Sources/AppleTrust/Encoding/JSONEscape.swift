@@ -7,11 +7,9 @@ enum JSONEscape {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var rest = bytes
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\\") else {
-                output.append(byte)
-                continue
-            }
+        while let escape = rest.firstIndex(of: UInt8(ascii: "\\")) {
+            output.append(contentsOf: rest[..<escape])
+            rest = rest[(escape + 1)...]
             guard let kind = rest.popFirst() else { return nil }
             if kind == UInt8(ascii: "u") {
                 guard let scalar = scalar(&rest), scalar.value != 0 else { return nil }
@@ -21,6 +19,7 @@ enum JSONEscape {
                 output.append(plain)
             }
         }
+        output.append(contentsOf: rest)
         return String(validating: output, as: UTF8.self)
     }
 

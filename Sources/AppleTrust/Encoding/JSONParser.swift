@@ -96,6 +96,7 @@ struct JSONParser {
     private mutating func string() throws(JSONSyntaxError) -> (Range<Int>, escaped: Bool) {
         let start = position
         var escaped = false
+        skipPlain()
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
@@ -106,11 +107,43 @@ struct JSONParser {
             case UInt8(ascii: "\\"):
                 escaped = true
                 position += 2
-            case 0..<0x20: throw error("a control character in a string")
-            default: position += 1
+                skipPlain()
+            default: throw error("a control character in a string")
             }
         }
         throw error("a string does not end")
+    }
+
+    /// Goes on to the next quote, backslash or control character, or to the end: eight bytes at a time, because a
+    /// notification is mostly one long string.
+    private mutating func skipPlain() {
+        guard position < bytes.count else { return }
+        position = bytes.withUnsafeBytes { bytes in
+            var index = position
+            while index + 8 <= bytes.count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                // The lowest bit that is set marks the first such byte; only those above it may be marked wrongly.
+                let marks =
+                    Self.marks(word, below: 0x20) | Self.marks(word ^ Self.each(UInt8(ascii: "\"")), below: 1)
+                    | Self.marks(word ^ Self.each(UInt8(ascii: "\\")), below: 1)
+                if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+                index += 8
+            }
+            while index < bytes.count, Self.isPlain(bytes[index]) { index += 1 }
+            return index
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// The byte in all eight places of a word.
+    private static func each(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+    /// The highest bit of each byte of the word that is below the limit, which is 128 at most.
+    private static func marks(_ word: UInt64, below limit: UInt8) -> UInt64 {
+        (word &- each(limit)) & ~word & each(0x80)
     }
 
     /// A number's extent, exactly as RFC 8259 section 6 spells it.

@@ -5,23 +5,29 @@ struct CompactJWS: Sendable {
     let signature: [UInt8]
     /// What the signature is over: the text of the first two segments with their point.
     let signingInput: ArraySlice<UInt8>
+    /// The text of the header.
+    let headerText: ArraySlice<UInt8>
+    /// The header where it has been read before.
+    let known: KnownHeader?
 
-    init(_ text: String) throws(AppleRefusal) {
+    init(_ text: String, headers: HeaderMemory? = nil) throws(AppleRefusal) {
         guard text.utf8.count <= JWSLimits.text else { throw .malformed("longer than \(JWSLimits.text) bytes") }
         let bytes = Array(text.utf8)
-        var points: [Int] = []
-        for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
-            guard points.count < 2 else { throw .malformed("a compact JWS has exactly three segments") }
-            points.append(index)
-        }
-        guard points.count == 2 else { throw .malformed("a compact JWS has exactly three segments") }
-        guard let header = Base64.decodeURL(bytes[..<points[0]]),
-            let payload = Base64.decodeURL(bytes[(points[0] + 1)..<points[1]]),
-            let signature = Base64.decodeURL(bytes[(points[1] + 1)...])
+        guard let first = bytes.firstIndex(of: Self.point),
+            let second = bytes[(first + 1)...].firstIndex(of: Self.point),
+            !bytes[(second + 1)...].contains(Self.point)
+        else { throw .malformed("a compact JWS has exactly three segments") }
+        headerText = bytes[..<first]
+        known = headers?.header(headerText)
+        guard let header = known?.bytes ?? Base64.decodeURL(headerText),
+            let payload = Base64.decodeURL(bytes[(first + 1)..<second]),
+            let signature = Base64.decodeURL(bytes[(second + 1)...])
         else { throw .malformed("a segment is not strict base64url") }
         self.header = header
         self.payload = payload
         self.signature = signature
-        signingInput = bytes[..<points[1]]
+        signingInput = bytes[..<second]
     }
+
+    private static let point = UInt8(ascii: ".")
 }

@@ -7,14 +7,29 @@ struct UnverifiedJWS: Sendable {
     /// The strings of `x5c`, still base64.
     let certificates: [ArraySlice<UInt8>]
 
-    init(_ text: String) throws(AppleRefusal) {
-        compact = try CompactJWS(text)
-        let header = try JWSHeader(compact.header)
-        try header.checkAlgorithm()
-        try header.checkCritical()
-        certificates = try header.certificateTexts()
+    init(_ text: String, headers: HeaderMemory) throws(AppleRefusal) {
+        compact = try CompactJWS(text, headers: headers)
+        if let known = compact.known {
+            certificates = known.certificates
+        } else {
+            certificates = try Self.certificates(compact.header)
+        }
         payload = try Self.json(compact.payload)
         signedDate = try Self.signedDate(payload)
+    }
+
+    /// What is to be known of its header, once that has led to a sound chain.
+    func header(with peer: PeerCertificates) -> KnownHeader {
+        // A copy: the slice would keep the whole text.
+        KnownHeader(
+            text: Array(compact.headerText)[...], bytes: compact.header, certificates: certificates, peer: peer)
+    }
+
+    private static func certificates(_ bytes: [UInt8]) throws(AppleRefusal) -> [ArraySlice<UInt8>] {
+        let header = try JWSHeader(bytes)
+        try header.checkAlgorithm()
+        try header.checkCritical()
+        return try header.certificateTexts()
     }
 
     static func json(_ bytes: [UInt8]) throws(AppleRefusal) -> JSONText {

@@ -36,18 +36,32 @@ struct JWSAuthenticator: Sendable {
     let allowsXcode: Bool
     /// The DER of Xcode's certificates; where there are none, Xcode's signatures are not checked.
     let xcodeCertificates: [XcodeCertificate]
+    let headers = HeaderMemory()
+
+    init(chains: ChainValidator<StoreJWSProfile>, allowsXcode: Bool, xcodeCertificates: [XcodeCertificate]) {
+        self.chains = chains
+        self.allowsXcode = allowsXcode
+        self.xcodeCertificates = xcodeCertificates
+    }
 
     /// - Parameter xcode: whether this kind of payload is ever signed by Xcode.
     func authenticate(_ text: String, xcode: Bool) throws(AppleRefusal) -> VerifiedPayload {
-        let jws = try UnverifiedJWS(text)
+        let jws = try UnverifiedJWS(text, headers: headers)
         if jws.certificates.count == 1 {
             try checkXcode(jws.payload, xcode: xcode)
             return VerifiedPayload(jws, signer: try xcodeSigner(of: jws.compact, jws.certificates[0]))
         }
-        let peer = try JWSHeader.certificates(jws.certificates)
-        let chain = try chains.chain(of: peer, at: jws.signedDate)
+        let chain = try chain(of: jws)
         try RawSignature.check(jws.compact.signature, over: jws.compact.signingInput, by: chain.leafKey)
         return VerifiedPayload(jws, signer: .apple)
+    }
+
+    private func chain(of jws: UnverifiedJWS) throws(AppleRefusal) -> ValidChain<StoreJWSProfile> {
+        if let known = jws.compact.known { return try chains.chain(of: known.peer, at: jws.signedDate) }
+        let peer = try JWSHeader.certificates(jws.certificates)
+        let chain = try chains.chain(of: peer, at: jws.signedDate)
+        headers.insert(jws.header(with: peer))
+        return chain
     }
 
     /// Whether a payload with one certificate may pass: none that says Production or Sandbox ever does.

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import AppleTrust
+
+@Suite("What the verifier remembers of headers")
+struct HeaderMemoryTests {
+    private func count(_ verifier: AppleVerifier) -> Int { verifier.authenticator.headers.count }
+
+    @Test func `a header that is known verifies as one that is not`() {
+        let verifier = MintVerifier.new()
+        let examples: [(text: String, reason: AppleRefusal.Reason?)] = [
+            (MintJWS().text, nil),
+            (MintJWS(signer: .new(.p256)).text, .badSignature),
+            (MintJWS(payload: MintJWS.transaction.with(["signedDate": "1"])).text, .certificateExpired),
+            (MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\""])).text, .wrongApp),
+            (MintJWS().text + ".", .malformed), (MintJWS().text + "=", .malformed),
+        ]
+        for _ in 0..<2 {
+            for (text, reason) in examples {
+                #expect(MintVerifier.reason(text, verifier) == reason)
+                #expect(MintVerifier.reason(text, MintVerifier.new()) == reason)
+            }
+        }
+        #expect(count(verifier) == 1)
+    }
+
+    @Test func `headers of refused chains are not remembered`() {
+        let verifier = MintVerifier.new()
+        let refused = ChainCases.all.filter { [.untrustedChain, .wrongPurpose, .malformed].contains($0.reason) }
+        #expect(refused.count > 10)
+        for example in refused { _ = MintVerifier.reason(example.text, verifier) }
+        #expect(count(verifier) == 0)
+    }
+
+    @Test func `a few are remembered, the newest`() throws {
+        let memory = HeaderMemory()
+        let peer = PeerCertificates(leaf: [], intermediate: [])
+        let headers = (UInt8(0)..<20).map { KnownHeader(text: [7, $0], bytes: [], certificates: [], peer: peer) }
+        for header in headers {
+            memory.insert(header)
+            memory.insert(header)
+            #expect(memory.header(header.text) != nil && memory.count <= 8)
+        }
+        #expect(headers.map { memory.header($0.text) != nil } == (0..<20).map { $0 >= 12 })
+        #expect(memory.header([7]) == nil && memory.header([]) == nil && memory.header([0, 7, 19][1...]) != nil)
+    }
+}
