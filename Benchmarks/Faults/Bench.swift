@@ -22,8 +22,9 @@ final class Bench {
 
     /// An unfinished run holds its idempotency key so long; a second more, because the lease counts whole ones.
     static let lease = Duration.seconds(61)
-    /// A worker that settles a notification holds its lease for 10 s, and is missed within a second.
-    static let settling = Duration.seconds(15)
+    /// A worker that settles a notification holds its lease for 10 s, and is missed within a second; what several in a row
+    /// left without a word waits up to 30 s for the next.
+    static let settling = Duration.seconds(45)
 
     init(_ place: Place, binary: String, clients: Int, shimSource: String) async throws {
         self.place = place

@@ -74,6 +74,27 @@ struct JobLeaseTests {
         }
     }
 
+    /// Otherwise a process that is ended some times in a minute would use up the attempts of whatever it was doing.
+    @Test(arguments: TestEngine.allCases)
+    func `a job whose runs end without a word waits longer each time`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, .processNotification, "one")
+            try await Self.ask(desk, .deliverWebhook, "one")
+            let kinds: [JobKind] = [.processNotification, .deliverWebhook]
+            for (attempt, wait) in zip(Int64(1)..., [0, 0, 1, 5, 30, 300] as [Int64]) {
+                if wait > 0 {
+                    try await desk.pass(seconds: wait - 1)
+                    #expect(try await desk.gateway.claimJobs([.processNotification], limit: 1).isEmpty)
+                    try await desk.pass(seconds: 1)
+                }
+                // What nothing ends is due at once.
+                let jobs = try await desk.gateway.claimJobs(kinds, limit: 2)
+                #expect(Set(jobs.map(\.kind)) == Set(kinds) && jobs.allSatisfy { $0.attempt == attempt })
+                try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+            }
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `a worker whose lease was taken writes nothing and ends nothing`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

@@ -14,7 +14,7 @@ extension Gateway {
         let lease = kinds.map(\.lease).min() ?? 0
         return try await write { tx in
             try tx.claimJobs(kinds: names, of: endpoints, limit: limit, lease: lease, at: now)
-                .compactMap(ClaimedJob.init)
+                .compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
         }
     }
 
@@ -30,7 +30,7 @@ extension Gateway {
         let now = time.now
         return try await write { tx in
             try tx.claimJob(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
-                .flatMap(ClaimedJob.init)
+                .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
         }
     }
 
@@ -161,6 +161,26 @@ extension Gateway {
             }
             return true
         }
+    }
+}
+
+extension Transaction {
+    /// Says when a job is due again if its run ends without a word, as it does with its process.
+    ///
+    /// The second silent end may be the job's own doing. Then it waits as after a failure, so that neither a job that
+    /// brings processes down keeps them down, nor a process that is ended again and again uses up the attempts of what it
+    /// was doing.
+    fileprivate func prepare(_ job: ClaimedJob, at now: Timestamp) throws(StoreError) -> ClaimedJob {
+        if let delay = job.kind.delay(afterSilence: job.attempt) { try putOffNextRun(job.lease, by: delay, at: now) }
+        return job
+    }
+}
+
+extension JobKind {
+    /// Seconds; nil where it is due at once, as a job is that nothing may end.
+    fileprivate func delay(afterSilence attempt: Int64) -> Int64? {
+        guard attempt > 1, !isEndless, !backOff.isEmpty else { return nil }
+        return backOff[min(Int(attempt) - 2, backOff.count - 1)]
     }
 }
 

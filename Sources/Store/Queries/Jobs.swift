@@ -121,6 +121,13 @@ extension Transaction {
         ).map { row throws(StoreError) in try Self.job(row) }
     }
 
+    /// Sets when a running job is due again if its lease ends by itself.
+    package func putOffNextRun(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) {
+        try run(
+            "UPDATE jobs SET run_at = \(dialect.clock) + ? WHERE id = ? AND lease_epoch = ?", now, seconds, lease.job,
+            lease.epoch)
+    }
+
     /// A lease that its run has given back stays so, even where a beat comes late.
     ///
     /// - Returns: false when the lease was lost; the run must stop.
