@@ -65,18 +65,20 @@ example: packages-test
 	sh Tests/Scripts/example.sh .build-example/debug/piggydesk
 
 # Afterwards the test is tested: what clients were told is taken away, and a disk lies about what is durable; all of it
-# must be reported (exit 1).
+# must be reported (exit 1). FAULTS_BUILD=debug takes what `make test` has built.
+FAULTS_BUILD ?= release
+FAULTS = .build/$(FAULTS_BUILD)/paydesk-faults --binary .build/$(FAULTS_BUILD)/paydesk
 faults: faults-build
-	.build/release/paydesk-faults
-	.build/release/paydesk-faults --only power-cut --rounds 10 --lies; test $$? -eq 1
-	.build/release/paydesk-faults --lose; test $$? -eq 1
+	$(FAULTS)
+	$(FAULTS) --only power-cut --rounds 10 --lies; test $$? -eq 1
+	$(FAULTS) --lose; test $$? -eq 1
 
 faults-long: faults-build
-	.build/release/paydesk-faults --long
+	$(FAULTS) --long
 
 faults-build: packages-test packages-faults
-	$(SWIFT) build -c release --product paydesk
-	$(SWIFT) build -c release --product paydesk-faults
+	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk
+	$(SWIFT) build -c $(FAULTS_BUILD) --product paydesk-faults
 
 packages-run:
 	@sh Tests/Scripts/install.sh $(RUN_PACKAGES)
