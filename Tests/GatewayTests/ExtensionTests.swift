@@ -184,7 +184,8 @@ extension AppleDesk {
     /// What the audit says was done, oldest first, without the common prefix.
     fileprivate func actions(_ id: ID<Subscription>) async throws -> [String] {
         try await store.read { db in
-            try db.auditChain(id.rawValue).map { $0.entry.action.replacing("subscription.", with: "") }
+            try db.rows("SELECT action FROM audit WHERE subject = ? ORDER BY position", [id])
+                .map { try $0.text("action").replacing("subscription.", with: "") }
         }
     }
 

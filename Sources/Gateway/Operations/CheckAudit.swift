@@ -3,33 +3,27 @@ import FoundationEssentials
 import Store
 
 extension InvariantCheck {
+    private static let auditPage: Int64 = 1_000
+
     /// Walks every audit chain; an entry that was changed, removed or added breaks it.
     func checkAudit() async throws -> [Violation] {
         var found: [Violation] = []
-        var last = ""
-        while let subject = try await nextAuditSubject(after: last) {
-            last = subject
-            let isWhole = try await store.read { db in
-                var previous = Data()
-                var expected: Int64 = 1
-                for (position, entry, digest) in try db.auditChain(subject) {
-                    guard position == expected, entry.digest(after: previous, position: position) == digest else {
-                        return false
-                    }
-                    previous = digest
-                    expected += 1
-                }
-                return true
+        var (subject, last, previous, isWhole) = ("", 0 as Int64, Data(), true)
+        while true {
+            let (from, position) = (subject, last)
+            let page = try await store.read { db in
+                try db.auditChains(after: from, position, limit: Self.auditPage)
             }
-            if !isWhole { found.append(Violation(invariant: 9, subject: subject, detail: "the audit chain is broken")) }
-            if found.count >= Int(Self.limit) { return found }
-        }
-        return found
-    }
-
-    private func nextAuditSubject(after last: String) async throws -> String? {
-        try await store.read { db in
-            try db.row("SELECT subject FROM audit WHERE subject > ? ORDER BY subject LIMIT 1", last)?.text("subject")
+            if page.isEmpty { return found }
+            for (position, entry, digest) in page {
+                if entry.subject != subject { (subject, last, previous, isWhole) = (entry.subject, 0, Data(), true) }
+                if isWhole, position != last + 1 || entry.digest(after: previous, position: position) != digest {
+                    isWhole = false
+                    found.append(Violation(invariant: 9, subject: subject, detail: "the audit chain is broken"))
+                    if found.count >= Int(Self.limit) { return found }
+                }
+                (last, previous) = (position, digest)
+            }
         }
     }
 

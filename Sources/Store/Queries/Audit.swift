@@ -94,11 +94,16 @@ extension Database {
         }
     }
 
-    /// One subject's chain from its beginning, with the digests.
-    package func auditChain(
-        _ subject: String
+    /// The chains of all subjects one after the other, each from its beginning, with the digests.
+    ///
+    /// - Parameter position: the last that was read of `subject`, which is empty at first.
+    package func auditChains(
+        after subject: String, _ position: Int64, limit: Int64
     ) throws(StoreError) -> [(position: Int64, entry: AuditEntry, digest: Data)] {
-        try rows("SELECT * FROM audit WHERE subject = ? ORDER BY position", [subject]).map { row throws(StoreError) in
+        try rows(
+            "SELECT * FROM audit WHERE (subject, position) > (?, ?) ORDER BY subject, position LIMIT ?",
+            [subject, position, limit]
+        ).map { row throws(StoreError) in
             (try row.int("position"), try Self.auditEntry(row), try row.blob("digest"))
         }
     }
