@@ -1,11 +1,23 @@
 import Foundation
+import Synchronization
 
 /// A port of 127.0.0.1 on which nobody listens.
+///
+/// Below those that the kernel gives to connections and to listeners without a port of their own: one of them could have
+/// it before its owner has started.
 package enum FreePort {
+    private static let range = UInt32(10_000)..<20_000
+    private static let count = Atomic<UInt32>(UInt32(truncatingIfNeeded: getpid()) &* 61)
+
     package static func next() throws -> UInt16 {
-        let listener = try LoopbackListener()
-        defer { listener.close() }
-        return listener.port
+        for _ in range {
+            let number = count.wrappingAdd(1, ordering: .relaxed).newValue
+            let port = UInt16(range.lowerBound + number % UInt32(range.count))
+            guard let listener = try? LoopbackListener(port: port) else { continue }
+            listener.close()
+            return port
+        }
+        throw PostgresCluster.Failure(description: "no port of 127.0.0.1 is free")
     }
 }
 

@@ -59,7 +59,7 @@ package struct PostgresCluster: Sendable {
             programs + "/initdb",
             ["-D", data, "-U", "paydesk", "-A", "trust", "-E", "UTF8", "--no-sync"] + Self.locale(programs))
         // Somebody else may take the port between its choice and its use.
-        var port = try Self.freePort()
+        var port = try FreePort.next()
         var attempts = 1
         while true {
             do {
@@ -67,7 +67,7 @@ package struct PostgresCluster: Sendable {
                 break
             } catch  where attempts < 3 {
                 attempts += 1
-                port = try Self.freePort()
+                port = try FreePort.next()
             }
         }
         self.port = port
@@ -143,11 +143,5 @@ package struct PostgresCluster: Sendable {
         let stop = unprivileged([programs + "/pg_ctl", "-D", folder + "/data", "-m", "immediate", "stop"])
         let script = "trap '' HUP INT TERM; cat; folder=$1; shift; \"$@\"; rm -rf \"$folder\""
         try ChildProcess.startUntilParentEnds(["setsid", "sh", "-c", script, "sh", folder] + stop)
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let listener = try LoopbackListener()
-        defer { listener.close() }
-        return listener.port
     }
 }
