@@ -21,6 +21,7 @@ package struct Gateway: Sendable {
     package let pause: @Sendable (Duration) async -> Void
     let snapshots = AnswersByVersion<EntitlementSnapshot>()
     let statuses = AnswersByVersion<PurchaseStatus>()
+    private let outages: OutageLog
     /// Wakes this node's workers.
     package let signal = JobSignal()
     /// Wakes this node's dispatcher when there may be new events.
@@ -44,6 +45,7 @@ package struct Gateway: Sendable {
         self.webhooks = webhooks
         self.settings = settings
         self.logger = logger
+        outages = OutageLog(logger: logger, time: time)
         self.pause = pause
     }
 }
@@ -122,7 +124,10 @@ extension Gateway {
     private func translate(_ error: any Error) -> GatewayError {
         switch error {
         case let error as GatewayError: return error
-        case StoreError.unavailable(let reason), StoreError.outcomeUnknown(let reason), StoreError.failed(let reason):
+        case StoreError.unavailable(let reason):
+            outages.failed(because: reason)
+            return .temporarilyUnavailable(retryAfter: 1)
+        case StoreError.outcomeUnknown(let reason), StoreError.failed(let reason):
             logger.warning("the database did not answer", metadata: ["reason": "\(reason)"])
             return .temporarilyUnavailable(retryAfter: 1)
         default:
