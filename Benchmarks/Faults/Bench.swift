@@ -25,6 +25,9 @@ final class Bench {
     /// A worker that settles a notification holds its lease for 10 s, and is missed within a second; what several in a row
     /// left without a word waits up to 30 s for the next.
     static let settling = Duration.seconds(45)
+    /// A provider whose answer was lost is asked within a lease; where kills ended that run as well, again after a minute,
+    /// and then after five.
+    static let asking = lease + .seconds(330)
 
     init(_ place: Place, binary: String, clients: Int, shimSource: String) async throws {
         self.place = place
@@ -265,8 +268,7 @@ final class Bench {
     }
 
     private func drain() async throws {
-        // What a provider's lost answer left open is asked for within a lease as well.
-        let limit = ContinuousClock.now.advanced(by: Self.lease + .seconds(30))
+        let limit = ContinuousClock.now.advanced(by: Self.asking)
         while ContinuousClock.now < limit {
             let waiting = journal.calls.filter { $0.told == nil }
             guard let next = waiting.map({ $0.retryAt ?? .now }).min() else { return }
