@@ -3,7 +3,7 @@ import FoundationEssentials
 import Store
 
 extension InvariantCheck {
-    private static let announcementPage: Int64 = 500
+    private static let userPage: Int64 = 500
 
     /// Recomputes for every user what was announced last, and which boundary is to be announced next.
     ///
@@ -17,18 +17,14 @@ extension InvariantCheck {
         var last = ""
         while true {
             let cursor = last
-            let (end, wrong) = try await store.read { db in
-                let page = try db.awaitedChanges(after: cursor, limit: Self.announcementPage)
-                let wrong = try page.compactMap { entry in
-                    try Self.fault(of: entry.user, awaiting: entry.at, in: db).map {
-                        Violation(invariant: $0.invariant, subject: entry.user.rawValue, detail: $0.detail)
-                    }
+            let page = try await store.read { db in try db.checkedUsers(after: cursor, limit: Self.userPage) }
+            guard let end = page.last else { return found }
+            last = end.id.rawValue
+            found += try page.compactMap { user in
+                try Self.fault(of: user).map {
+                    Violation(invariant: $0.invariant, subject: user.id.rawValue, detail: $0.detail)
                 }
-                return (page.last?.user, wrong)
             }
-            guard let end else { return found }
-            last = end.rawValue
-            found += wrong
             if found.count >= Int(Self.limit) { return found }
         }
     }
@@ -38,18 +34,14 @@ extension InvariantCheck {
     }
 
     /// - Returns: what is wrong; nil where nothing is.
-    private static func fault(
-        of user: ID<User>, awaiting next: Timestamp?, in db: any Database
-    ) throws -> (invariant: Int, detail: String)? {
-        let (version, grants, balances) = (
-            try db.userVersion(user), try db.grants(of: user), try db.balances(of: user)
-        )
-        let told = try db.announcements(to: user, limit: 2)
+    private static func fault(of user: CheckedUser) throws -> (invariant: Int, detail: String)? {
+        let (next, told) = (user.nextChangeAt, user.announcements)
         func snapshot(_ fold: EntitlementFold) -> EntitlementSnapshot {
-            EntitlementSnapshot(name: user.rawValue, version: version, fold: fold, balances: balances)
+            EntitlementSnapshot(
+                name: user.id.rawValue, version: user.version, fold: fold, balances: user.balances)
         }
         guard let last = told.first else {
-            let ownsNothing = next == nil && grants.isEmpty && balances.isEmpty
+            let ownsNothing = next == nil && user.grants.isEmpty && user.balances.isEmpty
             return ownsNothing ? nil : (13, "what is owned was never announced")
         }
         func named(_ announcement: EntitlementAnnouncement) throws -> Timestamp? {
@@ -57,7 +49,7 @@ extension InvariantCheck {
         }
         let due = try told.dropFirst().first.flatMap(named)
         let moment = due.map { $0 <= last.at ? $0 : last.at } ?? last.at
-        let fold = EntitlementRules.fold(grants, now: moment)
+        let fold = EntitlementRules.fold(user.grants, now: moment)
         guard try next == fold.nextChangeAt && named(last) == fold.nextChangeAt else {
             return (16, "the boundary that is announced next is not the one that follows from the grants")
         }

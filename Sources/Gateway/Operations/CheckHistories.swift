@@ -1,41 +1,19 @@
 import Domain
 import Store
 
-extension InvariantCheck {
-    private static let historyPage: Int64 = 200
-
-    /// Follows every order, payment and refund through its history: it began with an intent, moved along the tables of
-    /// `domain.md` sections 3 and 4 only, and stands where that leads.
-    func checkHistories() async throws -> [Violation] {
-        var found: [Violation] = []
-        var last = ""
-        while true {
-            let cursor = last
-            let (end, wrong) = try await store.read { db in
-                let page = try db.orders(after: cursor, limit: Self.historyPage)
-                return (page.last, try page.flatMap { try OrderHistory($0, in: db)?.violations ?? [] })
-            }
-            guard let end else { return found }
-            last = end.rawValue
-            found += wrong
-            if found.count >= Int(Self.limit) { return found }
-        }
-    }
-}
-
-/// An order with what its history says of it and of its payments and refunds.
-private struct OrderHistory {
+/// What an order's history says of it and of its payments and refunds: each began with an intent, moved along the tables
+/// of `domain.md` sections 3 and 4 only, and stands where that leads.
+struct OrderHistory {
     private let order: Order
     private let payments: [PaymentRecord]
     private let refunds: [Refund]
     private let timeline: [TimelineEntry]
 
-    init?(_ id: ID<Order>, in db: any Database) throws {
-        guard let order = try db.order(id) else { return nil }
-        self.order = order
-        payments = try db.payments(of: id)
-        refunds = try db.refunds(of: id)
-        timeline = try db.timeline(id)
+    init(_ checked: CheckedOrder) {
+        order = checked.order
+        payments = checked.payments
+        refunds = checked.refunds
+        timeline = checked.timeline
     }
 
     /// A history that is full says no more of attempts, later of nothing.

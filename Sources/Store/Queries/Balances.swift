@@ -14,8 +14,12 @@ package struct LedgerSource: Sendable {
 extension Database {
     /// Every unit that was ever credited, also at 0.
     package func balances(of user: ID<User>) throws(StoreError) -> [Environment: [String: Int64]] {
+        try Self.balances(rows("SELECT unit, environment, amount FROM balances WHERE user_id = ?", [user]))
+    }
+
+    static func balances(_ rows: [Row]) throws(StoreError) -> [Environment: [String: Int64]] {
         var balances: [Environment: [String: Int64]] = [:]
-        for row in try rows("SELECT unit, environment, amount FROM balances WHERE user_id = ?", [user]) {
+        for row in rows {
             balances[try row.choice("environment"), default: [:]][try row.text("unit")] = try row.int("amount")
         }
         return balances

@@ -7,35 +7,115 @@ package struct EntitlementAnnouncement: Sendable {
     package let data: String
 }
 
-// What `paydesk check` reads to follow how things came to be what they are.
+/// An order with everything that is stored of it.
+package struct CheckedOrder: Sendable {
+    package let order: Order
+    package let payments: [PaymentRecord]
+    package let refunds: [Refund]
+    package let disputes: [Dispute]
+    package let timeline: [TimelineEntry]
+    /// Whatever was granted with it, by a store's purchase as well.
+    package let grants: [Grant]
+    /// What the order itself booked, by unit.
+    package let booked: [String: Int64]
+    /// Whether a store's purchase is recorded under it.
+    package let isPurchase: Bool
+}
+
+/// A user whose name is known, with everything that is owned and what was told of it.
+package struct CheckedUser: Sendable {
+    package let id: ID<User>
+    package let version: Int64
+    /// When time alone next changes what is owned.
+    package let nextChangeAt: Timestamp?
+    package let grants: [Grant]
+    package let balances: [Environment: [String: Int64]]
+    /// The last two announcements, newest first.
+    package let announcements: [EntitlementAnnouncement]
+}
+
+// What `paydesk check` reads to follow how things came to be what they are: by pages of ids that follow each other, each
+// of a few statements, because a statement for each order takes a database server minutes.
 extension Database {
     /// Orders in the order of their ids.
-    package func orders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
-        try rows("SELECT id FROM orders WHERE id > ? ORDER BY id LIMIT ?", [last, limit])
-            .map { row throws(StoreError) in try row.id("id") }
-    }
-
-    /// Users whose name is known, with the moment at which time alone next changes what they own; by their ids.
-    package func awaitedChanges(
-        after last: String, limit: Int64
-    ) throws(StoreError) -> [(user: ID<User>, at: Timestamp?)] {
-        try rows(
-            """
-            SELECT s.user_id, s.next_change_at FROM user_states s JOIN users u ON u.id = s.user_id
-            WHERE s.user_id > ? ORDER BY s.user_id LIMIT ?
-            """, [last, limit]
-        ).map { row throws(StoreError) in (try row.id("user_id"), try row.optionalTime("next_change_at")) }
-    }
-
-    /// The latest announcements of what a user owns, newest first.
-    package func announcements(to user: ID<User>, limit: Int64) throws(StoreError) -> [EntitlementAnnouncement] {
-        try rows(
-            """
-            SELECT at, data FROM events WHERE subject = ? AND type = 'entitlements.changed'
-            ORDER BY sequence DESC LIMIT ?
-            """, [user, limit]
-        ).map { row throws(StoreError) in
-            EntitlementAnnouncement(at: try row.time("at"), data: try row.text("data"))
+    package func checkedOrders(after last: String, limit: Int64) throws(StoreError) -> [CheckedOrder] {
+        let orders = try orders(after: last, limit: limit)
+        guard let end = orders.last else { return [] }
+        let page = [last, end.id.rawValue]
+        func rowsByOrder(_ table: String, _ order: String) throws(StoreError) -> [String: [Row]] {
+            try rowsByKey(
+                "SELECT * FROM \(table) WHERE order_id > ? AND order_id <= ? ORDER BY order_id, \(order)",
+                "order_id", page)
         }
+        let payments = try rowsByOrder("payments", "attempt")
+        let refunds = try rowsByOrder("refunds", "created_at, id")
+        let disputes = try rowsByOrder("disputes", "created_at, id")
+        let timeline = try rowsByOrder("order_timeline", "position")
+        let grants = try rowsByOrder("grants", "id")
+        let purchases = try rowsByKey(
+            "SELECT order_id FROM purchases WHERE order_id > ? AND order_id <= ?", "order_id", page)
+        let booked = try rowsByKey(
+            """
+            SELECT o.id, l.unit, SUM(l.delta) AS sum FROM orders o JOIN ledger l ON l.user_id = o.user_id
+              AND l.environment = o.environment AND l.source_kind = 'order' AND l.source_id = o.id
+            WHERE o.id > ? AND o.id <= ? GROUP BY o.id, l.unit
+            """, "id", page)
+        return try orders.map { order throws(StoreError) in
+            let id = order.id.rawValue
+            var sums: [String: Int64] = [:]
+            for row in booked[id] ?? [] { sums[try row.text("unit")] = try row.int("sum") }
+            return CheckedOrder(
+                order: order, payments: try Self.all(payments[id], Self.payment),
+                refunds: try Self.all(refunds[id], Self.refund), disputes: try Self.all(disputes[id], Self.dispute),
+                timeline: try Self.all(timeline[id], Self.timelineEntry), grants: try Self.all(grants[id], Self.grant),
+                booked: sums, isPurchase: purchases[id] != nil)
+        }
+    }
+
+    /// Users whose name is known, by their ids.
+    package func checkedUsers(after last: String, limit: Int64) throws(StoreError) -> [CheckedUser] {
+        let users = try rows(
+            """
+            SELECT s.user_id, s.version, s.next_change_at FROM user_states s JOIN users u ON u.id = s.user_id
+            WHERE s.user_id > ? ORDER BY s.user_id LIMIT ?
+            """, [last, limit])
+        guard let end = try users.last?.text("user_id") else { return [] }
+        let page = [last, end]
+        let grants = try rowsByKey(
+            "SELECT * FROM grants WHERE user_id > ? AND user_id <= ? ORDER BY user_id, id", "user_id", page)
+        let balances = try rowsByKey(
+            "SELECT user_id, unit, environment, amount FROM balances WHERE user_id > ? AND user_id <= ?",
+            "user_id", page)
+        let announcements = try rowsByKey(
+            """
+            SELECT subject, at, data FROM (
+                SELECT subject, at, data, ROW_NUMBER() OVER (PARTITION BY subject ORDER BY sequence DESC) AS age
+                FROM events WHERE subject > ? AND subject <= ? AND type = 'entitlements.changed') told
+            WHERE age <= 2 ORDER BY subject, age
+            """, "subject", page)
+        return try users.map { row throws(StoreError) in
+            let id = try row.text("user_id")
+            return CheckedUser(
+                id: try row.id("user_id"), version: try row.int("version"),
+                nextChangeAt: try row.optionalTime("next_change_at"), grants: try Self.all(grants[id], Self.grant),
+                balances: try Self.balances(balances[id] ?? []),
+                announcements: try Self.all(announcements[id]) { row throws(StoreError) in
+                    EntitlementAnnouncement(at: try row.time("at"), data: try row.text("data"))
+                })
+        }
+    }
+
+    private func rowsByKey(
+        _ sql: String, _ key: String, _ page: [String]
+    ) throws(StoreError) -> [String: [Row]] {
+        var found: [String: [Row]] = [:]
+        for row in try rows(sql, page) { found[try row.text(key), default: []].append(row) }
+        return found
+    }
+
+    private static func all<Value>(
+        _ rows: [Row]?, _ value: (Row) throws(StoreError) -> Value
+    ) throws(StoreError) -> [Value] {
+        try (rows ?? []).map { row throws(StoreError) in try value(row) }
     }
 }

@@ -42,7 +42,7 @@ extension Database {
             isUpgraded: try row.optionalInt("upgraded") == 1)
     }
 
-    private static func grant(_ row: Row) throws(StoreError) -> Grant {
+    static func grant(_ row: Row) throws(StoreError) -> Grant {
         let term: Grant.Term
         if try row.bool("perpetual") {
             term = .perpetual

@@ -1,5 +1,3 @@
-package import Domain
-
 /// One invariant of `domain.md` section 10 as a query for what breaks it.
 package struct InvariantRule: Sendable {
     /// Its number there.
@@ -13,17 +11,6 @@ extension Database {
     /// The subjects that break a rule.
     package func violations(of rule: InvariantRule, limit: Int64) throws(StoreError) -> [String] {
         try rows(rule.sql + " LIMIT ?", [limit]).map { row throws(StoreError) in try row.text("subject") }
-    }
-
-    /// Orders that a provider's payment or nothing paid, in the order of their ids; those of stores have rules of their own.
-    package func providerPaidOrders(after last: String, limit: Int64) throws(StoreError) -> [ID<Order>] {
-        try rows(
-            """
-            SELECT id FROM orders WHERE state = 'paid' AND id > ?
-              AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.order_id = orders.id)
-            ORDER BY id LIMIT ?
-            """, [last, limit]
-        ).map { row throws(StoreError) in try row.id("id") }
     }
 }
 

@@ -16,6 +16,12 @@ extension Database {
         return try order(row)
     }
 
+    /// All orders in the order of their ids.
+    func orders(after last: String, limit: Int64) throws(StoreError) -> [Order] {
+        try rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit])
+            .map { row throws(StoreError) in try order(row) }
+    }
+
     /// Newest first; a filter that is nil restricts nothing.
     package func orders(_ filter: OrderFilter, before cursor: String?, limit: Int64) throws(StoreError) -> [Order] {
         var conditions: [String] = []
@@ -71,10 +77,12 @@ extension Database {
     }
 
     package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] {
-        try rows("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", [order]).map {
-            row throws(StoreError) in
-            TimelineEntry(at: try row.time("at"), type: try row.text("type"), detail: try row.text("detail"))
-        }
+        try rows("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", [order])
+            .map { row throws(StoreError) in try Self.timelineEntry(row) }
+    }
+
+    static func timelineEntry(_ row: Row) throws(StoreError) -> TimelineEntry {
+        TimelineEntry(at: try row.time("at"), type: try row.text("type"), detail: try row.text("detail"))
     }
 
     private func order(_ row: Row) throws(StoreError) -> Order {

@@ -29,7 +29,7 @@ extension Database {
             .map { row throws(StoreError) in try Self.payment(row) }
     }
 
-    private static func payment(_ row: Row) throws(StoreError) -> PaymentRecord {
+    static func payment(_ row: Row) throws(StoreError) -> PaymentRecord {
         PaymentRecord(
             payment: Payment(
                 id: try row.id("id"), order: try row.id("order_id"), account: try row.account("account"),

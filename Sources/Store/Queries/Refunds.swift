@@ -27,7 +27,7 @@ extension Database {
             .map { row throws(StoreError) in try Self.dispute(row) }
     }
 
-    private static func refund(_ row: Row) throws(StoreError) -> Refund {
+    static func refund(_ row: Row) throws(StoreError) -> Refund {
         Refund(
             id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
             amount: try row.money("amount", "currency"), reason: try row.text("reason"), state: try row.choice("state"),
@@ -35,7 +35,7 @@ extension Database {
             createdAt: try row.time("created_at"))
     }
 
-    private static func dispute(_ row: Row) throws(StoreError) -> Dispute {
+    static func dispute(_ row: Row) throws(StoreError) -> Dispute {
         Dispute(
             id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
             reference: try row.text("reference"), amount: try row.money("amount", "currency"),

@@ -1,0 +1,54 @@
+import Domain
+import Store
+
+extension InvariantCheck {
+    private static let orderPage: Int64 = 200
+
+    /// Walks through all orders: what each paid one must have granted and credited, and the history of every one.
+    func checkOrders() async throws -> [Violation] {
+        var (given, told): ([Violation], [Violation]) = ([], [])
+        var last = ""
+        while given.count < Int(Self.limit) || told.count < Int(Self.limit) {
+            let cursor = last
+            let page = try await store.read { db in try db.checkedOrders(after: cursor, limit: Self.orderPage) }
+            guard let end = page.last else { break }
+            last = end.order.id.rawValue
+            if given.count < Int(Self.limit) { given += page.compactMap(\.wrongGift) }
+            if told.count < Int(Self.limit) { told += page.flatMap { OrderHistory($0).violations } }
+        }
+        return given + told
+    }
+}
+
+extension CheckedOrder {
+    /// What is wrong with what an order gave that a provider's payment or nothing paid; those of stores have rules of
+    /// their own.
+    fileprivate var wrongGift: Violation? {
+        guard order.state == .paid, order.origin == .checkout, !isPurchase else { return nil }
+        let standing = order.standing(disputes)
+        let own = grants.filter { $0.source.kind == .order }
+        let isDue = order.terms.term != nil && !order.anomalies.contains(.duplicateOwnership)
+        guard own.count == (isDue ? 1 : 0), own.allSatisfy({ order.granted($0, standing) }) else {
+            return violation("what the order granted is not what its facts make it")
+        }
+        guard booked.filter({ $0.value != 0 }) == (order.gives(standing) ? order.terms.units : [:]) else {
+            return violation("the units of the order are not what it credited")
+        }
+        return nil
+    }
+
+    private func violation(_ detail: String) -> Violation {
+        Violation(invariant: 13, subject: order.id.rawValue, detail: detail)
+    }
+}
+
+extension Order {
+    /// Whether a grant is what this order's terms and standing make it; what an admin took back stays so.
+    fileprivate func granted(_ grant: Grant, _ standing: Standing) -> Bool {
+        guard grant.user == user, grant.sku == sku, grant.term == terms.term, grant.tier == terms.tier,
+            grant.environment == environment
+        else { return false }
+        if grant.revocation?.reason == .admin { return true }
+        return (grant.revocation != nil) == (standing.revocation != nil) && grant.suspended == standing.isSuspended
+    }
+}
