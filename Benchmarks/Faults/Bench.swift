@@ -25,9 +25,8 @@ final class Bench {
     /// A worker that settles a notification holds its lease for 10 s, and is missed within a second; what several in a row
     /// left without a word waits up to 30 s for the next.
     static let settling = Duration.seconds(45)
-    /// A provider whose answer was lost is asked within a lease; where kills ended that run as well, again after a minute,
-    /// and then after five.
-    static let asking = lease + .seconds(330)
+    /// A provider whose answer was lost is asked within a lease, and where kills ended that as well, some more times.
+    static let asking = lease + .seconds(90)
 
     init(_ place: Place, binary: String, clients: Int, shimSource: String) async throws {
         self.place = place

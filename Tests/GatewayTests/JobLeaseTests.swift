@@ -81,7 +81,7 @@ struct JobLeaseTests {
             try await Self.ask(desk, .processNotification, "one")
             try await Self.ask(desk, .deliverWebhook, "one")
             let kinds: [JobKind] = [.processNotification, .deliverWebhook]
-            for (attempt, wait) in zip(Int64(1)..., [0, 0, 1, 5, 30, 300] as [Int64]) {
+            for (attempt, wait) in zip(Int64(1)..., [0, 0, 5, 10, 20, 40, 80, 300] as [Int64]) {
                 if wait > 0 {
                     try await desk.pass(seconds: wait - 1)
                     #expect(try await desk.gateway.claimJobs([.processNotification], limit: 1).isEmpty)

@@ -84,6 +84,26 @@ package enum JobKind: String, Sendable, CaseIterable {
     }
 }
 
+extension JobKind {
+    /// Seconds before the run that follows the second one without a word, the third and so on.
+    ///
+    /// Mostly such a run was ended with its process, which says little about the job, and what it looks after should not
+    /// wait long. But it may have been the job's own doing: then it must neither keep its process down nor go on for ever.
+    private static let silentBackOff: [Int64] = [
+        5, 10, 20, 40, 80, 300, 3_600, 21_600, 86_400, 86_400, 86_400,
+    ]
+
+    /// When a job is due again whose run of this number ends without a word: so many seconds after its begin; nil where it
+    /// is due at once, as a job is that nothing may end.
+    func delay(afterSilence attempt: Int64) -> Int64? {
+        guard attempt > 1, !isEndless else { return nil }
+        return Self.silentBackOff[min(Int(attempt) - 2, Self.silentBackOff.count - 1)]
+    }
+
+    /// A job that never said how a run ended is in quarantine after so many.
+    var mostRuns: Int64 { isEndless ? .max : Int64(max(backOff.count, Self.silentBackOff.count)) + 1 }
+}
+
 /// How a run ended well.
 package enum JobOutcome: Sendable, Equatable {
     case done

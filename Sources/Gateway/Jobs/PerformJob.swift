@@ -71,7 +71,7 @@ extension Gateway {
     private func run(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
-        guard job.attempt <= job.kind.backOff.count + 1 || job.kind.isEndless else {
+        guard job.attempt <= job.kind.mostRuns else {
             // Every run so far ended without a word, perhaps together with its process.
             _ = try? await quarantine(job, job.hasNeverEnded)
             return
@@ -165,22 +165,10 @@ extension Gateway {
 }
 
 extension Transaction {
-    /// Says when a job is due again if its run ends without a word, as it does with its process.
-    ///
-    /// The second silent end may be the job's own doing. Then it waits as after a failure, so that neither a job that
-    /// brings processes down keeps them down, nor a process that is ended again and again uses up the attempts of what it
-    /// was doing.
+    /// Says when a job is due again if its run ends without a word.
     fileprivate func prepare(_ job: ClaimedJob, at now: Timestamp) throws(StoreError) -> ClaimedJob {
         if let delay = job.kind.delay(afterSilence: job.attempt) { try putOffNextRun(job.lease, by: delay, at: now) }
         return job
-    }
-}
-
-extension JobKind {
-    /// Seconds; nil where it is due at once, as a job is that nothing may end.
-    fileprivate func delay(afterSilence attempt: Int64) -> Int64? {
-        guard attempt > 1, !isEndless, !backOff.isEmpty else { return nil }
-        return backOff[min(Int(attempt) - 2, backOff.count - 1)]
     }
 }
 
