@@ -187,10 +187,10 @@ extension InvariantRule {
         InvariantRule(
             invariant: 10, detail: "a later event of a subject was tried before an earlier one",
             sql: """
-                SELECT d.id AS subject FROM deliveries d
-                WHERE d.state = 'pending' AND d.first_done = 0
-                  AND EXISTS (SELECT 1 FROM deliveries n WHERE n.webhook = d.webhook AND n.subject = d.subject
-                      AND n.seq > d.seq AND n.attempts > 0)
+                SELECT MIN(CASE WHEN d.state = 'pending' AND d.first_done = 0 THEN d.id END) AS subject
+                FROM deliveries d GROUP BY d.webhook, d.subject
+                HAVING MIN(CASE WHEN d.state = 'pending' AND d.first_done = 0 THEN d.seq END)
+                    < MAX(CASE WHEN d.attempts > 0 THEN d.seq END)
                 """),
         InvariantRule(
             invariant: 10, detail: "a delivery is not of its event, or goes to a partner that must not see it",
