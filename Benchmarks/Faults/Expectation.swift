@@ -36,7 +36,10 @@ struct Expectation: Sendable {
         var paidAlready = false
         /// The amount of the refund that was asked for; at most one is, under one key.
         var refund: Int64?
-        var refunds: Set<String> = []
+        /// By their ids, whether the money went back.
+        var refunds: [String: Bool] = [:]
+        /// A refund cannot fail that was sent only once.
+        var failedAtOnce = false
         var isNotRefunded = false
     }
 
@@ -72,7 +75,11 @@ struct Expectation: Sendable {
                 if call.told == .paidAlready { endings[order.id]?.paidAlready = true }
             case .refund(let order, let amount):
                 endings[order.id, default: Ending(order: order)].refund = amount ?? order.amount
-                if case .refunded(let id) = call.told { endings[order.id]?.refunds.insert(id) }
+                if case .refunded(let id) = call.told { endings[order.id]?.refunds[id] = true }
+                if case .refundFailed(let id) = call.told {
+                    endings[order.id]?.refunds[id] = false
+                    if call.sends == 1 { endings[order.id]?.failedAtOnce = true }
+                }
                 if call.told == .notRefunded { endings[order.id]?.isNotRefunded = true }
             }
         }

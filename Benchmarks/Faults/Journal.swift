@@ -59,6 +59,8 @@ enum Told: Sendable, Equatable {
     /// Refused to cancel, because the order is paid.
     case paidAlready
     case refunded(id: String)
+    /// The provider never got it, and will not: somebody asked when its answer was lost.
+    case refundFailed(id: String)
     /// Nothing is left to refund, or not paid yet.
     case notRefunded
     /// A notification that is not genuine.

@@ -17,8 +17,8 @@ struct Loss: Sendable {
             let stranger = Set(sold.flatMap(\.attached.keys)).subtracting(pass.claimants).min(),
             let coins = sold.first(where: { $0.sale.isConsumable }), let holder = coins.attached.keys.first,
             let first = paid.first, let event = first.acknowledged.first, let second = paid.dropFirst().first,
-            let refunded = expected.endings.values.first(where: { !$0.refunds.isEmpty }),
-            let refund = refunded.refunds.first,
+            let refunded = expected.endings.values.first(where: { $0.refunds.values.contains(true) }),
+            let refund = refunded.refunds.keys.first,
             let closed = expected.endings.values.first(where: { $0.cancelled && !$0.mayBePaid })
         else { throw Server.Failure(description: "the clients were told too little to take everything away") }
         return purchases(pass.sale.id, stranger: stranger) + [

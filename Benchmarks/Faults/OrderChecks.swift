@@ -90,10 +90,11 @@ extension Checker {
         require(ending.refunds.count <= 1, "order \(id): told different refunds under one key")
         require(!ending.isNotRefunded || refunds.isEmpty, "order \(id): told that nothing is refunded, and it is")
         require(refunds.count <= (ending.refund == nil ? 0 : 1), "order \(id): has \(refunds.count) refunds")
-        if let told = ending.refunds.first {
+        require(!ending.failedAtOnce, "order \(id): its refund failed, and nothing was lost on its way")
+        if let (told, wentBack) = ending.refunds.first {
             require(
-                refunds.first?.id == told && refunds.first?.state == "succeeded",
-                "order \(id): refund \(told) is not there")
+                refunds.first?.id == told && refunds.first?.state == (wentBack ? "succeeded" : "failed"),
+                "order \(id): refund \(told) is not there, or is \(refunds.first?.state ?? "nothing")")
         }
         for refund in refunds {
             require(refund.amount == ending.refund, "order \(id): refund \(refund.id) is of \(refund.amount)")

@@ -70,9 +70,9 @@ enum Reading: Sendable {
             case .refund(let order, let amount):
                 let refund = try decode(Refund.self, body)
                 guard refund.order_id == order.id, refund.amount.value == amount ?? order.amount,
-                    refund.status == "succeeded"
+                    ["succeeded", "failed"].contains(refund.status)
                 else { return .wrong("told a refund that is \(refund.status), of \(refund.amount.value)") }
-                return .told(.refunded(id: refund.id))
+                return .told(refund.status == "failed" ? .refundFailed(id: refund.id) : .refunded(id: refund.id))
             }
         } catch {
             return .wrong("cannot be read: \(error)")
