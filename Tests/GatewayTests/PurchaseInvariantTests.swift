@@ -48,6 +48,12 @@ struct PurchaseInvariantTests {
             testDescription: "a credit kept after its revocation",
             sql: "DELETE FROM ledger WHERE delta < 0", detail: credited),
         Tampering(
+            testDescription: "an order that credited beside its purchase",
+            sql: """
+                INSERT INTO ledger SELECT user_id, 'gems', environment, 'order', order_id, 1, 5, 1
+                FROM purchases WHERE kind = 'Consumable' AND revoked_at IS NULL
+                """, detail: "a store's purchase paid the order, which credited units beside it"),
+        Tampering(
             testDescription: "a credit booked again",
             sql: """
                 INSERT INTO ledger SELECT user_id, unit, environment, source_kind, source_id, step + 7, delta, at

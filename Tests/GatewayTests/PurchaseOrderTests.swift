@@ -137,4 +137,30 @@ struct PurchaseOrderTests {
             }
         }
     }
+
+    @Test(arguments: TestEngine.allCases, [DuplicatePolicy.refund, .hold])
+    func `money for an order that apple paid gives nothing more and goes back`(
+        _ engine: TestEngine, _ policy: DuplicatePolicy
+    ) async throws {
+        let setup = AppleDeskSetup { $0.desk = DeskSetup(policies: OrderPolicies(duplicatePayment: policy)) }
+        try await withAppleDesk(on: engine, setup) { apple in
+            let desk = apple.desk
+            let asked = try await apple.ask("gems")
+            // Nothing can close it while Apple is paid.
+            let code = try await desk.retry(asked.order, provider: "scripted")
+            let attached = try await apple.attach(apple.sale("com.example.gems", AppleSale.consumable))
+            #expect(attached.order_id == asked.order.rawValue)
+            try await desk.state(
+                "late", .payment(.init(payment: try desk.payment(code), outcome: .succeeded(code.amount))))
+            #expect(try await desk.snapshot().balances == ["gems": 10])
+            if policy == .hold { try await desk.refund(asked.order) }
+            let refunds = try await desk.refunds(asked.order)
+            #expect(refunds.map(\.payment) == [try desk.payment(code)] && refunds.map(\.state) == [.succeeded])
+            #expect(try await desk.snapshot().balances == ["gems": 10])
+            #expect(try await desk.order(asked.order).status == .paid)
+            await #expect(throws: GatewayError.providerRejected(reason: "refund_by_apple_only")) {
+                try await desk.refund(asked.order)
+            }
+        }
+    }
 }

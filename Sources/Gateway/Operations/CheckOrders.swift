@@ -21,10 +21,15 @@ extension InvariantCheck {
 }
 
 extension CheckedOrder {
-    /// What is wrong with what an order gave that a provider's payment or nothing paid; those of stores have rules of
-    /// their own.
+    /// What is wrong with what an order gave that a provider's payment or nothing paid; what a store's purchase gave has
+    /// rules of its own, and its order gives nothing beside it.
     fileprivate var wrongGift: Violation? {
-        guard order.state == .paid, order.origin == .checkout, !isPurchase else { return nil }
+        guard order.state == .paid else { return nil }
+        if isPurchase {
+            return booked.values.allSatisfy { $0 == 0 }
+                ? nil : violation("a store's purchase paid the order, which credited units beside it")
+        }
+        guard order.origin == .checkout else { return nil }
         let standing = order.standing(disputes)
         let own = grants.filter { $0.source.kind == .order }
         let isDue = order.terms.term != nil && !order.anomalies.contains(.duplicateOwnership)

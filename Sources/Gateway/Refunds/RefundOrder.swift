@@ -24,9 +24,9 @@ extension Gateway {
             guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
             try tx.lockUser(unlocked.user)
             _ = try tx.lockOrder(id)
-            // Only Apple gives its customers' money back.
-            if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
             guard let target = try tx.order(id).flatMap(settlement.refundable) else {
+                // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
+                if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
                 throw GatewayError.refundExceedsCaptured
             }
             guard let record = try tx.lockPayment(target), record.refundable > 0 else {

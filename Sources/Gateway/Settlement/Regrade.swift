@@ -20,8 +20,10 @@ extension Settlement {
     }
 
     /// Brings an order's grant and units in line with its refunds and disputes, in either direction.
+    ///
+    /// What a store's purchase gives stands beside the purchase; money that was paid for its order as well gives nothing.
     func regrade(_ id: ID<Order>) throws {
-        guard let order = try tx.order(id) else { return }
+        guard let order = try tx.order(id), try !tx.isStoreOrder(id) else { return }
         let standing = order.standing(try tx.disputes(of: id))
         var changed = false
         for grant in try tx.grants(of: id) where grant.source.kind == .order && grant.revocation?.reason != .admin {
