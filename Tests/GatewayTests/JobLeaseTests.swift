@@ -211,6 +211,19 @@ struct JobLeaseTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [JobKind.expireOrder, .reconcilePayment, .reconcileRefund])
+    func `what waits for money is asked about again and again`(_ engine: TestEngine, _ kind: JobKind) async throws {
+        try await withDesk(on: engine) { desk in
+            try await Self.ask(desk, kind, "x")
+            for run in 0..<3 * Self.longWait.count {
+                let job = try #require(try await desk.gateway.claimJob(kind, subject: "x"))
+                #expect(job.attempt == Int64(run % (Self.longWait.count + 1) + 1))
+                await desk.gateway.perform(job) { (_) async throws(GatewayError) in .pending }
+                #expect(try await Self.job(desk, kind, "x")?.state == .waiting)
+            }
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `a mistake of ours is quarantined at once, and a good run starts the count anew`(
         _ engine: TestEngine

@@ -56,6 +56,9 @@ package enum JobKind: String, Sendable, CaseIterable {
         }
     }
 
+    /// Those that ask about money until somebody knows: a slow transfer takes weeks, and nothing else would ask.
+    var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund].contains(self) }
+
     /// So many seconds a worker may be silent before its job is another's.
     ///
     /// A continuous job is always held by somebody, and a payment that is notified should be settled soon, so that a lost
@@ -109,7 +112,8 @@ package enum JobOutcome: Sendable, Equatable {
     case done
     /// To be run again in so many seconds; the count of attempts begins anew.
     case again(after: Int64)
-    /// Not at its end yet: to be run again by the schedule of failures, without being one.
+    /// Not at its end yet: to be run again by the schedule of failures, without being one. Where money is waited for, the
+    /// schedule begins anew at its end.
     case pending
 }
 

@@ -125,7 +125,12 @@ extension Gateway {
                 try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
             }
         case .success(.pending):
-            return try await fail(job, "not final yet")
+            guard job.kind.waitsForMoney, job.attempt > job.kind.backOff.count, let delay = job.kind.backOff.last else {
+                return try await fail(job, "not final yet")
+            }
+            return try await write { tx in
+                try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
+            }
         case .failure(.retry(let reason)):
             logger.notice("a job will be tried again", metadata: job.metadata)
             return try await fail(job, reason)
