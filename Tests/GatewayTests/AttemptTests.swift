@@ -75,6 +75,24 @@ struct AttemptTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an attempt made while an order is being closed is closed with it`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout()
+            let gate = Gate()
+            desk.line.hold(.cancel, at: "box-url") { await gate.pass() }
+            async let closing = desk.gateway.cancelOrder(
+                contract.order.rawValue, user: Desk.user("alice"), context: .test)
+            await gate.arrivals()
+            desk.line.hold(.cancel, at: "box-url", nil)
+            let other = try await desk.retry(contract.order, provider: "box-qr")
+            #expect(other.status == .pending)
+            gate.open()
+            #expect(try await closing.status == .closed)
+            #expect(try await desk.payments(contract.order).map(\.payment.state) == [.cancelled, .cancelled])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `another currency and a stranger's order are refused`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()

@@ -4,7 +4,8 @@ import Store
 extension Gateway {
     /// Closes a user's open order after its attempts were cancelled, or asked about where they cannot be.
     ///
-    /// - Throws: `orderNotFound`, `orderNotOpen` (also when asking finds that it was paid).
+    /// - Throws: `orderNotFound`, `orderNotOpen` (also when asking finds that it was paid), `providerUnavailable` where
+    ///   nobody could say whether it was, `requestInProgress` while others keep making attempts.
     package func cancelOrder(
         _ order: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
@@ -32,19 +33,30 @@ extension Gateway {
             return closed
         }
         guard order.state == .open else { throw .orderNotOpen }
-        // What nobody could ask may be paid a moment later; closing it would take the payer's money for nothing.
-        guard try await fence(order.id, cause: cause).allAnswered else { throw .providerUnavailable }
-        return try await settle(cause) { settlement in
-            try settlement.tx.lockUser(order.user)
-            guard let current = try settlement.tx.lockOrder(order.id), current.state != .paid else {
-                throw GatewayError.orderNotOpen
+        var fenced = Fence()
+        for _ in 0..<Self.fenceRounds {
+            fenced = try await fence(order.id, cause: cause, after: fenced)
+            // What nobody could ask may be paid a moment later; closing it would take the payer's money for nothing.
+            guard fenced.allAnswered else { throw .providerUnavailable }
+            let fence = fenced
+            let closed = try await settle(cause) { settlement -> OrderSnapshot? in
+                let tx = settlement.tx
+                try tx.lockUser(order.user)
+                guard let current = try tx.lockOrder(order.id), current.state != .paid else {
+                    throw GatewayError.orderNotOpen
+                }
+                // Somebody may have made another attempt while these were fenced.
+                let open = try tx.payments(of: order.id).map(\.payment).filter { !$0.state.isFinal }
+                guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
+                try settlement.close(current, reason: reason)
+                guard let closed = try OrderSnapshot.load(order.id, from: tx, audience: audience) else {
+                    throw GatewayError.notFound
+                }
+                return closed
             }
-            try settlement.close(current, reason: reason)
-            guard let closed = try OrderSnapshot.load(order.id, from: settlement.tx, audience: audience) else {
-                throw GatewayError.notFound
-            }
-            return closed
+            if let closed { return closed }
         }
+        throw .requestInProgress
     }
 }
 
