@@ -74,8 +74,8 @@ extension WeChatPayProvider {
             guard case .refused(let refusal) = error, refusal.isMissing else {
                 throw error.providerError(afterChange: false)
             }
-            // A call may still be on its way; after a day none is.
-            let isOver = context.time.now > attempt.refund.madeAt.adding(seconds: 86_400)
+            // A call may still be on its way; after a day none is. One that was made elsewhere has another number there.
+            let isOver = attempt.reference == nil && context.time.now > attempt.refund.madeAt.adding(seconds: 86_400)
             return RefundReport(
                 payment: attempt.payment.payment, refund: attempt.refund,
                 outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)

@@ -207,5 +207,9 @@ struct WeChatPayOpeningTests {
         #expect(try await provider.query(refund: refund).outcome == .pending)
         bench.clock.advance(seconds: 86_401)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
+        // What WeChat Pay told of by a number of its own was made there, under a number that is not ours.
+        let theirs = RefundAttempt(
+            refund: refund.refund, payment: refund.payment, amount: refund.amount, reason: "", reference: "5030")
+        #expect(try await provider.query(refund: theirs).outcome == .pending)
     }
 }
