@@ -121,6 +121,33 @@ struct RefundTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a refund that a restored database does not know counts once`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            let lost = desk.gateway.ids.make(Refund.self)
+            for event in ["first", "again"] {
+                try await desk.notify(
+                    "refund.succeeded", contract, amount: Desk.money(1000), refund: lost, eventID: event)
+            }
+            #expect(try await desk.refunds(contract.order).map(\.id) == [lost])
+            #expect(try await desk.order(contract.order).status == .partiallyRefunded)
+            #expect(try await desk.order(contract.order).order.anomalies.isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `another payment's refund changes nothing and is told`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let (mine, other) = (try await desk.buy(), try await desk.buy("coins"))
+            let refund = try await desk.refund(other.order, 100).refund
+            try await desk.notify("refund.failed", mine, refund: refund.id)
+            #expect(try await desk.refunds(other.order).map(\.state) == [.succeeded])
+            #expect(try await desk.refunds(mine.order).isEmpty)
+            #expect(try await desk.order(mine.order).order.anomalies == [.contradictingFact])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a refund made at the provider counts once`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "scripted")

@@ -42,8 +42,11 @@ extension Settlement {
     }
 
     private func find(_ report: RefundReport, _ scene: Scene) throws -> Refund? {
-        if let id = report.refund {
-            guard let refund = try tx.refund(id), refund.payment == scene.payment.id else { return nil }
+        if let id = report.refund, let refund = try tx.refund(id) {
+            guard refund.payment == scene.payment.id else {
+                try record(.contradictingFact, scene.order, "\(id) was reported for \(scene.payment.id)")
+                return nil
+            }
             return refund
         }
         let known = try tx.refunds(of: scene.payment.id)
@@ -53,7 +56,8 @@ extension Settlement {
         return try adopt(report, known, scene)
     }
 
-    /// Takes in a refund that was made at the provider: it is never sent there, only followed.
+    /// Takes in a refund that was made at the provider, or that an older backup of the database does not know: it is never
+    /// sent there, only followed.
     private func adopt(_ report: RefundReport, _ known: [Refund], _ scene: Scene) throws -> Refund? {
         let whole = scene.payment.amount
         let taken = known.filter { $0.state.isBinding }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
@@ -63,7 +67,7 @@ extension Settlement {
             return nil
         }
         let refund = Refund(
-            id: ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
+            id: report.refund ?? ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
             reason: Refund.madeElsewhere, state: .pending, reference: report.reference?.stored(255), counted: false,
             createdAt: now)
         try tx.insertRefund(refund)
