@@ -84,6 +84,7 @@ extension Gateway {
         _ request: RenewalExtension, _ record: SubscriptionRecord, isNew: Bool, context: CallContext
     ) async throws(GatewayError) {
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try settlement.lock(record)
             if isNew { try settlement.tx.bind(context, to: request.request) }
             try settlement.audit(.asked, request, record)
         }
@@ -120,6 +121,7 @@ extension Gateway {
         cause: Cause
     ) async throws(GatewayError) {
         try await settle(cause) { settlement in
+            try settlement.lock(record)
             try settlement.audit(step, request, record, words)
             if step == .extended || step == .unknown {
                 try settlement.tx.setNextCheck(settlement.now, of: record.id)
@@ -152,6 +154,11 @@ private struct ExtensionLog: Sendable {
 }
 
 extension Settlement {
+    /// Two extensions of one subscription write one after the other to its audit.
+    fileprivate func lock(_ record: SubscriptionRecord) throws {
+        try tx.lockOriginal(record.environment, record.original)
+    }
+
     fileprivate func audit(
         _ step: ExtensionLog.Step, _ request: RenewalExtension, _ record: SubscriptionRecord, _ words: String = ""
     ) throws {
