@@ -11,6 +11,7 @@ final class Bench {
     let clients: Int
     let journal = Journal()
     let receiver: Receiver
+    let service: PaymentService
     private(set) var summary = Summary()
     private(set) var servers: [Server] = []
     private(set) var adminKey = ""
@@ -32,7 +33,8 @@ final class Bench {
         self.place = place
         self.binary = binary
         self.clients = clients
-        config = try Configuration.write(place)
+        service = try PaymentService()
+        config = try Configuration.write(place, service: service.url)
         shim = try await Shim(source: shimSource, in: place.folder)
         receiver = try Receiver()
         try await start()
@@ -43,6 +45,7 @@ final class Bench {
     /// A run that cannot go on leaves no server behind.
     deinit {
         for server in servers where server.ended() == nil { server.send(SIGKILL) }
+        service.stop()
     }
 
     // MARK: Servers
@@ -98,8 +101,9 @@ final class Bench {
     func run(_ fault: any Fault, _ seed: RoundSeed) async throws -> Bool {
         try await prepare(for: fault)
         var row = Tally(engine: place.engine, fault: type(of: fault).name)
-        let aftermath = try await load(seed, &row) { [shim, place, servers] dice, notes in
-            try await fault.strike(Target(place: place, servers: servers, shim: shim), &dice, &notes)
+        let aftermath = try await load(seed, &row) { [shim, place, servers, journal] dice, notes in
+            let target = Target(place: place, servers: servers, shim: shim, journal: journal)
+            return try await fault.strike(target, &dice, &notes)
         }
         shim.disarm()
         let struck = ContinuousClock.now
@@ -155,7 +159,8 @@ final class Bench {
     ) async throws -> Aftermath {
         let serving = serving
         let made = seed.clients(
-            clients, round: nextRound(), journal, adminKey: adminKey, ports: servers.prefix(serving).map(\.port))
+            clients, round: nextRound(), journal, service, adminKey: adminKey,
+            ports: servers.prefix(serving).map(\.port))
         let before = journal.counts
         var dice = seed.dice
         var notes = Notes()
@@ -211,13 +216,19 @@ final class Bench {
         return isDone
     }
 
-    /// Compares the journal with the database of the running server.
-    func compare() async throws -> [String] {
+    /// Compares the journal and the payment service's book with the database of the running server.
+    ///
+    /// - Parameter isEnd: whether everything must have been heard of.
+    func compare(isEnd: Bool = false) async throws -> [String] {
         let store = try place.openReadOnly()
         let result: Result<Facts, any Error>
         do { result = .success(try await store.read { try Facts($0) }) } catch { result = .failure(error) }
         await store.engine.close()
-        return Checker.check(journal.calls, try result.get()) + journal.takeComplaints()
+        return check(try result.get(), isEnd: isEnd) + journal.takeComplaints()
+    }
+
+    func check(_ facts: Facts, isEnd: Bool = false) -> [String] {
+        Checker.check(journal.calls, facts) + service.book.violations(facts, isEnd: isEnd)
     }
 
     // MARK: The end
@@ -232,7 +243,7 @@ final class Bench {
         let before = journal.counts
         try await drain()
         try await settled()
-        row.violations = try await compare() + servers[0].check() + unanswered() + undelivered()
+        row.violations = try await compare(isEnd: true) + servers[0].check() + unanswered() + undelivered()
         row.rounds = 1
         row.acknowledged = journal.counts.told - before.told
         row.notes["webhook messages"] = receiver.messages
@@ -255,7 +266,7 @@ final class Bench {
                             journal.complain("call \(call.number): a running server did not answer it")
                             continue
                         }
-                        let isPending = if case .pay = call.purpose { reply.status == 200 } else { false }
+                        let isPending = call.purpose.isPending(reply.status)
                         journal.end(
                             call.number, Reading(reply, to: call.purpose),
                             retryAt: isPending ? .now : since.advanced(by: Self.lease))

@@ -104,7 +104,8 @@ struct Checker {
         let events = expected.rumours.union(expected.endings.values.flatMap(\.events))
         for (event, notification) in facts.notifications {
             require(
-                events.contains(event) && notification.account == Configuration.urlAccount,
+                events.contains(event)
+                    && [Configuration.urlAccount, Configuration.serviceAccount].contains(notification.account),
                 "notification \(event): nobody sent it")
             require(notification.status == "processed", "notification \(event): is \(notification.status)")
         }

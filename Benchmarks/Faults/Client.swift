@@ -5,6 +5,7 @@ import TestSupport
 /// One client: buys, pays, cancels and attaches until the server dies, and writes down what it is told.
 struct Client {
     let journal: Journal
+    let service: PaymentService
     let user: String
     /// Who claims this client's purchases too.
     let rival: String
@@ -19,8 +20,12 @@ struct Client {
     /// Notifications that will come once more, long after.
     private var late: [Act] = []
 
-    init(_ journal: Journal, user: String, rival: String, adminKey: String, port: UInt16, dice: Dice) {
+    init(
+        _ journal: Journal, _ service: PaymentService, user: String, rival: String, adminKey: String, port: UInt16,
+        dice: Dice
+    ) {
         self.journal = journal
+        self.service = service
         self.user = user
         self.rival = rival
         self.adminKey = adminKey
@@ -40,8 +45,9 @@ struct Client {
         do {
             while !Task.isCancelled {
                 switch Int.random(in: 0..<100, using: &dice) {
-                case ..<45: try await buyInStore()
-                case ..<90: try await buyAtCashier()
+                case ..<40: try await buyInStore()
+                case ..<75: try await buyAtCashier()
+                case ..<90: try await buyAtService()
                 default: try await buyByWallet()
                 }
             }
@@ -199,6 +205,34 @@ struct Client {
             "/v1/admin/orders/\(order.id)/refunds", bearer: adminKey, key: nextKey(),
             RefundBody(amount: amount.map { Price(value: $0, currency: "CNY") }))
         return Act(purpose: .refund(order, amount: amount), request: request)
+    }
+
+    // MARK: Payment service
+
+    /// The service is paid, and tells the server, or the client asks; sometimes the order is cancelled at that moment.
+    private mutating func buyAtService() async throws {
+        let (cart, act) = try checkout(at: Configuration.serviceAccount)
+        let told = dice.chance(20) ? try await both(act, act) : try await ask(act)
+        guard case .opened(let order, let payment, let amount, _) = told, dice.chance(90) else { return }
+        let opened = OpenedOrder(id: order, payment: payment, cart: cart, amount: amount)
+        let (isCancelled, isTold) = (dice.chance(15), dice.chance(50))
+        let cancellation = try cancellation(opened, key: optionalKey())
+        if isCancelled && dice.chance(50) { try await ask(cancellation) }
+        guard service.book.pay(payment) else { return }
+        let report = isTold ? try notice(opened, event: nextKey()) : try question(opened)
+        let paid = isCancelled ? try await both(report, cancellation) : try await ask(report)
+        if isTold, dice.chance(20) { try await ask(report) }
+        if paid != nil { try await refundSome(opened) }
+    }
+
+    private func notice(_ order: OpenedOrder, event: String) throws -> Act {
+        Act(purpose: .notify(event: event, order), request: try service.notification(event, order))
+    }
+
+    private func question(_ order: OpenedOrder) throws -> Act {
+        let request = try Request.post(
+            "/v1/public/orders/\(order.id)/refresh", bearer: UserToken.make(user), [String: String]())
+        return Act(purpose: .refresh(order), request: request)
     }
 
     // MARK: Asking

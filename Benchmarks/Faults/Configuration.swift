@@ -12,6 +12,9 @@ enum Configuration {
     /// Its processor charges, and its answers are lost.
     static let losingAccount = "apple-pay-lost"
     static let notifyToken = "fault-url-notify-token"
+    /// A payment service that keeps its book elsewhere.
+    static let serviceAccount = "fault-service"
+    static let serviceToken = "fault-service-notify-token"
     static let pass = Goods(sku: "vip_month", product: "com.example.vip.month", price: 3_990, units: 0)
     static let coins = Goods(sku: "coins_100", product: "com.example.coins", price: 600, units: 100)
     static let unit = "coins"
@@ -27,13 +30,16 @@ enum Configuration {
     }
 
     /// Writes the folder and returns its path.
-    static func write(_ place: Place) throws -> String {
+    ///
+    /// - Parameter service: where the payment service answers.
+    static func write(_ place: Place, service: String) throws -> String {
         let folder = place.folder + "/Config"
         try FileManager.default.createDirectory(atPath: folder + "/providers", withIntermediateDirectories: true)
         let files = [
             "paydesk.yaml": server(place), "catalog.yaml": catalogue, "providers/apple-iap.yaml": apple,
             "providers/\(urlAccount).yaml": sandbox(urlAccount, contract: "url", token: notifyToken),
             "providers/\(noneAccount).yaml": sandbox(noneAccount, contract: "none", token: notifyToken + "-none"),
+            "providers/\(serviceAccount).yaml": remote(service),
             "providers/card.yaml": processor("card", reply: "normal"),
             "providers/card-lost.yaml": processor("card-lost", reply: "lost"),
             "providers/\(walletAccount).yaml": wallet(walletAccount, processor: "card"),
@@ -91,6 +97,17 @@ enum Configuration {
         notify_token: \(token)
         routing: {platforms: [web]}
         settings: {contract: \(contract), secret: \(sandboxSecret)}
+
+        """
+    }
+
+    private static func remote(_ url: String) -> String {
+        """
+        account: \(serviceAccount)
+        kind: remote
+        notify_token: \(serviceToken)
+        routing: {platforms: [web]}
+        settings: {url: "\(url)", secrets: ["\(PaymentService.secret)"]}
 
         """
     }

@@ -27,7 +27,7 @@ struct Expectation: Sendable {
         /// Events that were sent, and those of them that were acknowledged.
         var events: Set<String> = []
         var acknowledged: Set<String> = []
-        /// Requests with a token.
+        /// Requests with a token, or about what was paid at the payment service.
         var tokens = 0
         var isPaidByToken = false
         var isNotCharged = false
@@ -60,7 +60,7 @@ struct Expectation: Sendable {
             case .notify(let event, let order):
                 endings[order.id, default: Ending(order: order)].events.insert(event)
                 if call.told != nil { endings[order.id]?.acknowledged.insert(event) }
-            case .pay(let order):
+            case .pay(let order), .refresh(let order):
                 endings[order.id, default: Ending(order: order)].tokens += 1
                 if call.told == .paid { endings[order.id]?.isPaidByToken = true }
                 if call.told == .notCharged { endings[order.id]?.isNotCharged = true }

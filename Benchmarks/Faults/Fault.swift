@@ -5,6 +5,7 @@ struct Target: Sendable {
     let place: Place
     let servers: [Server]
     let shim: Shim
+    let journal: Journal
 }
 
 /// How a fault left the servers.

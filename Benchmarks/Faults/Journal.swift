@@ -38,11 +38,25 @@ enum Purpose: Sendable {
     case rumour(event: String, OpenedOrder)
     /// By a token of Apple Pay.
     case pay(OpenedOrder)
+    /// Asks about what was paid at the payment service.
+    case refresh(OpenedOrder)
     /// Not genuine.
     case forge(event: String)
     case cancel(OpenedOrder)
     /// - amount: nil is all of it.
     case refund(OpenedOrder, amount: Int64?)
+}
+
+extension Purpose {
+    /// Whether an answer asks to come back although nobody else is at it.
+    func isPending(_ status: Int) -> Bool {
+        switch self {
+        case .pay: status == 200
+        // Once in five seconds it is asked at the service.
+        case .refresh: status == 200 || status == 429
+        default: false
+        }
+    }
 }
 
 /// What an answer said; whoever was told this relies on it.

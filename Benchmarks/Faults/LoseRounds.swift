@@ -54,7 +54,7 @@ extension Bench {
         let store = try place.open()
         var isComplete = true
         do {
-            for loss in try Loss.all(journal.calls) {
+            for loss in try Loss.all(journal.calls) + service.book.losses() {
                 isComplete = report(loss.name, try await violations(of: loss, in: store)) && isComplete
             }
         } catch {
@@ -76,7 +76,7 @@ extension Bench {
             }
             return []
         } catch let seen as Seen {
-            return Checker.check(journal.calls, seen.facts)
+            return check(seen.facts)
         }
     }
 

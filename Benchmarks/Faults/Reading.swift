@@ -11,7 +11,9 @@ enum Reading: Sendable {
     init(_ reply: HTTPConnection.Reply, to purpose: Purpose) {
         let answer = try? JSONDecoder().decode(Failure.self, from: reply.body)
         let error = answer?.error ?? ""
-        if reply.status >= 500 || reply.status == 429 || error == "request_in_progress" {
+        if reply.status == 500 {
+            self = .wrong("answered 500: \(String(decoding: reply.body.prefix(300), as: UTF8.self))")
+        } else if reply.status > 500 || reply.status == 429 || error == "request_in_progress" {
             self = .later("\(reply.status) \(error)")
         } else if reply.status == 200 {
             self = Self.success(reply.body, purpose)
@@ -55,6 +57,14 @@ enum Reading: Sendable {
                 if payment.status == "failed", payment.order.id == order.id { return .told(.notCharged) }
                 guard payment.status == "paid", payment.order.id == order.id, payment.order.isPaid else {
                     return .wrong("told \(payment.status) of a sound token, its order \(payment.order.status)")
+                }
+                return .told(.paid)
+            case .refresh(let order):
+                let found = try decode(Order.self, body)
+                // Its answer was lost on the way from the service.
+                if found.status == "open" { return .later("200 open") }
+                guard found.id == order.id, found.isPaid else {
+                    return .wrong("told \(found.status) of an order that the service was paid for")
                 }
                 return .told(.paid)
             case .forge:

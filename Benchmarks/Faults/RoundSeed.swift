@@ -19,10 +19,13 @@ struct RoundSeed: Sendable, CustomStringConvertible {
     var dice: Dice { Dice(seed, fault, number) }
 
     /// The clients, spread over the nodes; each has a user of its own, whose purchases the next one claims too.
-    func clients(_ count: Int, round: Int, _ journal: Journal, adminKey: String, ports: [UInt16]) -> [Client] {
+    func clients(
+        _ count: Int, round: Int, _ journal: Journal, _ service: PaymentService, adminKey: String, ports: [UInt16]
+    ) -> [Client] {
         (0..<count).map { index in
             Client(
-                journal, user: "r\(round)-c\(index)", rival: "r\(round)-c\((index + 1) % count)", adminKey: adminKey,
+                journal, service, user: "r\(round)-c\(index)", rival: "r\(round)-c\((index + 1) % count)",
+                adminKey: adminKey,
                 port: ports[index % ports.count], dice: Dice(seed, fault, number, index))
         }
     }

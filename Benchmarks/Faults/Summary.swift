@@ -21,12 +21,14 @@ struct Tally: Sendable {
         violations += other.violations
     }
 
+    /// How often the service was not back in time.
+    var late: Int { recoveries.count { $0 > Self.service } }
+
     /// The line of the table at the end.
     var line: String {
         let sorted = recoveries.sorted()
         let recovery =
             sorted.isEmpty ? "-" : "\(Self.text(sorted[sorted.count / 2])) / \(Self.text(sorted[sorted.count - 1]))"
-        let late = sorted.count { $0 > Self.service }
         let notes = (notes.merging(late > 0 ? ["back after more than 2 s": late] : [:]) { $1 })
             .sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return "| \(engine) | \(fault) | \(rounds) | \(acknowledged) | \(recovery) | \(violations.count) | \(notes) |"
@@ -50,6 +52,8 @@ struct Summary: Sendable {
     private(set) var rows: [Tally] = []
 
     var isClean: Bool { rows.allSatisfy(\.violations.isEmpty) }
+    /// Whether the service was back in time after every fault.
+    var isInTime: Bool { rows.allSatisfy { $0.late == 0 } }
 
     mutating func add(_ row: Tally) {
         if let index = rows.firstIndex(where: { $0.engine == row.engine && $0.fault == row.fault }) {

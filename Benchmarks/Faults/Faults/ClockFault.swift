@@ -29,7 +29,11 @@ struct ClockFault: Fault {
         let wrong = target.servers.dropFirst()
         for server in wrong {
             guard server.ended() == nil else { continue }
-            notes[await server.saysReady() ? "wrong clocks UNNOTICED" : "wrong clocks noticed", default: 0] += 1
+            if await server.saysReady() {
+                target.journal.complain("a node whose clock is a day off says that it is ready")
+            } else {
+                notes["wrong clocks noticed", default: 0] += 1
+            }
         }
         return .alive(recovery: nil)
     }

@@ -38,7 +38,8 @@ struct PointsScenario: Scenario {
         var calls: [String: Int] = [:]
         try await bench.prepare(for: Shimmed())
         var client = seed.clients(
-            2, round: bench.nextRound(), bench.journal, adminKey: bench.adminKey, ports: [bench.place.port])[0]
+            2, round: bench.nextRound(), bench.journal, bench.service, adminKey: bench.adminKey,
+            ports: [bench.place.port])[0]
         let before = bench.journal.counts
         for call in 1...Self.limit {
             client.reconnect()
