@@ -209,6 +209,9 @@ extension DecodingError {
         case .typeMismatch: "has the wrong type"
         case .valueNotFound: "must not be null"
         case .keyNotFound: "is missing"
+        // What Swift itself says of a word that is none of an enum's cases names the enum.
+        case .dataCorrupted(let context) where context.debugDescription.hasPrefix("Cannot initialize "):
+            "is not one of the words that it may be"
         case .dataCorrupted(let context): context.debugDescription
         @unknown default: "does not fit"
         }

@@ -27,6 +27,9 @@ struct AccountRoutes {
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(AccountFields.self)
+        guard fields.enabled != nil || fields.routing != nil || fields.reset != nil else {
+            throw .invalidRequest(field: "", reason: "needs enabled, routing or reset")
+        }
         let change = AccountChange(enabled: fields.enabled, routing: fields.routing, reset: fields.reset ?? false)
         return try .json(
             AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
