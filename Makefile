@@ -45,13 +45,9 @@ bench: packages-run
 fuzz:
 	@sh Fuzz/run.sh $(SWIFT) $(FUZZ_RUNS)
 
-# A report makes the process end with 66 or 1, whatever the tests say. Leaks are not looked for: what a test process
-# keeps to its end, such as its database server's watcher, is meant to stay.
 sanitize: packages-test
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread
-	TSAN_OPTIONS=exitcode=66:second_deadlock_stack=1 $(TEST) --sanitize=thread --scratch-path .build-thread
-	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address
-	ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build-address
+	@sh Tests/Scripts/sanitize.sh $(SWIFT) thread
+	@sh Tests/Scripts/sanitize.sh $(SWIFT) address
 
 smoke:
 	$(SWIFT) build --product paydesk

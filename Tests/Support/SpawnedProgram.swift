@@ -8,16 +8,23 @@ package final class SpawnedProgram: Sendable {
         package init(description: String) { self.description = description }
     }
 
+    /// What a program that is built with a sanitizer needs, as the tests themselves do (`make sanitize`).
+    private static let sanitizing = ProcessInfo.processInfo.environment.filter {
+        ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_PRELOAD"].contains($0.key)
+    }
+
     package let pid: pid_t
     private let folder: String
     private let name: String
 
-    /// - Parameter environment: all that the program gets.
+    /// - Parameter environment: all that the program gets, beside what a sanitizer of the tests is told.
     package init(_ command: [String], in folder: String, name: String, environment: [String: String]) throws {
         self.folder = folder
         self.name = name
         let arguments = InheritNothing.command(command, in: folder).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let variables =
+            environment.merging(Self.sanitizing) { given, _ in given }
+            .map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
