@@ -45,7 +45,7 @@ struct FaultTest: AsyncParsableCommand {
         let repetition = [
             "--seed \(seed)", "--engine \(engine)", only.isEmpty ? nil : "--only \(only)",
             rounds.map { "--rounds \($0)" }, long ? "--long" : nil, lose ? "--lose" : nil,
-            lies ? "--lies" : nil,
+            lies ? "--lies" : nil, clients == 24 ? nil : "--clients \(clients)",
         ]
         say("seed \(seed); again: paydesk-faults \(repetition.compactMap(\.self).joined(separator: " "))")
         do {

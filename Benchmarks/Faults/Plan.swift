@@ -28,7 +28,7 @@ struct Plan: Sendable {
         partLength = isLong ? Self.partLength.long : Self.partLength.short
         var steps: [TestEngine: [Step]] = [:]
         for engine in engines {
-            steps[engine] = Self.all(engine, lies: lies).compactMap { fault, short, long in
+            steps[engine] = Self.all(engine, isLong: isLong, lies: lies).compactMap { fault, short, long in
                 let name = type(of: fault).name
                 guard type(of: fault).engines.contains(engine), only.isEmpty || only.contains(name) else { return nil }
                 return Step(fault: fault, rounds: rounds ?? (isLong ? long : short))
@@ -38,12 +38,16 @@ struct Plan: Sendable {
     }
 
     /// Every fault, with its rounds in a short and in a long run.
-    private static func all(_ engine: TestEngine, lies: Bool = false) -> [(any Scenario, short: Int, long: Int)] {
+    private static func all(
+        _ engine: TestEngine, isLong: Bool = false, lies: Bool = false
+    ) -> [(any Scenario, short: Int, long: Int)] {
         [
             (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 40, 1_000),
             (DiskErrorFault(), 10, 200), (SlowDiskFault(), 5, 50),
             (DatabaseStopFault(), 5, 100), (ConnectionCutFault(), 5, 60),
-            (ZombieFault(engine: engine), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5),
+            (
+                ZombieFault(engine: engine, isLong: isLong), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5
+            ),
             (ClockFault(), 1, 10), (DiskFullFault(), 2, 10),
         ]
     }

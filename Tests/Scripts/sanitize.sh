@@ -14,7 +14,8 @@ rm -rf "$reports"
 mkdir -p "$reports"
 # Leaks are not looked for: what a test process keeps to its end, such as its database server's watcher, is meant to stay.
 export TSAN_OPTIONS="exitcode=66:second_deadlock_stack=1:log_path=$reports/thread"
-export ASAN_OPTIONS="detect_leaks=0:log_path=$reports/address"
+# Short stacks and a small quarantine make a run much faster.
+export ASAN_OPTIONS="detect_leaks=0:malloc_context_size=3:quarantine_size_mb=32:log_path=$reports/address"
 status=0
 if [ "$sanitizer" = thread ]; then
     # Only Swift's own clang knows Swift's calling convention.

@@ -10,11 +10,14 @@ struct ZombieFault: Fault {
     /// SQLite has one node, whose own leases run out.
     var nodes: Int { engine == .postgres ? 6 : 1 }
 
-    /// A settlement's lease lasts 10 seconds, the dispatcher's 15.
-    private static let pause = Duration.seconds(16)
+    let isLong: Bool
+
+    /// A settlement's lease lasts 10 seconds and the dispatcher's 15, all others, and that of an idempotency key, a minute.
+    private static let pauses = (short: Duration.seconds(16), long: Duration.seconds(63))
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
         let zombies = target.servers.count == 1 ? target.servers : Array(target.servers.dropLast())
+        let pause = isLong && dice.chance(30) ? Self.pauses.long : Self.pauses.short
         var stopped: [ContinuousClock.Instant] = []
         for zombie in zombies {
             try await Task.sleep(for: .random(50...400, &dice))
@@ -22,7 +25,7 @@ struct ZombieFault: Fault {
             stopped.append(.now)
         }
         for (zombie, since) in zip(zombies, stopped) {
-            try await Task.sleep(until: since + Self.pause)
+            try await Task.sleep(until: since + pause)
             zombie.send(SIGCONT)
         }
         let resumed = ContinuousClock.now
@@ -30,6 +33,7 @@ struct ZombieFault: Fault {
         let recovery = resumed.duration(to: .now)
         try await Task.sleep(for: .milliseconds(500))
         notes["zombies", default: 0] += zombies.count
+        if pause == Self.pauses.long { notes["of them longer than a minute", default: 0] += zombies.count }
         return .alive(recovery: recovery)
     }
 }
