@@ -116,7 +116,7 @@ final class Bench {
                 report(row, "\(seed)")
                 return false
             }
-        case .alive(let recovery):
+        case .alive(let recovery, _):
             row.recoveries += [recovery].compactMap(\.self)
             for server in servers where server.ended() != nil {
                 journal.complain("a server died that should live: \(server.errors.suffix(1_000))")
@@ -177,6 +177,7 @@ final class Bench {
             for try await cut in group {
                 guard let cut else { continue }
                 if case .dead(let since) = aftermath, cut >= since { continue }
+                if case .alive(_, keepsConnections: false) = aftermath { continue }
                 journal.complain("\(seed): a server left a client without an answer")
             }
             return aftermath

@@ -13,7 +13,9 @@ enum Aftermath: Sendable {
     /// The first server is dead; nobody may lose a connection before that.
     case dead(since: ContinuousClock.Instant)
     /// All servers live, whatever was wrong is over, and so long after that they served again.
-    case alive(recovery: Duration?)
+    ///
+    /// - keepsConnections: false where requests waited for longer than a connection may be silent.
+    case alive(recovery: Duration?, keepsConnections: Bool = true)
 }
 
 /// What rounds are made of.

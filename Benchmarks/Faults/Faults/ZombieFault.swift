@@ -34,6 +34,6 @@ struct ZombieFault: Fault {
         try await Task.sleep(for: .milliseconds(500))
         notes["zombies", default: 0] += zombies.count
         if pause == Self.pauses.long { notes["of them longer than a minute", default: 0] += zombies.count }
-        return .alive(recovery: recovery)
+        return .alive(recovery: recovery, keepsConnections: pause == Self.pauses.short)
     }
 }
