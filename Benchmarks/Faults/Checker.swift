@@ -115,30 +115,9 @@ struct Checker {
 
     /// A balance is what was told, and what may have happened without an answer.
     private mutating func checkBalances() {
-        var least: [String: Int64] = [:]
-        var most: [String: Int64] = [:]
-        for purchase in expected.purchases.values where purchase.sale.isConsumable {
-            let candidates = purchase.candidates
-            let isSure = candidates.count == 1 && !(purchase.attached.isEmpty && purchase.refused.isEmpty)
-            for user in candidates {
-                most[user, default: 0] += purchase.sale.units
-                if isSure { least[user, default: 0] += purchase.sale.units }
-            }
-        }
-        for checkout in expected.checkouts.values where checkout.cart.isConsumable {
-            let (user, units) = (checkout.cart.user, checkout.cart.units)
-            guard let ending = checkout.told.first.flatMap({ expected.endings[$0.id] }) else {
-                if checkout.cart.isPaidAtOnce { most[user, default: 0] += units }
-                continue
-            }
-            if ending.mayBePaid { most[user, default: 0] += units }
-            if ending.mustBePaid { least[user, default: 0] += units }
-            guard ending.isRefundWhole else { continue }
-            least[user, default: 0] -= units
-            if !ending.refunds.isEmpty { most[user, default: 0] -= units }
-        }
-        for user in Set(most.keys).union(facts.balances.keys) {
-            let range = min(least[user] ?? 0, most[user] ?? 0)...(most[user] ?? 0)
+        let ranges = expected.balances
+        for user in Set(ranges.keys).union(facts.balances.keys) {
+            let range = ranges[user] ?? 0...0
             let balance = facts.balances[user] ?? 0
             require(range.contains(balance), "user \(user): has \(balance) \(Configuration.unit), not \(range)")
         }

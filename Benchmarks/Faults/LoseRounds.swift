@@ -6,12 +6,19 @@ private struct Seen: Error {
 }
 
 extension Bench {
-    /// Two rounds like any other, after which what clients were told is taken away, piece by piece and then whole.
+    /// A slow machine may need more rounds to have something of every kind to lose.
+    private static let mostRounds = 12
+
+    /// Two rounds or more like any other, after which what clients were told is taken away, piece by piece and then whole.
     ///
     /// - Returns: whether the checker reported every loss.
     func lose(rounds: Int, seed: UInt64) async throws -> Bool {
-        for round in 1...max(rounds, 2) {
-            if round == max(rounds, 2) {
+        var round = 0
+        var isLast = false
+        repeat {
+            round += 1
+            isLast = round >= max(rounds, 2) && (round >= Self.mostRounds || (try? losses()) != nil)
+            if isLast {
                 try await servers[0].kill()
                 try place.keepCopy()
                 try await start()
@@ -30,7 +37,7 @@ extension Bench {
             guard violations.isEmpty else {
                 throw Server.Failure(description: "violations before anything was taken away: \(violations.prefix(5))")
             }
-        }
+        } while !isLast
         let messages = try await loseMessage()
         try await servers[0].kill()
         let pieces = try await losePieces()
@@ -50,11 +57,13 @@ extension Bench {
         return report("a message never came", violations)
     }
 
+    private func losses() throws -> [Loss] { try Loss.all(journal.calls) + service.book.losses() }
+
     private func losePieces() async throws -> Bool {
         let store = try place.open()
         var isComplete = true
         do {
-            for loss in try Loss.all(journal.calls) + service.book.losses() {
+            for loss in try losses() {
                 isComplete = report(loss.name, try await violations(of: loss, in: store)) && isComplete
             }
         } catch {

@@ -28,8 +28,6 @@ final class PaymentBook: Sendable {
 
     private let content = Mutex(Content())
 
-    var calls: Int { content.withLock { $0.calls } }
-
     /// A payer pays.
     ///
     /// - Returns: false where the payment is closed.
@@ -88,24 +86,29 @@ final class PaymentBook: Sendable {
         let amount: Price?
     }
 
-    /// - Returns: nil for a call that is none.
-    func answer(_ call: String, _ body: Data) -> Said? {
-        if call == "manifest" { return .manifest }
+    /// - Returns: what is said, and the number of the call; nil for a call that is none.
+    func answer(_ call: String, _ body: Data) -> (said: Said, number: Int)? {
         guard let asked = try? JSONDecoder().decode(Asked.self, from: body), let payment = asked.payment_id else {
             return nil
         }
         return content.withLock { content in
             content.calls += 1
-            switch call {
-            case "payments/open": return Self.open(payment, asked.amount?.value ?? 0, &content)
-            case "payments/query": return Said(payment: Self.standing(payment, content))
-            case "payments/cancel":
-                if content.payments[payment]?.state == .waiting { content.payments[payment]?.state = .cancelled }
-                return Said(payment: Self.standing(payment, content))
-            case "refunds/make": return Self.refund(payment, asked, &content)
-            case "refunds/query": return Said(refund: Self.refunded(payment, asked.refund_id ?? "", content))
-            default: return nil
-            }
+            return Self.answer(call, payment, asked, &content).map { ($0, content.calls) }
+        }
+    }
+
+    private static func answer(
+        _ call: String, _ payment: String, _ asked: Asked, _ content: inout Content
+    ) -> Said? {
+        switch call {
+        case "payments/open": return open(payment, asked.amount?.value ?? 0, &content)
+        case "payments/query": return Said(payment: standing(payment, content))
+        case "payments/cancel":
+            if content.payments[payment]?.state == .waiting { content.payments[payment]?.state = .cancelled }
+            return Said(payment: standing(payment, content))
+        case "refunds/make": return refund(payment, asked, &content)
+        case "refunds/query": return Said(refund: refunded(payment, asked.refund_id ?? "", content))
+        default: return nil
         }
     }
 
@@ -154,7 +157,8 @@ final class PaymentBook: Sendable {
     /// - Throws: when the load was too short.
     func losses() throws -> [Loss] {
         let content = content.withLock { $0 }
-        guard let paid = content.payments.first(where: { $0.value.state == .paid })?.key,
+        let returned = Set(content.refunds.values.map(\.payment))
+        guard let paid = content.payments.first(where: { $0.value.state == .paid && !returned.contains($0.key) })?.key,
             let closed = content.payments.first(where: { $0.value.state == .cancelled })?.key,
             let refund = content.refunds.keys.first
         else { throw Server.Failure(description: "the payment service had too little to do") }

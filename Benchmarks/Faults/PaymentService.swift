@@ -44,11 +44,10 @@ struct PaymentService: Sendable {
 
     private static func answer(_ request: OutgoingRequest, _ book: PaymentBook) -> IncomingReply {
         let call = request.url.components(separatedBy: path).last ?? ""
-        guard let said = book.answer(call, request.body), let body = try? JSONEncoder().encode(said) else {
-            return IncomingReply(status: 400)
-        }
+        let answer = call == "manifest" ? (said: .manifest, number: 1) : book.answer(call, request.body)
+        guard let answer, let body = try? JSONEncoder().encode(answer.said) else { return IncomingReply(status: 400) }
         // A proxy on the way has lost it.
-        if call != "manifest", book.calls.isMultiple(of: lossEvery) { return IncomingReply(status: 502) }
+        if answer.number.isMultiple(of: lossEvery) { return IncomingReply(status: 502) }
         let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
         return IncomingReply(status: 200, headers: seal(body, id: "re_\(id)"), body: body)
     }
