@@ -33,20 +33,40 @@ struct DeliveryScheduleTests {
         let id: ID<Event>
         let subject: String
         let sequence: Int64
+        let follows: Bool
+    }
+
+    /// An event by the time of its id, its subject and number; `follows` where the one before has no number yet.
+    private typealias Place = (time: Int64, subject: String, sequence: Int64, follows: Bool)
+
+    private static func arranged(_ places: [Place]) throws -> [[String]] {
+        let items = try places.map { place in
+            let ids = IDSource(
+                time: TimeSource { place.time },
+                random: RandomSource { Array(repeating: UInt8(place.sequence), count: $0) })
+            return Item(
+                id: try #require(ID(ids.make(Event.self).rawValue)), subject: place.subject, sequence: place.sequence,
+                follows: place.follows)
+        }
+        return [items, items.reversed(), items.sorted { $0.id < $1.id }].map { shuffled in
+            DispatchOrder.arranged(shuffled).map { "\($0.subject)\($0.sequence)" }
+        }
     }
 
     @Test func `events are in the order of their ids except within a subject`() throws {
-        let order: [(Int64, String, Int64)] = [
-            (5, "a", 1), (1, "b", 2), (2, "a", 3), (3, "b", 1), (4, "a", 2), (6, "c", 1),
-        ]
-        let items = try order.map { time, subject, sequence in
-            let ids = IDSource(
-                time: TimeSource { time }, random: RandomSource { Array(repeating: UInt8(sequence), count: $0) })
-            return Item(id: try #require(ID(ids.make(Event.self).rawValue)), subject: subject, sequence: sequence)
-        }
-        for shuffled in [items, items.reversed(), items.sorted { $0.id < $1.id }] {
-            let arranged = DispatchOrder.arranged(shuffled).map { "\($0.subject)\($0.sequence)" }
-            #expect(arranged == ["b1", "a1", "b2", "a2", "a3", "c1"])
-        }
+        let orders = try Self.arranged([
+            (5, "a", 1, false), (1, "b", 2, true), (2, "a", 3, true), (3, "b", 1, false), (4, "a", 2, true),
+            (6, "c", 1, false),
+        ])
+        #expect(orders == Array(repeating: ["b1", "a1", "b2", "a2", "a3", "c1"], count: 3))
+    }
+
+    @Test func `an event waits for the one before it`() throws {
+        let orders = try Self.arranged([
+            // Before the second nothing is here; the third of the other subject is all that there is between.
+            (1, "a", 2, true), (2, "a", 3, true), (3, "b", 7, false), (4, "b", 9, true), (5, "b", 10, true),
+            (6, "c", 4, false), (7, "c", 5, true),
+        ])
+        #expect(orders == Array(repeating: ["b7", "c4", "c5"], count: 3))
     }
 }

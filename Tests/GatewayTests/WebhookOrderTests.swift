@@ -83,6 +83,27 @@ struct WebhookOrderTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what follows events beyond a batch does not hold them up`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let subjects = (0..<700).map { "ord_\($0)" }
+            try await desk.append(many: subjects)
+            // The second of each, with ids that come before those of all the first.
+            desk.clock.advance(seconds: -3_600)
+            try await desk.append(many: subjects)
+            try await desk.dispatch()
+            let numbered = try await desk.store.read { db in
+                try db.rows("SELECT subject, sequence FROM events ORDER BY seq").map { row in
+                    (subject: try row.text("subject"), sequence: try row.int("sequence"))
+                }
+            }
+            #expect(try await desk.count("events WHERE seq IS NULL") == 0)
+            let bySubject = Dictionary(grouping: numbered, by: \.subject)
+            #expect(bySubject.count == 700)
+            #expect(bySubject.values.allSatisfy { $0.map(\.sequence) == [1, 2] })
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `the global numbers have no gap while many write`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,16 +7,26 @@ package enum DispatchOrder {
         var subject: String { get }
         /// Its number among its subject's events.
         var sequence: Int64 { get }
+        /// Whether the event of this subject that comes just before has no number yet either.
+        var follows: Bool { get }
     }
 
-    /// By id, except that a subject's events follow its own numbers: two nodes' clocks may disagree, the numbers cannot.
+    /// Those whose turn it is: by id, except that a subject's events follow its own numbers.
+    ///
+    /// Two nodes' clocks may disagree, the numbers cannot. An event that follows one that is not among these waits for it.
     package static func arranged<Item: Place>(_ events: [Item]) -> [Item] {
-        var places = events.sorted { $0.id < $1.id }
-        let positions = Dictionary(grouping: places.indices) { places[$0].subject }
-        for (_, indices) in positions where indices.count > 1 {
-            let ordered = indices.map { places[$0] }.sorted { $0.sequence < $1.sequence }
-            for (index, event) in zip(indices, ordered) { places[index] = event }
+        let sorted = events.sorted { $0.id < $1.id }
+        var places = sorted.map(Optional.some)
+        for (_, indices) in Dictionary(grouping: sorted.indices, by: { sorted[$0].subject }) {
+            var ready: [Item] = []
+            for event in indices.map({ sorted[$0] }).sorted(by: { $0.sequence < $1.sequence }) {
+                guard !event.follows || ready.last?.sequence == event.sequence - 1 else { break }
+                ready.append(event)
+            }
+            for (position, index) in indices.enumerated() {
+                places[index] = position < ready.count ? ready[position] : nil
+            }
         }
-        return places
+        return places.compactMap(\.self)
     }
 }

@@ -20,7 +20,7 @@ extension Gateway {
                 let scopes = try tx.liveScopesOfSubscribers()
                 let audiences = try tx.enabledWebhooks().map { EventAudience($0, scopes: scopes[$0.partner] ?? []) }
                 let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
-                let events = DispatchOrder.arranged(try tx.undispatchedEvents(limit: limit))
+                let (events, isMore) = try Self.nextEvents(in: tx, limit: Int(limit))
                 guard !events.isEmpty else { return (delivers: false, isMore: false) }
                 let first = try tx.number(events)
                 var deliveries: [NewDelivery] = []
@@ -38,13 +38,30 @@ extension Gateway {
                         at: now)
                 }
                 try tx.insertDeliveries(deliveries, at: now)
-                return (delivers: !deliveries.isEmpty, isMore: events.count >= Int(limit))
+                return (delivers: !deliveries.isEmpty, isMore: isMore)
             }
             if dispatched.delivers { deliveries.notify() }
             // What was committed meanwhile has asked for another pass.
             isMore = dispatched.isMore
         }
         return .again(after: Self.dispatchInterval)
+    }
+
+    /// The events whose turn it is.
+    ///
+    /// Where clocks disagree, all of a batch may follow events whose ids come after it, which a larger one has.
+    private static func nextEvents(
+        in tx: any Transaction, limit: Int
+    ) throws(StoreError) -> (events: [UndispatchedEvent], isMore: Bool) {
+        var size = limit
+        while true {
+            let found = try tx.undispatchedEvents(limit: Int64(size))
+            let events = DispatchOrder.arranged(found).prefix(limit)
+            if !events.isEmpty || found.count < size {
+                return (Array(events), found.count >= size || found.count > events.count)
+            }
+            size *= 2
+        }
     }
 
     /// What wakes the workers of these kinds.

@@ -5,6 +5,7 @@ package struct UndispatchedEvent: DispatchOrder.Place, Sendable {
     package let id: ID<Event>
     package let subject: String
     package let sequence: Int64
+    package let follows: Bool
     package let type: EventType
     package let partner: String?
 }
@@ -33,20 +34,23 @@ extension Database {
 }
 
 extension Transaction {
-    /// The oldest events without a number, with every earlier one of their subjects, whatever its id sorts like.
+    /// The oldest events without a number.
+    ///
+    /// One look for each event at the one before it, by its key: a join of all that have no number is quadratic in them.
     package func undispatchedEvents(limit: Int64) throws(StoreError) -> [UndispatchedEvent] {
         try rows(
             """
-            SELECT e.id, e.subject, e.sequence, e.type, e.partner
-            FROM (SELECT subject, MAX(sequence) AS last
-                  FROM (SELECT subject, sequence FROM events WHERE seq IS NULL ORDER BY id LIMIT ?) head
-                  GROUP BY subject) batch
-            JOIN events e ON e.subject = batch.subject AND e.sequence <= batch.last AND e.seq IS NULL
+            SELECT id, subject, sequence, type, partner,
+                   COALESCE((SELECT CASE WHEN earlier.seq IS NULL THEN 1 ELSE 0 END FROM events earlier
+                             WHERE earlier.subject = events.subject AND earlier.sequence = events.sequence - 1), 0)
+                   AS follows
+            FROM events WHERE seq IS NULL ORDER BY id LIMIT ?
             """, [limit]
         ).map { row throws(StoreError) in
             UndispatchedEvent(
                 id: try row.id("id"), subject: try row.text("subject"), sequence: try row.int("sequence"),
-                type: try row.choice("type"), partner: try row.optionalText("partner"))
+                follows: try row.bool("follows"), type: try row.choice("type"),
+                partner: try row.optionalText("partner"))
         }
     }
 
