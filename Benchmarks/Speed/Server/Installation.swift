@@ -126,22 +126,23 @@ struct Installation: Sendable {
         return try await server.whileRunning(body)
     }
 
-    /// The orders in a database of PostgreSQL.
-    func orders() throws -> Int {
+    /// How many rows of a database of PostgreSQL are in a table, or meet the condition that stands with its name.
+    func count(_ rows: String) throws -> Int {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else {
-            throw BenchFailure(description: "the orders of another engine")
+            throw BenchFailure(description: "the rows of another engine")
         }
         let connection = try PostgresConnection(address, settings: PostgresSettings(), by: .now + .seconds(5))
-        return Int(try connection.run("SELECT count(*) AS count FROM orders").first?.int("count") ?? 0)
+        return Int(try connection.run("SELECT count(*) AS count FROM \(rows)").first?.int("count") ?? 0)
     }
 
-    /// Lets PostgreSQL look at what is stored, as its own housekeeping does within a minute, but not in a throwaway server.
+    /// Lets PostgreSQL look at what is stored and tidy up, as its own housekeeping does within a minute, but not in a
+    /// throwaway server.
     ///
     /// A plan that was made for empty tables reads all rows of one environment for each purchase.
     func analyze() throws {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else { return }
         let connection = try PostgresConnection(address, settings: PostgresSettings(), by: .now + .seconds(5))
-        try connection.run("ANALYZE")
+        try connection.run("VACUUM ANALYZE")
     }
 
     /// Removes the folder; databases of PostgreSQL go with their server.
