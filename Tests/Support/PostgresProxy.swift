@@ -112,8 +112,7 @@ package final class PostgresProxy: Sendable {
                 case .before:
                     return
                 case .after:
-                    // The client's side ends first, so that it cannot see the reply for which the proxy waits.
-                    shutdown(client, Int32(SHUT_RDWR))
+                    // The client's side ends when the server is done, so that what it asks next comes after that.
                     _ = Loopback.send(server, bytes)
                     _ = Loopback.receive(server)
                     return
