@@ -93,7 +93,7 @@ package struct JobRunner: Service {
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
             guard let due = try? await gateway.dueKinds(of: kinds) else { continue }
-            for (lane, found) in lanes where !due.isDisjoint(with: lane.kinds) { found.notify() }
+            for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
         }
     }
 

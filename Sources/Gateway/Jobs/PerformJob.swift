@@ -7,22 +7,24 @@ extension Gateway {
     package func claimJobs(
         _ kinds: [JobKind], of endpoints: WebhookHealth = .any, limit: Int64
     ) async throws(GatewayError) -> [ClaimedJob] {
-        let now = time.now
-        let names = kinds.map(\.rawValue)
         // Lanes are often woken for what another has taken, which should cost no transaction.
-        guard try await read({ db in try db.hasDueJobs(kinds: names, of: endpoints, at: now) }) else { return [] }
-        let lease = kinds.map(\.lease).min() ?? 0
+        let due = try await dueKinds(of: kinds, endpoints: endpoints)
+        guard let lease = due.map(\.lease).min() else { return [] }
+        let now = time.now
         return try await write { tx in
-            try tx.claimJobs(kinds: names, of: endpoints, limit: limit, lease: lease, at: now)
+            try tx.claimJobs(kinds: due.map(\.rawValue), of: endpoints, limit: limit, lease: lease, at: now)
                 .compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
         }
     }
 
     /// Those of these kinds for which there is work that nobody does.
-    func dueKinds(of kinds: [JobKind]) async throws(GatewayError) -> Set<JobKind> {
+    func dueKinds(
+        of kinds: [JobKind], endpoints: WebhookHealth = .any
+    ) async throws(GatewayError) -> [JobKind] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        return Set(try await read { db in try db.dueKinds(of: names, at: now) }.compactMap(JobKind.init))
+        return try await read { db in try db.dueKinds(of: names, endpoints: endpoints, at: now) }
+            .compactMap(JobKind.init)
     }
 
     /// Takes one job, due or not; nil when it is another worker's, has ended or is in quarantine.

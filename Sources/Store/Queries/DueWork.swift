@@ -30,12 +30,12 @@ extension Database {
             sql = "SELECT o.id AS subject FROM orders o WHERE o.state = 'open' AND o.expires_at <= \(time)"
         case .paymentsInFlight(let older, let younger):
             // A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is
-            // settled otherwise is asked about for a while only, unless its outcome is unknown. One that was never opened is
-            // Those of an order whose time is over are the job's that closes it. One that was never opened is
-            // the request's that made it, or of whatever completes that; asking would close it at the provider.
+            // settled otherwise is asked about for a while only, unless its outcome is unknown. Those of an order whose time
+            // is over are the job's that closes it. One that was never opened is the request's that made it, or of whatever
+            // completes that; asking would close it at the provider.
             sql = """
                 SELECT p.id AS subject FROM payments p JOIN orders o ON o.id = p.order_id
-                WHERE p.state IN ('pending', 'unknown') AND p.offers IS NULL AND p.created_at <= \(time) - ?
+                WHERE \(Self.isInFlight("p.")) AND p.offers IS NULL AND p.created_at <= \(time) - ?
                   AND CASE WHEN o.state = 'open' THEN o.expires_at > \(time)
                       ELSE p.state = 'unknown' OR p.created_at > \(time) - ? END
                 """
@@ -87,13 +87,20 @@ extension Database {
         try row("SELECT next_change_at FROM user_states WHERE user_id = ?", user)?.optionalTime("next_change_at")
     }
 
+    /// Whether a payment that was opened is not final.
+    ///
+    /// In the words of the index of such payments: SQLite takes one with a condition only where it finds the same condition.
+    private static func isInFlight(_ table: String = "") -> String {
+        "\(table)state IN ('created', 'pending', 'unknown') AND \(table)state <> 'created'"
+    }
+
     /// Payments and refunds of an account that are not final.
     package func inFlight(
         at account: AccountID, limit: Int64
     ) throws(StoreError) -> (payments: [ID<Payment>], refunds: [ID<Refund>]) {
         let payments = try rows(
             """
-            SELECT id FROM payments WHERE state IN ('pending', 'unknown') AND offers IS NULL
+            SELECT id FROM payments WHERE \(Self.isInFlight()) AND offers IS NULL
               AND COALESCE(processor, account) = ? ORDER BY id LIMIT ?
             """, [account, limit])
         let refunds = try rows(
@@ -113,6 +120,9 @@ extension Transaction {
     /// Marks abandoned requests whose object has come to a definite end.
     package func completeRequests(of resource: String, at now: Timestamp) throws(StoreError) {
         try run(
-            "UPDATE idempotency_keys SET completed_at = ? WHERE resource = ? AND status IS NULL", now, resource)
+            """
+            UPDATE idempotency_keys SET completed_at = ?
+            WHERE resource = ? AND status IS NULL AND completed_at IS NULL
+            """, now, resource)
     }
 }

@@ -79,45 +79,50 @@ extension Transaction {
     }
 
     /// Takes due jobs of some kinds under a new lease each, the longest due first.
+    ///
+    /// Each kind is looked for by itself: only then does the index give what is due, in its order. A list of kinds is
+    /// looked for among all jobs that wait, such as those of every open order.
     package func claimJobs(
         kinds: [String], of health: WebhookHealth = .any, limit: Int64, lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
         guard !kinds.isEmpty else { return [] }
-        let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
         let endpoints = health.condition(dialect, at: now)
+        let ofKind = """
+            SELECT id, run_at FROM (
+                SELECT id, run_at FROM jobs
+                WHERE state = 'waiting' AND kind = ?\(endpoints.sql) AND run_at <= \(dialect.clock)
+                  AND lease_until <= \(dialect.clock)
+                ORDER BY run_at, id LIMIT ?\(dialect.skipLocked)) AS of_kind
+            """
+        let all = kinds.map { _ in ofKind }.joined(separator: " UNION ALL ")
+        let bound = kinds.flatMap { [$0] + endpoints.bound + [now, now, limit] as [any SQLBindable] }
         return try claim(
-            "kind IN (\(marks))" + endpoints.sql, kinds.map { $0 as any SQLBindable } + endpoints.bound, limit: limit,
-            lease: lease, at: now)
+            "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease, at: now)
     }
 
     /// Takes one job under a new lease whenever it is due; nil when somebody else runs it or it is in quarantine.
     package func claimJob(
         kind: String, subject: String, lease: Int64, at now: Timestamp
     ) throws(StoreError) -> JobRecord? {
-        try claim(
-            "kind = ? AND subject = ?", [kind, subject], isAnyTime: true, limit: 1, lease: lease, at: now
-        ).first
+        let choice = """
+            SELECT id FROM jobs
+            WHERE state = 'waiting' AND kind = ? AND subject = ? AND lease_until <= \(dialect.clock)\(dialect.skipLocked)
+            """
+        return try claim(choice, [kind, subject, now], lease: lease, at: now).first
     }
 
+    /// - Parameter choice: a query of ids. It stands apart, because a subquery may be run again for every row, and its limit
+    ///   with it.
     private func claim(
-        _ condition: String, _ arguments: [any SQLBindable], isAnyTime: Bool = false, limit: Int64, lease: Int64,
-        at now: Timestamp
+        _ choice: String, _ bound: [any SQLBindable], lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
-        let time = dialect.clock
-        let isDue = isAnyTime ? "" : " AND run_at <= \(time)"
-        var bound = arguments
-        if !isAnyTime { bound.append(now) }
-        bound += [now, limit, now, lease] as [any SQLBindable]
-        // The choice stands apart, because a subquery may be run again for every row, and its limit with it.
-        return try rows(
+        try rows(
             """
-            WITH due AS (
-                SELECT id FROM jobs WHERE state = 'waiting' AND \(condition)\(isDue) AND lease_until <= \(time)
-                ORDER BY run_at, id LIMIT ?\(dialect.skipLocked))
-            UPDATE jobs SET lease_until = \(time) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
+            WITH due AS MATERIALIZED (\(choice))
+            UPDATE jobs SET lease_until = \(dialect.clock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
             WHERE id IN (SELECT id FROM due)
             RETURNING *, 1 AS is_running
-            """, bound
+            """, bound + [now, lease]
         ).map { row throws(StoreError) in try Self.job(row) }
     }
 
@@ -217,40 +222,25 @@ extension Database {
         ).first.map { row throws(StoreError) in try Self.job(row) }
     }
 
-    /// Whether a job of some kinds is due that nobody runs.
-    package func hasDueJobs(
-        kinds: [String], of health: WebhookHealth = .any, at now: Timestamp
-    ) throws(StoreError) -> Bool {
-        guard !kinds.isEmpty else { return false }
-        let endpoints = health.condition(dialect, at: now)
-        let marks = Array(repeating: "?", count: kinds.count).joined(separator: ", ")
-        var arguments: [any SQLBindable] = kinds.map { $0 as any SQLBindable }
-        arguments += endpoints.bound + [now, now] as [any SQLBindable]
-        return try !rows(
-            """
-            SELECT 1 AS one FROM jobs
-            WHERE state = 'waiting' AND kind IN (\(marks))\(endpoints.sql) AND run_at <= \(dialect.clock)
-              AND lease_until <= \(dialect.clock) LIMIT 1
-            """, arguments
-        ).isEmpty
-    }
-
     /// Those of these kinds of which a job is due that nobody runs.
     ///
     /// One of each kind is enough, however many are due.
-    package func dueKinds(of kinds: [String], at now: Timestamp) throws(StoreError) -> [String] {
+    package func dueKinds(
+        of kinds: [String], endpoints health: WebhookHealth = .any, at now: Timestamp
+    ) throws(StoreError) -> [String] {
         guard !kinds.isEmpty else { return [] }
+        let endpoints = health.condition(dialect, at: now)
         let values = Array(repeating: "(?)", count: kinds.count).joined(separator: ", ")
         return try rows(
             """
             WITH wanted (kind) AS (VALUES \(values))
             SELECT found.kind FROM (
                 SELECT w.kind, (
-                    SELECT 1 FROM jobs j WHERE j.kind = w.kind AND j.state = 'waiting' AND j.run_at <= \(dialect.clock)
-                      AND j.lease_until <= \(dialect.clock) LIMIT 1) AS due
+                    SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'\(endpoints.sql)
+                      AND run_at <= \(dialect.clock) AND lease_until <= \(dialect.clock) LIMIT 1) AS due
                 FROM wanted w) found
             WHERE found.due = 1
-            """, kinds.map { $0 as any SQLBindable } + [now, now]
+            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now, now]
         ).map { row throws(StoreError) in try row.text("kind") }
     }
 
