@@ -26,118 +26,117 @@ extension ErrorReply {
         switch error {
         case .invalidRequest(let field, let reason):
             self.init(
-                .badRequest, "invalid_request",
+                .invalidRequest,
                 field.isEmpty ? "The request is not valid: \(reason)." : "\(field): \(reason).",
                 field.isEmpty ? "请求无效:\(reason)。" : "参数 \(field) 无效:\(reason)。", ["field": field, "reason": reason])
         case .invalidNotification:
-            self.init(.badRequest, "invalid_notification", "The notification does not verify.", "通知验证失败。")
+            self.init(.invalidNotification, "The notification does not verify.", "通知验证失败。")
         case .invalidTransaction(let reason):
             self.init(
-                .badRequest, "invalid_transaction", "The transaction does not verify: \(reason.rawValue).",
+                .invalidTransaction, "The transaction does not verify: \(reason.rawValue).",
                 "交易验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
         case .invalidReceipt(let reason):
             self.init(
-                .badRequest, "invalid_receipt", "The receipt does not verify: \(reason).", "收据验证失败:\(reason)。",
+                .invalidReceipt, "The receipt does not verify: \(reason).", "收据验证失败:\(reason)。",
                 ["reason": reason])
         case .applePayTokenInvalid(let reason):
             self.init(
-                .badRequest, "apple_pay_token_invalid", "The payment could not be verified: \(reason.rawValue).",
+                .applePayTokenInvalid, "The payment could not be verified: \(reason.rawValue).",
                 "支付凭证验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
         case .applePayTokenReused:
             self.init(
-                .conflict, "apple_pay_token_reused", "This token was used for another payment.", "该支付凭证已用于其他支付。")
+                .applePayTokenReused, "This token was used for another payment.", "该支付凭证已用于其他支付。")
         case .amountMismatch:
             self.init(
-                .conflict, "amount_mismatch", "The token is for another amount or currency than the order.",
+                .amountMismatch, "The token is for another amount or currency than the order.",
                 "支付凭证的金额或币种与订单不一致。")
         case .unknownProduct(let product):
             self.init(
-                .notFound, "unknown_product", "The purchase is kept, but \(product.shown) is an unknown product.",
+                .unknownProduct, "The purchase is kept, but \(product.shown) is an unknown product.",
                 "购买已保留,但商品 \(product.shown) 未配置(unknown product)。")
         case .purchaseBelongsToAnotherUser:
             self.init(
-                .conflict, "purchase_belongs_to_another_user", "This purchase belongs to another user.", "该购买属于其他用户。")
+                .purchaseBelongsToAnotherUser, "This purchase belongs to another user.", "该购买属于其他用户。")
         case .purchaseRevoked:
-            self.init(.conflict, "purchase_revoked", "Apple has taken this purchase back.", "该购买已被 Apple 撤销。")
+            self.init(.purchaseRevoked, "Apple has taken this purchase back.", "该购买已被 Apple 撤销。")
         case .unauthenticated:
-            self.init(.unauthorized, "unauthenticated", "A valid token or key is needed.", "需要有效的令牌或密钥。")
+            self.init(.unauthenticated, "A valid token or key is needed.", "需要有效的令牌或密钥。")
         case .forbidden:
-            self.init(.forbidden, "forbidden", "This key lacks the scope for that.", "此密钥没有所需的权限。")
+            self.init(.forbidden, "This key lacks the scope for that.", "此密钥没有所需的权限。")
         case .notFound:
-            self.init(.notFound, "not_found", "There is nothing here.", "未找到所请求的资源。")
+            self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
         case .orderNotFound(let id):
-            self.init(.notFound, "order_not_found", "Order \(id.shown) does not exist.", "订单 \(id.shown) 不存在。")
+            self.init(.orderNotFound, "Order \(id.shown) does not exist.", "订单 \(id.shown) 不存在。")
         case .skuNotFound(let id):
-            self.init(.notFound, "sku_not_found", "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。")
+            self.init(.skuNotFound, "SKU \(id.shown) does not exist.", "商品 \(id.shown) 不存在。")
         case .alreadyOwned:
-            self.init(.conflict, "already_owned", "The user owns this already.", "用户已拥有该商品。")
+            self.init(.alreadyOwned, "The user owns this already.", "用户已拥有该商品。")
         case .orderNotOpen:
-            self.init(.conflict, "order_not_open", "The order is not open any more.", "订单已不可支付。")
+            self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。")
         case .requestInProgress:
             self.init(
-                .conflict, "request_in_progress", "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
+                .requestInProgress, "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
                 retryAfter: 1)
         case .conflict(let reason, let resource):
             self.init(
-                .conflict, "conflict", "That conflicts with what is there: \(reason).", "与现有数据冲突:\(reason)。",
+                .conflict, "That conflicts with what is there: \(reason).", "与现有数据冲突:\(reason)。",
                 resource.map { ["reason": reason, "resource": $0] } ?? ["reason": reason])
         case .payloadTooLarge:
-            self.init(.contentTooLarge, "payload_too_large", "The body is too large.", "请求体过大。")
+            self.init(.payloadTooLarge, "The body is too large.", "请求体过大。")
         case .unsupportedMediaType:
             self.init(
-                .unsupportedMediaType, "unsupported_media_type", "The body must be application/json.",
+                .unsupportedMediaType, "The body must be application/json.",
                 "请求体必须是 application/json。")
         case .headersTooLarge:
             self.init(
-                .requestHeaderFieldsTooLarge, "headers_too_large", "The headers are larger than 16 KiB.",
+                .headersTooLarge, "The headers are larger than 16 KiB.",
                 "请求头超过 16 KiB。")
         case .idempotencyKeyReused:
             self.init(
-                .unprocessableContent, "idempotency_key_reused", "This Idempotency-Key was used with another request.",
+                .idempotencyKeyReused, "This Idempotency-Key was used with another request.",
                 "该幂等键已用于不同的请求。")
         case .noProviderAvailable:
             self.init(
-                .unprocessableContent, "no_provider_available", "No payment method fits this request.", "没有符合要求的支付方式。")
+                .noProviderAvailable, "No payment method fits this request.", "没有符合要求的支付方式。")
         case .providerRejected(let reason):
             self.init(
-                .unprocessableContent, "provider_rejected", "The payment provider refused.", "支付渠道拒绝了请求。",
+                .providerRejected, "The payment provider refused.", "支付渠道拒绝了请求。",
                 ["reason": reason])
         case .refundExceedsCaptured:
             self.init(
-                .unprocessableContent, "refund_exceeds_captured", "That is more than is left to refund.", "退款金额超过可退余额。")
+                .refundExceedsCaptured, "That is more than is left to refund.", "退款金额超过可退余额。")
         case .rateLimited(let seconds):
-            self.init(.tooManyRequests, "rate_limited", "Too many requests.", "请求过于频繁。", retryAfter: seconds)
+            self.init(.rateLimited, "Too many requests.", "请求过于频繁。", retryAfter: seconds)
         case .usageLimitReached(let seconds):
             self.init(
-                .tooManyRequests, "usage_limit_reached", "The limit of this period is reached.", "已达到本周期的使用上限。",
+                .usageLimitReached, "The limit of this period is reached.", "已达到本周期的使用上限。",
                 retryAfter: seconds)
         case .internalError:
-            self.init(.internalServerError, "internal_error", "Something went wrong.", "服务器内部错误。")
+            self.init(.internalError, "Something went wrong.", "服务器内部错误。")
         case .providerUnavailable:
-            self.init(.badGateway, "provider_unavailable", "The payment provider did not answer.", "支付渠道暂无响应。")
+            self.init(.providerUnavailable, "The payment provider did not answer.", "支付渠道暂无响应。")
         case .outcomeUnknown(let reason):
             self.init(
-                .serviceUnavailable, "temporarily_unavailable", "This may have happened: \(reason).",
+                .temporarilyUnavailable, "This may have happened: \(reason).",
                 "操作可能已经生效:\(reason)。", ["reason": reason], retryAfter: 60)
         case .temporarilyUnavailable(let seconds):
             self.init(
-                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。",
+                .temporarilyUnavailable, "Please try again.", "服务暂时不可用,请稍后重试。",
                 retryAfter: seconds)
         case .leaseLost:
             self.init(
-                .serviceUnavailable, "temporarily_unavailable", "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: 1)
+                .temporarilyUnavailable, "Please try again.", "服务暂时不可用,请稍后重试。", retryAfter: 1)
         case .insufficientBalance:
-            self.init(.conflict, "insufficient_balance", "The balance is not enough.", "余额不足。")
+            self.init(.insufficientBalance, "The balance is not enough.", "余额不足。")
         }
     }
 
     private init(
-        _ status: HTTPResponse.Status, _ id: String, _ english: String, _ chinese: String,
-        _ details: [String: String] = [:],
+        _ id: ErrorID, _ english: String, _ chinese: String, _ details: [String: String] = [:],
         retryAfter: Int64? = nil
     ) {
-        self.status = status
-        self.id = id
+        status = id.status
+        self.id = id.rawValue
         self.english = english
         self.chinese = chinese
         self.details = details
