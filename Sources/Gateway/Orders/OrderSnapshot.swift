@@ -16,11 +16,25 @@ package struct OrderSnapshot: Sendable {
     package struct PaymentLine: Encodable, Sendable {
         let id: ID<Payment>
         let provider: String
+        /// Who moves the money where it is not the provider.
         let processor: String?
         let status: String
         let amount: Money
         let unfenced: Bool
         let created_at: Timestamp
+
+        private enum CodingKeys: CodingKey { case id, provider, processor, status, amount, unfenced, created_at }
+
+        package func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: CodingKeys.self)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(provider, forKey: .provider)
+            try fields.encode(processor, forKey: .processor)
+            try fields.encode(status, forKey: .status)
+            try fields.encode(amount, forKey: .amount)
+            try fields.encode(unfenced, forKey: .unfenced)
+            try fields.encode(created_at, forKey: .created_at)
+        }
     }
 
     package struct RefundLine: Encodable, Sendable {
