@@ -93,9 +93,9 @@ struct Measure: AsyncParsableCommand {
             report.add(try await OverloadSection(bench: bench, engine: engine).figures())
         }
         if engine == .sqlite { try await measureOnPostgres(sections, bench, into: &report) }
-        if engine == .sqlite, sections.contains(.slow) {
-            progress("slow clients")
-            report.add(try await SlowSection(bench: bench).figures())
+        if sections.contains(.slow) {
+            progress("slow clients on \(engine)")
+            report.add(try await SlowSection(bench: bench, engine: engine).figures())
         }
     }
 

@@ -4,6 +4,7 @@ import NIOCore
 /// What connections that do nothing but stay do to those of other clients, and to the server's memory.
 struct SlowSection {
     let bench: Workbench
+    let engine: Engine
 
     private static let idle = 10_000
     private static let dribbling = 1_000
@@ -12,7 +13,7 @@ struct SlowSection {
     private static let rounds = 3
 
     func figures() async throws -> [Figure] {
-        let installation = try Installation(bench, on: .sqlite)
+        let installation = try Installation(bench, on: engine)
         defer { installation.remove() }
         return try await installation.whileServing { server in
             let customers = (0..<1_000).map { _ in Customer.new() }
@@ -34,7 +35,8 @@ struct SlowSection {
             func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
             return [
                 Figure(
-                    section: .slow, name: "status p99 beside \(Self.idle) idle and \(Self.dribbling) dribbling clients",
+                    section: .slow,
+                    name: "status p99, \(engine), beside \(Self.idle) idle and \(Self.dribbling) dribbling clients",
                     value: median(beside) * 1_000, unit: "ms",
                     base: .figure("without them", median(alone) * 1_000), aim: .atMost(2)),
                 Figure(section: .slow, name: "their connections at the end, the fewest", value: Double(held), unit: ""),
