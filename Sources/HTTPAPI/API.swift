@@ -4,6 +4,7 @@ package import Gateway
 import HTTPTypes
 package import Hummingbird
 package import Logging
+import ProviderKit
 
 /// What the HTTP layer needs beside the use cases.
 package struct APISettings: Sendable {
@@ -78,6 +79,14 @@ package struct API: Sendable {
     }
 
     var endpoints: [Endpoint] {
+        let described = describedEndpoints
+        let documentation = DocumentationRoutes(
+            describing: described, kinds: pipeline.gateway.registry.pageKinds, version: settings.version)
+        return described + documentation.endpoints
+    }
+
+    /// Everything that the OpenAPI document describes.
+    private var describedEndpoints: [Endpoint] {
         let gateway = pipeline.gateway
         return CheckoutRoutes(gateway: gateway).endpoints + OrderRoutes(gateway: gateway).endpoints
             + AppleIAPRoutes(gateway: gateway).endpoints
@@ -117,7 +126,7 @@ package struct API: Sendable {
 
 extension Endpoint {
     /// The names between braces.
-    fileprivate var parameterNames: [String] {
+    var parameterNames: [String] {
         path.split(separator: "/").compactMap { part in
             guard let start = part.firstIndex(of: "{"), let end = part.firstIndex(of: "}") else { return nil }
             return String(part[part.index(after: start)..<end])

@@ -13,7 +13,8 @@ struct AuthorizationTests {
     private static let open: Set<String> = [
         "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
-        "GET /metrics", "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
+        "GET /metrics", "GET /openapi.json", "GET /docs",
+        "GET /.well-known/apple-developer-merchantid-domain-association", "GET /apple-iap/products",
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
     ]

@@ -62,8 +62,11 @@ struct Counter: Sendable {
         for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
         let response = try await client.execute(
             uri: path, method: method, headers: fields, body: body.map { ByteBuffer(string: $0) })
-        return Reply(
+        let reply = Reply(
             status: response.status.code, headers: response.headers, text: String(buffer: response.body))
+        let faults = try DocumentedAnswers.of(api).faults(method, path, sent: body, reply)
+        #expect(faults.isEmpty, "the OpenAPI document says otherwise of \(method) \(path): \(reply)")
+        return reply
     }
 
     func get(_ path: String, _ bearer: String? = nil, headers: [String: String] = [:]) async throws -> Reply {

@@ -1,6 +1,6 @@
 /// One grant as it lies in time.
 package struct Entitlement: Sendable, Equatable {
-    package enum Status: String, Sendable, Codable {
+    package enum Status: String, Sendable, Codable, CaseIterable {
         case active, expired, revoked, suspended, scheduled, upgraded
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"

@@ -2,7 +2,7 @@
 public struct Order: Identified, Sendable {
     public static let idPrefix = "ord"
 
-    package enum Origin: String, Sendable {
+    package enum Origin: String, Sendable, CaseIterable {
         case checkout, purchase, renewal
         case history = "import"
     }

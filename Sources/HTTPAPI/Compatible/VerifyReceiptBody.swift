@@ -142,7 +142,8 @@ extension [String: VerifyReceiptField] {
 }
 
 extension String {
-    fileprivate var camelCased: String {
+    /// `expires_date` as `expiresDate`.
+    var camelCased: String {
         let words = split(separator: "_")
         return words.prefix(1).joined() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }

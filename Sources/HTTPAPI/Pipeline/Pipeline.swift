@@ -240,7 +240,7 @@ struct Pipeline: Sendable {
 
 extension Endpoint {
     /// Everything under `/v1` but notifications, which come in their providers' own forms.
-    fileprivate var takesJSON: Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/notify") }
+    var takesJSON: Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/notify") }
 }
 
 extension ErrorReply {

@@ -1,0 +1,81 @@
+import Domain
+import HTTPTypes
+
+extension OperationGroup {
+    /// Orders, refunds and reports of `api.md` section 11.
+    static let adminOrders = OperationGroup(
+        name: "Orders, for admins", note: "Everybody's orders, refunds, and what they come to.",
+        operations: [
+            Operation(
+                "listAllOrders", .get, "/v1/admin/orders", "Orders", note: "Every filter that is named restricts.",
+                query: Operation.Query.ordersForAdmins, answers: .page(.partnerOrder)),
+            Operation(
+                "readAnyOrder", .get, "/v1/admin/orders/{id}", "One order", answers: .data(.partnerOrder),
+                refuses: [.orderNotFound]),
+            Operation(
+                "refundOrder", .post, "/v1/admin/orders/{id}/refunds", "Gives money of an order back",
+                note: """
+                    The refund is durable before the provider is asked; the same `Idempotency-Key` goes on with it. \
+                    What Apple was paid only Apple gives back: `provider_rejected`.
+                    """,
+                body: .json(.moneyBack), answers: .data(.refundForAdmins),
+                refuses: [.orderNotFound, .refundExceedsCaptured, .providerRejected, .providerUnavailable]),
+            Operation(
+                "closeOrder", .post, "/v1/admin/orders/{id}/close", "Closes an open order",
+                note: "Its attempts are cancelled, or asked about, first; one that was paid meanwhile stays paid.",
+                body: .json(.object([:])), answers: .data(.partnerOrder),
+                refuses: [.orderNotFound, .orderNotOpen, .providerUnavailable]),
+            Operation(
+                "readStats", .get, "/v1/admin/stats", "Orders and money by day of UTC and currency",
+                note: "All of them at once, the newest day first, without test purchases.",
+                query: [
+                    .query("from", .time, "30 days before `to` where it is left out, and at most 400."),
+                    .query("to", .time, "Up to before this time; until now where it is left out."),
+                    .query("by", .words("day"), "The one step that there is."),
+                ],
+                answers: .page(.dayOfOrders)),
+            Operation(
+                "exportOrders", .get, "/v1/admin/export/orders.csv", "Orders as CSV", note: "Oldest first.",
+                query: [
+                    .query("from", .time, "When the first was made; all where it is left out."),
+                    .query("to", .time, "Before which the last was made; until now where it is left out."),
+                ],
+                answers: .other("text/csv", "RFC 4180 with a header; amounts are minor units.")),
+        ])
+}
+
+extension Operation.Query {
+    fileprivate static let ordersForAdmins: [Operation.Query] =
+        [
+            query("user_id", .string(1...128), "The app's own id of the user."),
+            query("status", .words(Order.Status.self), "How it stands."),
+            query("provider", .string, "The account of one of its payments."),
+            query("reference", .string, "The provider's own id of one of its payments."),
+            query("from", .time, "Made then or later."), query("to", .time, "Made before."),
+        ] + page
+}
+
+extension Shape {
+    fileprivate static let moneyBack = object(
+        [:],
+        optional: [
+            "amount": .money.orNull.noted("All that is left where it is left out."),
+            "reason": .string.orNull.noted("At most 500 characters."),
+        ])
+
+    fileprivate static let refundForAdmins = named(
+        "Refund",
+        .object([
+            "id": .id("ref"), "order_id": .id("ord"), "payment_id": .id("pay"), "status": .words(Refund.State.self),
+            "amount": .money, "reason": .string, "created_at": .time,
+        ]))
+
+    fileprivate static let dayOfOrders = named(
+        "DayStats",
+        .object([
+            "day": .string.noted("`2025-01-31`."),
+            "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
+            "orders_paid": .integer, "charged": .money.orNull,
+            "refunded": .money.orNull.noted("Lost disputes too."),
+        ]))
+}

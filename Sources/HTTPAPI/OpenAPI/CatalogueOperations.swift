@@ -1,0 +1,100 @@
+import Domain
+import HTTPTypes
+
+extension OperationGroup {
+    /// The SKUs of `api.md` section 11.
+    static let catalogue = OperationGroup(
+        name: "Catalogue", note: "What is sold, for admins. A change holds for the next checkout.",
+        operations: [
+            Operation(
+                "createSKU", .post, "/v1/admin/skus", "Adds a SKU",
+                note: "Kept purchases of its Apple products are granted at once.",
+                body: .json(.newSKU), answers: .data(.storedSKU), refuses: [.conflict]),
+            Operation(
+                "listSKUs", .get, "/v1/admin/skus", "All SKUs, archived ones too", query: Operation.Query.page,
+                answers: .page(.storedSKU)),
+            Operation(
+                "readSKU", .get, "/v1/admin/skus/{id}", "One SKU", answers: .data(.storedSKU),
+                refuses: [.skuNotFound]),
+            Operation(
+                "changeSKU", .patch, "/v1/admin/skus/{id}", "Changes members of a SKU",
+                note: "A member that is left out stays; null goes back to the default (RFC 7396).",
+                body: .json(.changedSKU), answers: .data(.storedSKU), refuses: [.skuNotFound, .conflict]),
+            Operation(
+                "archiveSKU", .delete, "/v1/admin/skus/{id}", "Takes a SKU off the shelf",
+                note: "What was bought of it stays.", answers: .data(.storedSKU), refuses: [.skuNotFound]),
+        ])
+}
+
+extension Shape {
+    fileprivate static let storedSKU = named(
+        "SKU",
+        .object(
+            [
+                "id": .string, "number": .integer.noted("Assigned, ascending."), "name": .string,
+                "description": .string, "kind": .words(SKU.Kind.self), "tier": .string, "rank": .integer,
+                "prices": .list(.money), "apple_product_ids": .list(.string), "options": .list(lengthOfSKU),
+                "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
+                "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
+                "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "active": .boolean,
+                "localizations": .map(.object(["name": .string], optional: ["description": .string])),
+            ], optional: ["duration_days": .integer, "plan_code": .string, "subscribe_id": .integer]))
+
+    fileprivate static let newSKU = named(
+        "NewSKU",
+        partsOfSKU.adding(
+            [
+                "id": .string(1...64).noted("`[a-z0-9][a-z0-9_.-]{0,63}`; it never changes."), "name": nameOfSKU,
+                "kind": .words(SKU.Kind.self),
+            ],
+            optional: [
+                "units": .map(unitsOfSKU).orNull.noted("What a consumable credits; at most 20 names like ids."),
+                "localizations": .map(namedWordsOfSKU).orNull.noted("By language tag, `zh-Hans`; at most 50."),
+            ]))
+
+    fileprivate static let changedSKU = named(
+        "SKUChange",
+        partsOfSKU.adding(
+            [:],
+            optional: [
+                "id": .string.noted("As it is, or left out."), "name": nameOfSKU, "kind": .words(SKU.Kind.self),
+                "units": .map(unitsOfSKU.orNull).orNull.noted("A null takes one unit out."),
+                "localizations": .map(wordsOfSKU.orNull).orNull.noted("A null takes one language out."),
+            ]))
+
+    /// The members that a new SKU and a change have alike.
+    private static let partsOfSKU = object(
+        [:],
+        optional: [
+            "description": descriptionOfSKU, "tier": .string.orNull.noted("At most 64 characters; empty for none."),
+            "rank": .integer(0...1_000_000).orNull.noted("0 where it is left out; the highest decides the membership."),
+            "duration_days": .integer(1...3_660).orNull.noted(
+                "Needed for a pass that has neither options nor a pattern."),
+            "plan_code": .string.orNull.noted("At most 64 characters."),
+            "subscribe_id": .integer.orNull.noted("What a client's fallback names; positive."),
+            "prices": .list(.money).orNull.noted("One a currency; needed where there are no options."),
+            "apple_product_ids": .list(.string).orNull.noted(
+                "Or `bundle:product`; one may be a pattern with `${days}`. Each belongs to one active SKU."),
+            "options": .list(lengthOfSKU).orNull.noted("The lengths that a pass is sold in."),
+            "attributes": .map(.any).orNull.noted("Free, at most 50; entitlements show them."),
+            "client_fallback": .boolean.orNull.noted("Whether a client may name it for a product that is not known."),
+            "stacking": stackingOfSKU.orNull.noted("`extend` for passes where it is left out, else `none`."),
+            "stack_group": .string.orNull.noted("Passes of one group lie end to end; the tier, or else the id."),
+            "on_refund": onRefundOfSKU.orNull.noted("`revoke` where it is left out."),
+            "one_period_elsewhere": .boolean.orNull.noted(
+                "Whether who cannot renew a subscription may sell one period of it."),
+            "consumption": consumptionOfSKU.orNull.noted(
+                "What Apple is told when a customer who consented asks for a refund; `ignore` where it is left out."),
+            "active": .boolean.orNull.noted("True where it is left out."),
+        ])
+
+    private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.money)])
+    private static let nameOfSKU = string.noted("1 to 200 characters.")
+    private static let descriptionOfSKU = string.orNull.noted("At most 4,000 characters.")
+    private static let namedWordsOfSKU = object(["name": nameOfSKU], optional: ["description": descriptionOfSKU])
+    private static let wordsOfSKU = object([:], optional: ["name": nameOfSKU, "description": descriptionOfSKU])
+    private static let unitsOfSKU = integer(1...1_000_000_000_000)
+    private static let stackingOfSKU = words("none", "extend")
+    private static let onRefundOfSKU = words("revoke", "keep")
+    private static let consumptionOfSKU = words("ignore", "decline", "no_preference", "grant_full")
+}

@@ -1,0 +1,120 @@
+import Domain
+import HTTPTypes
+
+/// The API in OpenAPI's words: every route with its parameters, bodies, answers and refusals.
+///
+/// Source: OpenAPI Specification 3.1.1.
+struct OpenAPIDocument: Sendable {
+    /// A route that is served, with its description.
+    struct Route: Sendable {
+        let operation: Operation
+        let endpoint: Endpoint
+    }
+
+    /// The routes of one part of the API.
+    struct Part: Sendable {
+        let name: String
+        let note: String
+        let routes: [Route]
+        let message: OperationGroup.Message?
+    }
+
+    let version: String
+    let parts: [Part]
+
+    /// - Parameter endpoints: what is served; only that is described.
+    init(_ groups: [OperationGroup], of endpoints: [Endpoint], version: String) {
+        self.version = version
+        let served = Dictionary(endpoints.map { (RouteName($0.method, $0.path), $0) }) { first, _ in first }
+        parts = groups.compactMap { group in
+            let routes = group.operations.compactMap { operation in
+                served[RouteName(operation.method, operation.path)].map { Route(operation: operation, endpoint: $0) }
+            }
+            return routes.isEmpty
+                ? nil : Part(name: group.name, note: group.note, routes: routes, message: group.message)
+        }
+    }
+
+    /// The document that is served.
+    var json: JSONValue {
+        var components = Components()
+        var (paths, webhooks): ([String: JSONValue], [String: JSONValue]) = ([:], [:])
+        for part in parts {
+            if let message = part.message { webhooks[message.id] = message.json(part.name, &components) }
+            for route in part.routes {
+                var path = paths[route.operation.path]?.members ?? [:]
+                path[route.operation.method.rawValue.lowercased()] = route.json(part.name, &components)
+                paths[route.operation.path] = .object(path)
+            }
+        }
+        return .object([
+            "openapi": .string("3.1.1"),
+            "info": .object([
+                "title": .string("Paydesk"), "version": .string(version), "description": .string(Self.introduction),
+            ]),
+            "servers": .array([.object(["url": .string("/")])]),
+            "tags": .array(
+                parts.map { .object(["name": .string($0.name), "description": .string($0.note)]) }),
+            "paths": .object(paths), "webhooks": .object(webhooks), "components": components.json,
+        ])
+    }
+
+    static let introduction = """
+        Times are seconds since 1970-01-01 UTC, money is in integer minor units. Every `/v1` answer has the envelope \
+        `code`, `msg`, `data`, `request_id`; an error has a stable `error` id, and its `msg` follows `Accept-Language`. \
+        Unknown fields of a request are ignored; further ones may come in answers. Send an `Idempotency-Key` with every \
+        POST: the same key, path and body give the same answer and one effect.
+        """
+}
+
+/// What a route is called by: its method and path.
+struct RouteName: Hashable, Sendable {
+    let method: String
+    let path: String
+
+    init(_ method: HTTPRequest.Method, _ path: String) {
+        self.method = method.rawValue
+        self.path = path
+    }
+}
+
+/// What the operations of a document share.
+struct Components {
+    var schemas: [String: JSONValue] = [:]
+    var responses: [String: JSONValue] = [:]
+
+    fileprivate var json: JSONValue {
+        .object([
+            "schemas": .object(schemas), "responses": .object(responses),
+            "parameters": .object(["IdempotencyKey": Self.idempotencyKey]),
+            "securitySchemes": .object([
+                "user": Self.bearer("A JWT of the app's own login; its user claim is the user's id.", format: "JWT"),
+                "key": Self.bearer(
+                    "An API key, `pdk_…`, with one of the scopes named; `admin` implies all.", format: nil),
+            ]),
+        ])
+    }
+
+    private static let idempotencyKey = JSONValue.object([
+        "name": .string("Idempotency-Key"), "in": .string("header"),
+        "description": .string("1 to 255 visible ASCII characters; remembered for 30 days."),
+        "schema": .object([
+            "type": .string("string"), "minLength": .integer(1), "maxLength": .integer(255),
+        ]),
+    ])
+
+    private static func bearer(_ note: String, format: String?) -> JSONValue {
+        var scheme: [String: JSONValue] = [
+            "type": .string("http"), "scheme": .string("bearer"), "description": .string(note),
+        ]
+        if let format { scheme["bearerFormat"] = .string(format) }
+        return .object(scheme)
+    }
+}
+
+extension JSONValue {
+    fileprivate var members: [String: JSONValue]? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
+}

@@ -1,0 +1,66 @@
+import Domain
+import HTTPTypes
+
+extension OperationGroup {
+    /// `api.md` section 4.
+    static let orders = OperationGroup(
+        name: "Orders", note: "A user's own orders.",
+        operations: [
+            Operation(
+                "listOrders", .get, "/v1/public/orders", "The user's orders", query: Operation.Query.page,
+                answers: .page(.order)),
+            Operation(
+                "readOrder", .get, "/v1/public/orders/{id}", "One order", answers: .data(.order),
+                refuses: [.orderNotFound]),
+            Operation(
+                "cancelOrder", .post, "/v1/public/orders/{id}/cancel", "Closes an open order",
+                note: "Its attempts are cancelled, or asked about, first; one that was paid meanwhile stays paid.",
+                body: .json(.object([:])), answers: .data(.order),
+                refuses: [.orderNotFound, .orderNotOpen, .providerUnavailable]),
+            Operation(
+                "refreshOrder", .post, "/v1/public/orders/{id}/refresh", "Asks the provider now how it stands",
+                note: "Once in five seconds for each order, else `rate_limited`.",
+                body: .json(.object([:])), answers: .data(.order), refuses: [.orderNotFound, .rateLimited]),
+        ])
+}
+
+extension Shape {
+    /// What its user sees of an order.
+    static let order = named("Order", orderMembers)
+
+    /// What a partner or an admin sees of it.
+    static let partnerOrder = named(
+        "PartnerOrder", orderMembers.adding(["user_id": .string]))
+
+    private static let orderMembers = object(
+        [
+            "id": .id("ord"), "status": .words(Order.Status.self), "origin": .words(Order.Origin.self), "sku": .string,
+            "quantity": .integer, "days": .integer.orNull, "amount": .money.orNull, "charged": .money.orNull,
+            "refunded": .money.orNull, "provider": .string.orNull, "platform": .string.orNull,
+            "environment": .words(Environment.self), "subscription_id": .id("sub").orNull,
+            "metadata": .map(.string), "created_at": .time, "expires_at": .time.orNull, "paid_at": .time.orNull,
+            "closed_at": .time.orNull, "anomalies": .list(.words(Anomaly.self)), "payments": .list(payment),
+            "refunds": .list(refund), "disputes": .list(dispute),
+            "timeline": .list(.object(["at": .time, "type": .string, "detail": .string])),
+        ],
+        optional: ["partner": .string])
+
+    private static let payment = object([
+        "id": .id("pay"), "provider": .string, "processor": .string.orNull, "status": .words(Payment.State.self),
+        "amount": .money,
+        "unfenced": .boolean.noted("Another attempt was made although this one may still be paid."),
+        "created_at": .time,
+    ])
+
+    static let refund = object(
+        [
+            "id": .id("ref"), "payment_id": .id("pay"), "status": .words(Refund.State.self), "amount": .money,
+            "created_at": .time,
+        ],
+        optional: ["reason": .string])
+
+    private static let dispute = object([
+        "id": .id("dsp"), "payment_id": .id("pay"), "status": .words(Dispute.State.self), "amount": .money,
+        "created_at": .time,
+    ])
+}

@@ -1,0 +1,98 @@
+import Domain
+import HTTPTypes
+
+extension OperationGroup {
+    /// `api.md` section 10; webhooks have a part of their own.
+    static let partner = OperationGroup(
+        name: "Partner", note: "What partners' servers may do for users.",
+        operations: [
+            Operation(
+                "readPartnerEntitlements", .get, "/v1/partner/users/{user_id}/entitlements", "What a user owns",
+                note: "A user id that was never seen owns nothing.", parameters: user, answers: .tagged(.entitlements)),
+            Operation(
+                "debitBalance", .post, "/v1/partner/users/{user_id}/balances/{unit}/debit", "Uses units of a balance",
+                note: "All or nothing, of the production balance.",
+                parameters: ["user_id": "The app's own id of the user.", "unit": "A unit that SKUs credit, `coins`."],
+                body: .json(.debit), answers: .data(.balance), refuses: [.insufficientBalance]),
+            Operation(
+                "createPartnerGrant", .post, "/v1/partner/users/{user_id}/grants",
+                "Gives a user a SKU without an order",
+                note: """
+                    For so many days it stacks like a bought pass, until a time it does not; with neither it lasts as \
+                    long as the SKU says. Both together are refused.
+                    """,
+                parameters: user, body: .json(.partnerGrant), answers: .data(.entitlement), refuses: [.skuNotFound]),
+            Operation(
+                "openPartnerCheckout", .post, "/v1/partner/checkout", "Makes a user's order and the contract to pay it",
+                note: "No other partner sees the order.",
+                body: .json(.partnerCheckout), answers: .data(.contract),
+                refuses: [.skuNotFound, .alreadyOwned, .noProviderAvailable, .providerRejected, .providerUnavailable]),
+            Operation(
+                "listPartnerOrders", .get, "/v1/partner/orders", "The orders that the partner may see",
+                note: "Its own, and those that no partner made.", query: orderFilters + Operation.Query.page,
+                answers: .page(.partnerOrder)),
+            Operation(
+                "readPartnerOrder", .get, "/v1/partner/orders/{id}", "One order", answers: .data(.partnerOrder),
+                refuses: [.orderNotFound]),
+            Operation(
+                "listEvents", .get, "/v1/partner/events", "What has happened, oldest first",
+                note: """
+                    Only the types that the key's other scopes let it read: `orders:read` those of orders, refunds and \
+                    disputes, `entitlements:read` the rest. A page may be empty although more follow.
+                    """,
+                query: [
+                    .query("after", .integer, "The `seq` after which to begin; 0 where it is left out."),
+                    .query("limit", .integer(1...200), "How many items; 50 where it is left out."),
+                ],
+                answers: .data(
+                    .object([
+                        "items": .list(.event),
+                        "next_cursor": .integer.orNull.noted("For `after`; null where nothing more has happened yet."),
+                    ]))),
+        ])
+
+    private static let user = ["user_id": "The app's own id of the user."]
+
+    private static let orderFilters: [Operation.Query] = [
+        .query("user_id", .string(1...128), "Whose orders."),
+        .query("status", .words(Order.Status.self), "How they stand."),
+        .query("provider", .string, "The id of an account that a payment was made with."),
+        .query("reference", .string, "The provider's own id of a payment."),
+        .query("from", .time, "Made at this time or later, in seconds since 1970-01-01 UTC."),
+        .query("to", .time, "Made before this time."),
+    ]
+}
+
+extension Shape {
+    fileprivate static let debit = object(
+        ["amount": .integer(1...1_000_000_000_000)], optional: ["reason": .string(0...500).orNull])
+
+    fileprivate static let balance = named("Balance", .object(["unit": .string, "balance": .integer]))
+
+    fileprivate static let partnerGrant = object(
+        ["sku": .string, "reason": .string(1...500)],
+        optional: ["duration_days": .integer(1...3_660).orNull, "expires_at": .time.orNull])
+
+    fileprivate static let partnerCheckout = named(
+        "PartnerCheckout", checkout.unnamed.adding(["user_id": .string(1...128)]))
+
+    fileprivate static let event = named(
+        "Event",
+        .object([
+            "id": .id("evt"), "at": .time,
+        ]).adding(eventMembers))
+
+    /// What the list of events and a webhook's message have in common.
+    static let eventMembers: KeyValuePairs<String, Shape> = [
+        "type": .words(EventType.self),
+        "seq": .integer.noted("Ascends over all events."), "sequence": .integer.noted("Counts per subject."),
+        "subject": .string.noted("The id of the order, subscription, original transaction or user that it is about."),
+        "data": .any.noted("The full snapshot after what happened."),
+    ]
+
+    /// What a name stands for.
+    private var unnamed: Shape {
+        guard case .named(_, let shape) = form else { return self }
+        return shape
+    }
+}

@@ -1,0 +1,166 @@
+import Domain
+
+/// The shape of a JSON value: the part of JSON Schema (draft 2020-12) that the API needs.
+struct Shape: Sendable {
+    indirect enum Form: Sendable {
+        case any
+        case string(format: String?, length: ClosedRange<Int>?)
+        case words([String])
+        case integer(ClosedRange<Int64>?)
+        case number
+        case boolean
+        case list(Shape)
+        case map(Shape)
+        case object([Member])
+        /// One of several, told apart by a member's word.
+        case oneOf([Shape])
+        /// A shape of the document's `components`.
+        case named(String, Shape)
+    }
+
+    /// One member of an object.
+    struct Member: Sendable {
+        let name: String
+        let shape: Shape
+        let isRequired: Bool
+    }
+
+    var form: Form
+    var isNullable = false
+    var note: String?
+
+    init(_ form: Form) { self.form = form }
+}
+
+extension Shape {
+    static let any = Shape(.any)
+    static let string = Shape(.string(format: nil, length: nil))
+    static let number = Shape(.number)
+    static let integer = Shape(.integer(nil))
+    static let boolean = Shape(.boolean)
+    /// Seconds since 1970-01-01 UTC.
+    static let time = Shape(.integer(nil)).noted("Seconds since 1970-01-01 UTC.")
+    static let address = Shape(.string(format: "uri", length: nil))
+    static let currency = Shape(.string(format: nil, length: 3...3)).noted("ISO 4217.")
+    /// An amount in integer minor units.
+    static let money = named(
+        "Money", .object(["value": Shape.integer.noted("Minor units, 3990 for 39.90."), "currency": .currency]))
+
+    static func string(_ length: ClosedRange<Int>) -> Shape { Shape(.string(format: nil, length: length)) }
+    static func integer(_ range: ClosedRange<Int64>) -> Shape { Shape(.integer(range)) }
+    static func list(_ element: Shape) -> Shape { Shape(.list(element)) }
+    static func map(_ value: Shape) -> Shape { Shape(.map(value)) }
+    static func oneOf(_ shapes: [Shape]) -> Shape { Shape(.oneOf(shapes)) }
+    static func named(_ name: String, _ shape: Shape) -> Shape { Shape(.named(name, shape)) }
+
+    /// An id of ours with its prefix.
+    static func id(_ prefix: String) -> Shape { string.noted("\(prefix)_…") }
+
+    static func words(_ words: String...) -> Shape { Shape(.words(words)) }
+
+    /// The words of a closed list.
+    static func words<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> Shape {
+        Shape(.words(Word.allCases.map(\.rawValue)))
+    }
+
+    /// - Parameter optional: members that may be left out.
+    static func object(
+        _ members: KeyValuePairs<String, Shape>, optional: KeyValuePairs<String, Shape> = [:]
+    ) -> Shape {
+        Shape(
+            .object(
+                members.map { Member(name: $0.key, shape: $0.value, isRequired: true) }
+                    + optional.map { Member(name: $0.key, shape: $0.value, isRequired: false) }))
+    }
+
+    var orNull: Shape {
+        var shape = self
+        shape.isNullable = true
+        return shape
+    }
+
+    func noted(_ note: String) -> Shape {
+        var shape = self
+        shape.note = note
+        return shape
+    }
+
+    /// An object with further members.
+    func adding(_ members: KeyValuePairs<String, Shape>, optional: KeyValuePairs<String, Shape> = [:]) -> Shape {
+        guard case .object(let own) = form, case .object(let more) = Shape.object(members, optional: optional).form
+        else { return self }
+        var shape = self
+        shape.form = .object(own + more)
+        return shape
+    }
+}
+
+extension Shape {
+    /// The shape as JSON Schema.
+    ///
+    /// - Parameter components: takes the named shapes that it refers to.
+    func schema(_ components: inout [String: JSONValue]) -> JSONValue {
+        var schema = bare(&components)
+        if isNullable { schema = Self.nullable(schema) }
+        if let note { schema["description"] = .string(note) }
+        return .object(schema)
+    }
+
+    private func bare(_ components: inout [String: JSONValue]) -> [String: JSONValue] {
+        switch form {
+        case .any: return [:]
+        case .string(let format, let length):
+            var schema: [String: JSONValue] = ["type": .string("string")]
+            if let format { schema["format"] = .string(format) }
+            if let length {
+                schema["minLength"] = .integer(Int64(length.lowerBound))
+                schema["maxLength"] = .integer(Int64(length.upperBound))
+            }
+            return schema
+        case .words(let words):
+            return ["type": .string("string"), "enum": .array(words.map(JSONValue.string))]
+        case .integer(let range):
+            var schema: [String: JSONValue] = ["type": .string("integer"), "format": .string("int64")]
+            if let range {
+                schema["minimum"] = .integer(range.lowerBound)
+                schema["maximum"] = .integer(range.upperBound)
+            }
+            return schema
+        case .number: return ["type": .string("number")]
+        case .boolean: return ["type": .string("boolean")]
+        case .list(let element): return ["type": .string("array"), "items": element.schema(&components)]
+        case .map(let value): return ["type": .string("object"), "additionalProperties": value.schema(&components)]
+        case .object(let members): return Self.object(members, &components)
+        case .oneOf(let shapes): return ["oneOf": .array(shapes.map { $0.schema(&components) })]
+        case .named(let name, let shape):
+            if components[name] == nil { components[name] = shape.schema(&components) }
+            return ["$ref": .string("#/components/schemas/\(name)")]
+        }
+    }
+
+    private static func object(
+        _ members: [Member], _ components: inout [String: JSONValue]
+    ) -> [String: JSONValue] {
+        var properties: [String: JSONValue] = [:]
+        for member in members { properties[member.name] = member.shape.schema(&components) }
+        var schema: [String: JSONValue] = ["type": .string("object"), "properties": .object(properties)]
+        let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        return schema
+    }
+
+    private static func nullable(_ schema: [String: JSONValue]) -> [String: JSONValue] {
+        if case .array(let words)? = schema["enum"] {
+            var schema = schema
+            schema["type"] = .array([.string("string"), .string("null")])
+            schema["enum"] = .array(words + [.null])
+            return schema
+        }
+        guard let type = schema["type"] else {
+            return ["anyOf": .array([.object(schema), .object(["type": .string("null")])])]
+        }
+        var schema = schema
+        schema["type"] = .array([type, .string("null")])
+        return schema
+    }
+}

@@ -1,0 +1,151 @@
+import Domain
+import Foundation
+import HTTPTypes
+import Synchronization
+
+@testable import HTTPAPI
+
+/// Compares what is sent and answered with the OpenAPI document, which is read as any client reads it.
+struct DocumentedAnswers: Sendable {
+    let document: JSONValue
+    private let routes: [(method: String, parts: [Substring], operation: JSONValue)]
+
+    /// One for each set of routes: the document is large.
+    private static let made = Mutex<[[String]: DocumentedAnswers]>([:])
+
+    static func of(_ api: API) throws -> DocumentedAnswers {
+        let endpoints = api.endpoints
+        let names = endpoints.map { "\($0.method) \($0.path)" }
+        if let known = made.withLock({ $0[names] }) { return known }
+        let document = OpenAPIDocument(
+            OperationGroup.all(payPages: endpoints.compactMap(\.payPageKind)), of: endpoints, version: "0.0.0-test")
+        let answers = DocumentedAnswers(
+            document: try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(document.json)))
+        made.withLock { $0[names] = answers }
+        return answers
+    }
+
+    init(document: JSONValue) {
+        self.document = document
+        routes = document["paths"].members.flatMap { path, operations in
+            operations.members.map { ($0.key.uppercased(), path.split(separator: "/"), $0.value) }
+        }
+    }
+
+    /// Everything about a call that the document says otherwise.
+    func faults(
+        _ method: HTTPRequest.Method, _ path: String, sent body: String?, _ reply: Reply
+    ) -> [String] {
+        guard let operation = operation(method, path) else { return [] }
+        let responses = operation["responses"]
+        let response = resolved(responses["\(reply.status)"])
+        guard response != .null else { return ["the status \(reply.status) is not described"] }
+        var faults: [String] = []
+        let json = response["content"]["application/json"]["schema"]
+        if json != .null {
+            guard let answer = try? reply.json else { return ["the answer is not JSON"] }
+            faults += self.faults(answer, json, isStrict: true, at: "answer")
+        }
+        let asked = operation["requestBody"]["content"]["application/json"]["schema"]
+        // `verifyReceipt` answers 200 to everything, with a status of its own.
+        let isTaken = reply.status == 200 && [.null, .integer(0)].contains((try? reply.json["status"]) ?? .null)
+        if isTaken, asked != .null, let body, !body.isEmpty,
+            let sent = try? JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
+        {
+            faults += self.faults(sent, asked, isStrict: false, at: "body")
+        }
+        return faults
+    }
+
+    /// The operation of a path; one that is written out goes before one with parameters.
+    private func operation(_ method: HTTPRequest.Method, _ path: String) -> JSONValue? {
+        let parts = path.prefix { $0 != "?" }.split(separator: "/")
+        let fitting = routes.filter { route in
+            route.method == method.rawValue && route.parts.count == parts.count
+                && zip(route.parts, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        }
+        return fitting.max { one, other in
+            one.parts.count { !$0.hasPrefix("{") } < other.parts.count { !$0.hasPrefix("{") }
+        }?.operation
+    }
+
+    /// What a `$ref` points at.
+    func resolved(_ value: JSONValue) -> JSONValue {
+        let reference = value.text("$ref")
+        guard reference.hasPrefix("#/") else { return value }
+        return reference.dropFirst(2).split(separator: "/").reduce(document) { $0[String($1)] }
+    }
+
+    // MARK: JSON Schema, as much of it as the document uses
+
+    /// - Parameter isStrict: whether members that the schema does not name are faults.
+    private func faults(_ value: JSONValue, _ schema: JSONValue, isStrict: Bool, at place: String) -> [String] {
+        let schema = resolved(schema)
+        for (word, least, most) in [("oneOf", 1, 1), ("anyOf", 1, Int.max)] where schema[word] != .null {
+            let faults = schema[word].elements.map { self.faults(value, $0, isStrict: isStrict, at: place) }
+            let fitting = faults.count(where: \.isEmpty)
+            if fitting >= least && fitting <= most { return [] }
+            return ["\(place) fits \(fitting) of \(word)"] + (faults.min { $0.count < $1.count } ?? [])
+        }
+        let types = schema["type"].elements.isEmpty ? [schema["type"]] : schema["type"].elements
+        guard schema["type"] == .null || value.schemaTypes.contains(where: { types.contains(.string($0)) }) else {
+            return ["\(place) is of type \(value.schemaTypes[0])"]
+        }
+        if schema["enum"] != .null && !schema["enum"].elements.contains(value) {
+            return ["\(place) is \(value), not one of its words"]
+        }
+        switch value {
+        case .integer(let number):
+            if schema["minimum"] != .null && number < schema.int("minimum") { return ["\(place) is too small"] }
+            if schema["maximum"] != .null && number > schema.int("maximum") { return ["\(place) is too large"] }
+            return []
+        case .array(let elements):
+            guard schema["items"] != .null else { return [] }
+            return elements.enumerated().flatMap {
+                faults($0.element, schema["items"], isStrict: isStrict, at: "\(place)[\($0.offset)]")
+            }
+        case .object(let members):
+            let known = schema["properties"].members
+            var faults = schema["required"].elements.compactMap { name -> String? in
+                guard case .string(let name) = name, members[name] == nil else { return nil }
+                return "\(place).\(name) is missing"
+            }
+            for (name, member) in members {
+                if let shape = known[name] {
+                    faults += self.faults(member, shape, isStrict: isStrict, at: "\(place).\(name)")
+                } else if schema["additionalProperties"] != .null {
+                    faults += self.faults(
+                        member, schema["additionalProperties"], isStrict: isStrict, at: "\(place).\(name)")
+                } else if isStrict && schema["type"] != .null {
+                    faults.append("\(place).\(name) is not described")
+                }
+            }
+            return faults
+        default: return []
+        }
+    }
+}
+
+extension JSONValue {
+    var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+
+    fileprivate var schemaTypes: [String] {
+        switch self {
+        case .null: ["null"]
+        case .bool: ["boolean"]
+        case .integer: ["integer", "number"]
+        case .number: ["number"]
+        case .string: ["string"]
+        case .array: ["array"]
+        case .object: ["object"]
+        }
+    }
+}
+
+extension Endpoint {
+    /// The kind of a provider's own pay page.
+    fileprivate var payPageKind: String? {
+        guard method == .get, path.hasSuffix("/{payment_id}") else { return nil }
+        return path.split(separator: "/").first.map(String.init)
+    }
+}

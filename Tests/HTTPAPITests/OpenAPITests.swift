@@ -1,0 +1,175 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTPAPI
+
+@Suite("The OpenAPI document")
+struct OpenAPITests {
+    @Test
+    func `every route is described, and nothing else`() async throws {
+        try await withCounter { counter in
+            let served = counter.api.endpoints.map { RouteName($0.method, $0.path) }
+            try #require(served.count > 80)
+            let operations = OperationGroup.all(payPages: counter.desk.gateway.registry.pageKinds).flatMap(\.operations)
+            let described = operations.map { RouteName($0.method, $0.path) }
+            #expect(
+                Set(served) == Set(described).union([RouteName(.get, "/openapi.json"), RouteName(.get, "/docs")]))
+            #expect(Set(described).count == described.count)
+            #expect(Set(operations.map(\.id)).count == operations.count)
+            for operation in operations {
+                #expect(operation.path.matches(of: /\{([a-z_]+)\}/).map { String($0.1) }.count <= 2)
+                #expect(!operation.summary.hasSuffix("."), "\(operation.id)")
+                // A GET takes no body.
+                #expect(operation.method != .get || operation.body == nil, "\(operation.id)")
+                for name in operation.parameters.keys { #expect(operation.path.contains("{\(name)}")) }
+            }
+        }
+    }
+
+    @Test
+    func `the document is served, and every reference in it leads somewhere`() async throws {
+        try await withCounter { counter in
+            let reply = try await counter.get("/openapi.json")
+            #expect(reply.status == 200 && reply.header("Content-Type") == "application/json; charset=utf-8")
+            let document = try reply.json
+            #expect(document.text("openapi") == "3.1.1")
+            #expect(document["info"].text("version") == "0.0.0-test")
+            #expect(document == (try DocumentedAnswers.of(counter.api)).document)
+            let answers = DocumentedAnswers(document: document)
+            let references = Self.references(in: document)
+            try #require(references.count > 50)
+            for reference in references {
+                #expect(answers.resolved(.object(["$ref": .string(reference)])) != .null, "\(reference)")
+            }
+            let used = Set(references)
+            for (kind, components) in document["components"].members where kind != "securitySchemes" {
+                for name in components.names { #expect(used.contains("#/components/\(kind)/\(name)"), "\(name)") }
+            }
+            let message = answers.resolved(.object(["$ref": .string("#/components/schemas/WebhookMessage")]))
+            #expect(message["properties"].names == ["type", "timestamp", "seq", "sequence", "subject", "data"])
+            let tags = Set(document["tags"].elements.map { $0["name"] })
+            for operations in document["paths"].members.values {
+                for operation in operations.members.values {
+                    #expect(operation["tags"].elements.count == 1)
+                    #expect(tags.isSuperset(of: operation["tags"].elements))
+                }
+            }
+        }
+    }
+
+    @Test
+    func `who may call, and what is refused, comes with the endpoint`() async throws {
+        try await withCounter { counter in
+            let paths = try await counter.get("/openapi.json").json["paths"]
+            let checkout = paths["/v1/public/checkout"]["post"]
+            #expect(checkout["security"] == .array([.object(["user": .array([])])]))
+            let statuses: Set = [
+                "200", "400", "401", "404", "409", "413", "415", "422", "429", "431", "500", "502", "503",
+            ]
+            #expect(checkout["responses"].names == statuses)
+            #expect(
+                paths["/v1/public/orders"]["get"]["responses"].names == [
+                    "200", "400", "401", "429", "431", "500", "503",
+                ])
+            let orders = paths["/v1/partner/orders"]["get"]["security"]
+            #expect(orders == .array([.object(["key": .array([.string("orders:read")])])]))
+            let skus = paths["/v1/admin/skus"]["get"]["security"]
+            #expect(skus.elements.count == 2)
+            #expect(paths["/healthz"]["get"]["security"] == .array([]))
+        }
+    }
+
+    @Test
+    func `a page shows every route without a script`() async throws {
+        try await withCounter { counter in
+            let page = try await counter.get("/docs")
+            #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
+            #expect(page.header("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
+            #expect(!page.text.contains("<script"))
+            for operation in OperationGroup.all(payPages: counter.desk.gateway.registry.pageKinds).flatMap(\.operations)
+            {
+                #expect(page.text.contains("<section id=\"\(operation.id)\">"), "\(operation.id)")
+            }
+            let anchors = Set(page.text.matches(of: /id="([^"]+)"/).map { String($0.1) })
+            let links = page.text.matches(of: /href="#([^"]+)"/).map { String($0.1) }
+            try #require(links.count > 100)
+            for link in links { #expect(anchors.contains(link), "\(link)") }
+        }
+    }
+
+    /// Every call of a ``Counter`` is compared with the document; these are the routes that no other test has succeed.
+    @Test(arguments: TestEngine.allCases)
+    func `the routes that are only read answer as described`(_ engine: TestEngine) async throws {
+        try await withPurchaseCounter(on: engine) { counter, apple in
+            try await apple.attach(apple.period("told", from: 0))
+            let subscription = try #require(try await apple.subscriptions().first).id.rawValue
+            let (alice, partner) = (try await counter.token(), try await counter.key("entitlements:read").key)
+            for (path, bearer) in [
+                ("/v1/public/subscriptions", alice), ("/v1/public/subscriptions/\(subscription)", alice),
+                ("/v1/partner/users/alice/subscriptions", partner),
+                ("/v1/admin/users/alice/subscriptions", counter.adminKey),
+            ] {
+                let reply = try await counter.get(path, bearer)
+                #expect(reply.status == 200 && reply.text.contains(subscription), "\(path): \(reply)")
+            }
+        }
+        try await withCounter(on: engine) { counter in
+            let alice = try await counter.token()
+            let order = try await counter.checkout(alice, #","provider":"box-qr""#).text("order_id")
+            for (path, bearer) in [
+                ("/v1/admin/providers", counter.adminKey), ("/v1/admin/api-keys", counter.adminKey),
+                ("/v1/admin/skus/vip_month", counter.adminKey), ("/v1/public/usage/messages", alice),
+                ("/v1/public/orders/\(order)/contract", alice),
+            ] {
+                let reply = try await counter.get(path, bearer)
+                #expect(reply.status == 200, "\(path): \(reply)")
+            }
+            for (act, body) in [
+                ("refresh", "{}"), ("checkout", #"{"platform":"web","accept":["url"],"return_url":null}"#),
+                ("cancel", "{}"),
+            ] {
+                let reply = try await counter.post("/v1/public/orders/\(order)/\(act)", alice, body)
+                #expect(reply.status == 200, "\(act): \(reply)")
+            }
+        }
+    }
+
+    /// A test of the test: the comparison finds what a client would stumble over.
+    @Test(arguments: [
+        (#"{"code":200,"msg":"success","data":{"items":[],"next_cursor":null},"request_id":"r"}"#, 200, true),
+        (#"{"code":200,"msg":"success","data":{"items":[]},"request_id":"r"}"#, 200, false),
+        (#"{"code":200,"msg":"success","data":{"items":[],"next_cursor":7},"request_id":"r"}"#, 200, false),
+        (#"{"code":200,"msg":"success","data":{"items":[],"next_cursor":null,"more":1},"request_id":"r"}"#, 200, false),
+        (
+            #"{"code":200,"msg":"success","data":{"items":[{"id":"x"}],"next_cursor":null},"request_id":"r"}"#, 200,
+            false
+        ),
+        (#"{"code":401,"msg":"","error":"unauthenticated","details":{},"request_id":"r"}"#, 401, true),
+        (#"{"code":401,"msg":"","error":"forbidden","details":{},"request_id":"r"}"#, 401, false),
+        (#"{}"#, 418, false), ("text", 200, false),
+    ])
+    func `an answer that is not as described is found`(_ text: String, _ status: Int, _ fits: Bool) async throws {
+        try await withCounter { counter in
+            let answers = try DocumentedAnswers.of(counter.api)
+            let reply = Reply(status: status, headers: [:], text: text)
+            #expect(answers.faults(.get, "/v1/public/orders?limit=2", sent: nil, reply).isEmpty == fits)
+        }
+    }
+
+    private static func references(in value: JSONValue) -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { name, member -> [String] in
+                if name == "$ref", case .string(let reference) = member { return [reference] }
+                return references(in: member)
+            }
+        case .array(let elements): elements.flatMap(references)
+        default: []
+        }
+    }
+}
