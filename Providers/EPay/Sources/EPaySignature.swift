@@ -7,6 +7,10 @@ import ProviderKit
 /// Signed are all fields but `sign`, `sign_type` and the empty ones, decoded, sorted by name, joined as `name=value&…`,
 /// and then the key, directly or after a word of the dialect's. It has no time, so an old notification stays good, and
 /// one of its sentences is worth what MD5 is worth: Paydesk relies on the amount, the merchant and the event's id.
+///
+/// Nothing is escaped, so a text does not say where its fields end, and what Paydesk signs itself has the same form and
+/// goes to the payer, who has a say in its `return_url`. So whatever holds `&notify_url=`, as all of Paydesk's own texts
+/// do, is no notification, however it is cut into fields.
 struct EPaySignature: Sendable {
     private static let unsigned: Set<String> = ["sign", "sign_type"]
 
@@ -23,7 +27,7 @@ struct EPaySignature: Sendable {
     func signed(_ fields: [String: String]) -> String {
         let text = FormFields.encoded(fields.filter { !$0.value.isEmpty })
         guard let form = FormFields(text.utf8) else { return text }
-        let digits = digest(form).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digits = digest(Self.text(form)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return FormFields.encoded(
             fields.filter { !$0.value.isEmpty }.merging([
                 "sign": isUpperCase ? digits.uppercased() : digits, "sign_type": "MD5",
@@ -33,13 +37,17 @@ struct EPaySignature: Sendable {
     /// Whether the fields have their signature; its letters may be of either case.
     func isGenuine(_ form: FormFields) -> Bool {
         guard form["sign_type"] ?? "MD5" == "MD5", let code = form["sign"].flatMap(Self.bytes) else { return false }
+        let text = Self.text(form)
+        guard text.firstRange(of: Self.ownMark) == nil else { return false }
         // This comparison takes the same time wherever they differ.
-        return digest(form) == code
+        return digest(text) == code
     }
 
-    private func digest(_ form: FormFields) -> Insecure.MD5.Digest {
-        Insecure.MD5.hash(data: form.joined(without: Self.unsigned, dropsEmpty: true) + Data(tail.value.utf8))
-    }
+    private static let ownMark = Data("&notify_url=".utf8)
+
+    private static func text(_ form: FormFields) -> Data { form.joined(without: unsigned, dropsEmpty: true) }
+
+    private func digest(_ text: Data) -> Insecure.MD5.Digest { Insecure.MD5.hash(data: text + Data(tail.value.utf8)) }
 
     /// 16 bytes in hexadecimal digits.
     private static func bytes(_ text: String) -> Data? {

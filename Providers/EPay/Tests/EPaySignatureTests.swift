@@ -82,6 +82,42 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(text)) == .failure(.invalidSignature))
     }
 
+    /// The payer has the address that Paydesk signed, and chose what its `return_url` says.
+    @Test(arguments: [[:], ["type": .text("alipay")]] as [[String: SettingValue]])
+    func `what Paydesk signed itself is no notification, however its fields are cut`(
+        _ settings: [String: SettingValue]
+    ) async throws {
+        let first = bench.attempt(returnURL: "https://app.example/done?x=1&trade_no=1&trade_status=TRADE_SUCCESS")
+        var form = try await signedForm(first, settings)
+        #expect(form["return_url"] == first.returnURL)
+        form.merge(["return_url": "https://app.example/done?x=1", "trade_no": "1", "trade_status": "TRADE_SUCCESS"]) {
+            $1
+        }
+        #expect(try await result(EPayNotice.get(FormFields.encoded(form)), settings) == .failure(.invalidSignature))
+
+        // All that Paydesk wrote in one field, and what the payer wrote as the notification.
+        let paid = "out_trade_no=\(payment)&pid=\(EPayStandIn.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
+        let second = bench.attempt(returnURL: "https://app.example/?a=1&\(paid)")
+        let signed = try await signedForm(second, settings)
+        let names = ["notify_url", "out_trade_no", "pid"].map { "\($0)=\(signed[$0] ?? "")" }.joined(separator: "&")
+        form = [
+            "money": "39.90", "name": "\(second.title)&\(names)&return_url=https://app.example/?a=1",
+            "out_trade_no": payment, "pid": EPayStandIn.pid, "trade_no": "1", "trade_status": "TRADE_SUCCESS",
+            "sign": signed["sign"] ?? "", "sign_type": "MD5",
+        ]
+        form["type"] = signed["type"]
+        #expect(try await result(EPayNotice.get(FormFields.encoded(form)), settings) == .failure(.invalidSignature))
+    }
+
+    private func signedForm(
+        _ attempt: PaymentAttempt, _ settings: [String: SettingValue]
+    ) async throws -> [String: String] {
+        let opened = try await bench.provider(settings).open(attempt)
+        guard case .url(let address) = opened.instruction, let query = address.split(separator: "?", maxSplits: 1).last
+        else { return [:] }
+        return EPayStandIn.form(String(query))
+    }
+
     @Test(
         arguments: [
             ("pid", "1002", "other_merchant"), ("pid", "", "other_merchant"), ("trade_no", "", "bad_trade_no"),
