@@ -56,21 +56,28 @@ extension PayPalProvider {
         let order = try await order(id)
         guard let payment = order.customID.flatMap({ ID<Payment>($0) }) else { return [] }
         do throws(ProviderError) {
-            let record = try await ledger.record(payment)
-            guard record?.order ?? order.id == order.id else { throw .invalidSignature }
-            return [.payment(try await settling(payment, order.id, isClosed: record?.state == .closed))]
+            // A payment stands in the book before its page is shown. One that does not is another database's, or one that
+            // this database has lost: nobody here could say what its money is for.
+            guard let record = try await ledger.record(payment) else { return [] }
+            guard record.order ?? order.id == order.id else { throw .invalidSignature }
+            return [.payment(try await settling(payment, order.id, isClosed: record.state == .closed))]
         } catch {
             throw error == .invalidSignature ? .foreign : .unanswered
         }
     }
 
+    /// Only a capture of the payment's own order counts: an order names its payee, and whoever made another one has chosen
+    /// who gets its money.
     private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let capture = try await capture(id)
         guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
         // One that was declined may be followed by another as long as the order is not complete.
         let outcome = try capture.outcome(isFinal: false)
-        let order = PayPalText.id(capture.supplementary_data?.related_ids?.order_id)
-        return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: order))]
+        let record: PayPalRecord?
+        do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
+        guard let own = record?.order else { return [] }
+        guard try await order(own).holds(capture: id) else { throw .foreign }
+        return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: own))]
     }
 
     private func capture(_ id: String) async throws(PayPalFailure) -> PayPalObject.Capture {

@@ -35,6 +35,7 @@ enum PayPalObject {
 
         var unit: Unit? { purchase_units?.first }
         var captures: [Capture] { unit?.payments?.captures ?? [] }
+        func holds(capture id: String) -> Bool { captures.contains { $0.id == id } }
         var refunds: [Refund] { unit?.payments?.refunds ?? [] }
         var customID: String? { unit?.custom_id ?? captures.first?.custom_id }
         /// The page on which the payer approves: by `payment_source` it is called one thing, by the older form another.
@@ -42,16 +43,10 @@ enum PayPalObject {
     }
 
     struct Capture: Decodable, Sendable {
-        struct Related: Decodable, Sendable {
-            struct IDs: Decodable, Sendable { let order_id: String? }
-            let related_ids: IDs?
-        }
-
         let id: String
         let status: String?
         let amount: Amount?
         let custom_id: String?
-        let supplementary_data: Related?
     }
 
     struct Refund: Decodable, Sendable {

@@ -128,4 +128,35 @@ struct PayPalEventTests {
         #expect(try await facts("CHECKOUT.ORDER.APPROVED", made.json).isEmpty)
         #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
     }
+
+    /// Of another database with the same account, or of one that was restored.
+    @Test func `an approval of a payment that is not in the book is not captured`() async throws {
+        let payment = bench.attempt().payment
+        var order = PayPalStandIn.Order(
+            id: "LOST1", custom: payment.rawValue, invoice: "x", amount: ["currency_code": "USD", "value": "39.90"])
+        order.status = "APPROVED"
+        let made = order
+        bench.standIn.state.withLock { $0.orders.append(made) }
+        #expect(try await facts("CHECKOUT.ORDER.APPROVED", made.json).isEmpty)
+        #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
+    }
+
+    /// Whoever makes an order says who is paid, and may name our payment in it.
+    @Test func `a capture of another order pays nothing`() async throws {
+        let attempt = bench.attempt()
+        _ = try await bench.provider().open(attempt)
+        var order = PayPalStandIn.Order(
+            id: "OTHER2", custom: attempt.payment.rawValue, invoice: "x",
+            amount: ["currency_code": "USD", "value": "39.90"])
+        order.status = "COMPLETED"
+        let other = order
+        let capture = PayPalStandIn.Capture(
+            id: "CAP9", order: other.id, custom: attempt.payment.rawValue,
+            amount: ["currency_code": "USD", "value": "39.90"])
+        bench.standIn.state.withLock { state in
+            state.orders.append(other)
+            state.captures.append(capture)
+        }
+        #expect(try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json).isEmpty)
+    }
 }

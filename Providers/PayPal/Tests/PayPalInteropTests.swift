@@ -59,7 +59,7 @@ struct PayPalInteropTests {
         let payment = bench.attempt().payment
         let capture = PayPalStandIn.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
-        bench.standIn.state.withLock { $0.captures.append(capture) }
+        try await bench.standIn.take(capture, into: bench.context.book)
         let bodies = (0..<8).map { number in
             String(
                 decoding: PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-\(number)-é"),

@@ -71,7 +71,7 @@ struct PayPalRehearsal: Rehearsal {
     func notification(
         _ event: RehearsedEvent, _ signature: RehearsedSignature, in context: ProviderContext
     ) async throws -> RawNotification? {
-        guard var body = body(event) else { return nil }
+        guard var body = try await body(event, context.book) else { return nil }
         if event.hasUnknownFields { body = UnknownFields.adding(to: body) ?? body }
         let now = context.time.now.rawValue
         var headers = PayPalMint.headers(body, at: now)
@@ -84,17 +84,17 @@ struct PayPalRehearsal: Rehearsal {
         return PayPalMint.notification(body, headers)
     }
 
-    private func body(_ event: RehearsedEvent) -> Data? {
+    private func body(_ event: RehearsedEvent, _ book: any AccountBook) async throws -> Data? {
         let (payment, amount) = (event.payment.payment.rawValue, event.payment.amount)
         // Each event is about an object of its own.
         let id = String(abs(event.id.utf8.reduce(5_381) { ($0 &* 33) &+ Int($1) }))
         func capture(
             _ type: String, _ money: Money, _ status: String, custom: String? = nil, isKnown: Bool = true
-        ) -> Data {
+        ) async throws -> Data {
             let made = PayPalStandIn.Capture(
                 id: "CAP\(id)", order: "ORDER\(id)", custom: custom ?? payment, amount: Self.json(money), status: status
             )
-            if isKnown { standIn.state.withLock { $0.captures.append(made) } }
+            if isKnown { try await standIn.take(made, into: book) }
             return PayPalMint.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
         }
         func refund(_ refund: ID<Refund>, _ money: Money, _ status: String) -> Data {
@@ -112,18 +112,24 @@ struct PayPalRehearsal: Rehearsal {
             return PayPalMint.event("CUSTOMER.DISPUTE.UPDATED", object, id: "WH-\(event.id)")
         }
         switch event.what {
-        case .paymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED")
-        case .paymentFailed: return capture("DECLINED", amount, "DECLINED")
-        case .paymentPending: return capture("PENDING", amount, "PENDING")
-        case .unknownStatus: return capture("COMPLETED", amount, "TELEPORTED")
-        case .foreignPaymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED", custom: "invoice-77")
-        case .anothersPaymentSucceeded(let money): return capture("COMPLETED", money, "COMPLETED", isKnown: false)
+        case .paymentSucceeded(let money): return try await capture("COMPLETED", money, "COMPLETED")
+        case .paymentFailed: return try await capture("DECLINED", amount, "DECLINED")
+        case .paymentPending: return try await capture("PENDING", amount, "PENDING")
+        case .unknownStatus: return try await capture("COMPLETED", amount, "TELEPORTED")
+        case .foreignPaymentSucceeded(let money):
+            return try await capture("COMPLETED", money, "COMPLETED", custom: "invoice-77")
+        case .anothersPaymentSucceeded(let money):
+            return try await capture("COMPLETED", money, "COMPLETED", isKnown: false)
         case .paymentCancelled:
             var order = PayPalStandIn.Order(
-                id: "VOID\(id)", custom: payment, invoice: payment, amount: Self.json(amount))
+                id: try await PayPalStandIn.keep("VOID\(id)", of: payment, in: book), custom: payment, invoice: payment,
+                amount: Self.json(amount))
             order.status = "VOIDED"
             let voided = order
-            standIn.state.withLock { $0.orders.append(voided) }
+            standIn.state.withLock { state in
+                state.orders.removeAll { $0.id == voided.id }
+                state.orders.append(voided)
+            }
             return PayPalMint.event("CHECKOUT.ORDER.VOIDED", voided.json, id: "WH-\(event.id)")
         case .refundCreated(let id, let money): return refund(id, money, "PENDING")
         case .refundSucceeded(let id, let money): return refund(id, money, "COMPLETED")

@@ -196,7 +196,7 @@ struct PayPalSignatureTests {
         // What the body claims of a capture that there is does not count either.
         let real = PayPalStandIn.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: capture.amount, status: "PENDING")
-        bench.standIn.state.withLock { $0.captures.append(real) }
+        try await bench.standIn.take(real, into: bench.context.book)
         let facts = try await bench.provider().receive(PayPalMint.notification(forged, headers)).facts
         #expect(
             facts == [.payment(PaymentReport(payment: payment, outcome: .pending(status: "PENDING"), reference: "O1"))])

@@ -148,3 +148,34 @@ extension PayPalStandIn.Refund {
         return fields
     }
 }
+
+extension PayPalStandIn {
+    /// Writes down which order is a payment's own, as its opening does, unless one stands there already.
+    ///
+    /// - Returns: the order that stands there.
+    static func keep(_ order: String, of payment: String, in book: any AccountBook) async throws -> String {
+        struct Record: Decodable { let order: String }
+        let stored = try await book.update("payment/\(payment)") { old in
+            old ?? Data(#"{"order":"\#(order)","state":"open"}"#.utf8)
+        }
+        return try JSONDecoder().decode(Record.self, from: stored ?? Data()).order
+    }
+
+    /// A capture of the payment's own order.
+    func take(_ capture: Capture, into book: any AccountBook) async throws {
+        let own = try await Self.keep(capture.order, of: capture.custom, in: book)
+        let made = Capture(
+            id: capture.id, order: own, custom: capture.custom, amount: capture.amount, status: capture.status)
+        state.withLock { state in
+            state.captures.append(made)
+            if let index = state.orders.firstIndex(where: { $0.id == own }) {
+                state.orders[index].captures.append(made)
+            } else {
+                state.orders.append(
+                    Order(
+                        id: own, custom: capture.custom, invoice: capture.custom, amount: capture.amount,
+                        status: "COMPLETED", captures: [made]))
+            }
+        }
+    }
+}
