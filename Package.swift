@@ -204,6 +204,7 @@ let package = Package(
             name: "HTTPAPITests",
             dependencies: [
                 "Domain", "Gateway", "HTTPAPI", "ProviderKit", "Store", "TestSupport",
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

@@ -79,51 +79,58 @@ actor TokenVerifier {
 
     private let rules: UserTokenRules
     private let time: TimeSource
-    private var keys: JWTKeyCollection?
+    private var keys: TokenKeys?
     private var fetchedAt: Timestamp?
+    /// A fetch that is under way; whoever needs it as well waits for it.
+    private var fetching: Task<Bool, Never>?
 
     init(_ rules: UserTokenRules, time: TimeSource) {
         self.rules = rules
         self.time = time
     }
 
-    /// - Throws: `unauthenticated`.
+    /// - Throws: `unauthenticated`; `temporarilyUnavailable` while there is no key that could judge a token.
     func verify(_ token: String) async throws(GatewayError) -> VerifiedToken {
         guard let algorithm = Self.algorithm(of: token) else { throw .unauthenticated }
         switch rules.keys {
         case .secret: guard algorithm == "HS256" else { throw .unauthenticated }
         case .set, .remote: guard Self.asymmetric.contains(algorithm) else { throw .unauthenticated }
         }
-        var claims = await verify(token, with: await currentKeys())
-        if claims == nil, await refetch() { claims = await verify(token, with: keys) }
+        await prepareKeys()
+        guard keys != nil else { throw .temporarilyUnavailable(retryAfter: Self.refetchInterval) }
+        var claims = await verified(token, algorithm)
+        if claims == nil, await refetch() { claims = await verified(token, algorithm) }
         guard let claims, let verified = check(claims.members) else { throw .unauthenticated }
         return verified
     }
 
-    private func verify(_ token: String, with keys: JWTKeyCollection?) async -> Claims? {
-        guard let keys else { return nil }
-        return try? await keys.verify(token, as: Claims.self)
+    private func verified(_ token: String, _ algorithm: String) async -> Claims? {
+        try? await keys?.collection(for: algorithm).verify(token, as: Claims.self)
     }
 
-    private func currentKeys() async -> JWTKeyCollection? {
-        if let keys { return keys }
+    private func prepareKeys() async {
+        guard keys == nil else { return }
         switch rules.keys {
-        case .secret(let bytes):
-            keys = await JWTKeyCollection().add(hmac: HMACKey(from: Data(bytes)), digestAlgorithm: .sha256)
-        case .set(let json): keys = try? await JWTKeyCollection().add(jwksJSON: json)
+        case .secret(let bytes): keys = await TokenKeys(secret: bytes)
+        case .set(let json): keys = TokenKeys(set: json)
         case .remote: _ = await refetch()
         }
-        return keys
     }
 
-    /// Fetches the set again; a fetch that fails leaves the last good one.
+    /// Fetches the set again; a fetch that fails, or that brings no usable key, leaves the last good one.
     private func refetch() async -> Bool {
         guard case .remote(let fetch) = rules.keys else { return false }
+        if let fetching { return await fetching.value }
         guard fetchedAt.map({ time.now >= $0.adding(seconds: Self.refetchInterval) }) ?? true else { return false }
         fetchedAt = time.now
-        guard let json = await fetch(), let fresh = try? await JWTKeyCollection().add(jwksJSON: json) else {
-            return false
-        }
+        let task = Task { take(await fetch()) }
+        fetching = task
+        defer { fetching = nil }
+        return await task.value
+    }
+
+    private func take(_ json: String?) -> Bool {
+        guard let fresh = json.flatMap(TokenKeys.init(set:)) else { return false }
         keys = fresh
         return true
     }

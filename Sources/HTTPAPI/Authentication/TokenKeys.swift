@@ -1,0 +1,52 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import JWTKit
+
+/// The keys that users' tokens are verified with.
+///
+/// Of a set (RFC 7517) there is one collection for each algorithm: a key that does not name its own takes the one of the
+/// first token that asks for it, before that token is verified, and keeps it.
+actor TokenKeys {
+    private let keys: [JWK]
+    private var collections: [String: JWTKeyCollection]
+
+    init(secret: [UInt8]) async {
+        keys = []
+        collections = [
+            "HS256": await JWTKeyCollection().add(hmac: HMACKey(from: Data(secret)), digestAlgorithm: .sha256)
+        ]
+    }
+
+    /// Takes the keys that can be used and passes over the others (RFC 7517 section 5): those of kinds and algorithms that
+    /// sign nothing here, and those that have no `kid` beside others.
+    ///
+    /// - Returns: nil where none can.
+    init?(set json: String) {
+        struct Members: Decodable { let keys: [JSONValue] }
+        guard let members = try? JSONDecoder().decode(Members.self, from: Data(json.utf8)) else { return nil }
+        let signing = members.keys.filter { key in
+            guard case .object(let members) = key else { return false }
+            return members["use"] ?? .string("sig") == .string("sig")
+        }
+        var keys = signing.compactMap { key in
+            (try? JSONEncoder().encode(key)).flatMap { try? JSONDecoder().decode(JWK.self, from: $0) }
+        }
+        if keys.count == 1, keys[0].keyIdentifier == nil {
+            keys[0].keyIdentifier = JWKIdentifier(string: "the only one")
+        }
+        keys.removeAll { $0.keyIdentifier == nil }
+        guard !keys.isEmpty else { return nil }
+        self.keys = keys
+        collections = [:]
+    }
+
+    /// - Parameter algorithm: one of a closed list.
+    func collection(for algorithm: String) async -> JWTKeyCollection {
+        if let known = collections[algorithm] { return known }
+        let made = JWTKeyCollection()
+        for key in keys { _ = try? await made.add(jwk: key) }
+        collections[algorithm] = made
+        return made
+    }
+}
