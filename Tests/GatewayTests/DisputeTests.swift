@@ -76,6 +76,20 @@ struct DisputeTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a dispute of more than was paid is one of all of it`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy()
+            try await desk.notify("dispute.opened", contract, amount: Desk.money(4012))
+            #expect(try await desk.order(contract.order).order.anomalies == [.amountMismatch])
+            #expect(try await !desk.snapshot().active)
+            try await desk.notify("dispute.lost", contract, amount: Desk.money(4012))
+            let order = try await desk.order(contract.order)
+            #expect(order.status == .refunded && order.order.lost == 3990)
+            #expect(try await desk.payments(contract.order).first?.lost == 3990)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `the grant waits until the last of two disputes has ended`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "scripted")

@@ -184,6 +184,32 @@ struct PurchaseAttachTests {
         }
     }
 
+    /// As after a crash right behind the change, or beside an attach that did not see it.
+    @Test(arguments: TestEngine.allCases)
+    func `what a new SKU could not grant at once is granted later`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let sale = apple.sale("com.example.late.9")
+            #expect(try await apple.refusal(sale) == .unknownProduct("com.example.late.9"))
+            let late = #"""
+                {"id": "late", "name": "Late", "kind": "non_renewing", "tier": "Late", "duration_days": 9,
+                 "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.late.9"]}
+                """#
+            let sku = try JSONDecoder().decode(SKU.self, from: Data(late.utf8))
+            try await apple.store.write { tx in try tx.run("ALTER TABLE grants RENAME TO grants_away") }
+            _ = try await apple.gateway.createSKU(sku, context: .test)
+            // The first run of the job fails as well.
+            try await apple.desk.pass(seconds: 60)
+            try await apple.desk.work()
+            try await apple.store.write { tx in try tx.run("ALTER TABLE grants_away RENAME TO grants") }
+            #expect(try await !apple.status().active)
+            try await apple.desk.pass(seconds: 60)
+            try await apple.desk.work()
+            let status = try await apple.status()
+            #expect(status.active && status.tier == "Late")
+            #expect(try await apple.desk.count("jobs WHERE kind = 'grant_unmapped'") == 0)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `the evidence is kept under the key ring`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in

@@ -174,6 +174,27 @@ struct PurchasePolicyTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what no SKU knows yet runs all the same`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine, Self.setup(.transferIfInactive)) { (apple) async throws in
+            func sale(_ id: String, days: Int64) -> AppleSale {
+                apple.sale("com.example.unheard", AppleSale.subscription) {
+                    $0.id = id
+                    $0.expires = $0.purchased + days * 86_400_000
+                }
+            }
+            let (running, ended) = (sale("running", days: 40), sale("ended", days: 2))
+            for sale in [running, ended] {
+                #expect(try await apple.refusal(sale) == .unknownProduct("com.example.unheard"))
+            }
+            apple.desk.clock.advance(days: 6)
+            #expect(try await apple.refusal(running, user: "bob") == .purchaseBelongsToAnotherUser)
+            #expect(try await apple.refusal(ended, user: "bob") == .unknownProduct("com.example.unheard"))
+            #expect(try await apple.traces("purchase.transferred", "running") == 0)
+            #expect(try await apple.traces("purchase.transferred", "ended") == 1)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `who lost a purchase waits for the cool-down as anybody does`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine, Self.setup(.transfer)) { apple in
             let sale = apple.period("back", from: 0)

@@ -97,6 +97,7 @@ package struct AppleDesk: Sendable {
         gateway = desk.node(replacing: account)
         _ = try await gateway.importCatalogue(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
+        try await store.forgetCatalogueChange()
     }
 
     /// Runs every due job as ``Desk/work()`` does, with this account.

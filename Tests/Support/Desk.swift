@@ -69,6 +69,7 @@ package struct Desk: Sendable {
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
         _ = try await gateway.importCatalogue(try DeskCatalogue.skus(), context: .test)
+        try await store.forgetCatalogueChange()
     }
 
     private static func meters() throws -> [Meter] {

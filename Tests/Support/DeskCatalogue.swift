@@ -1,5 +1,7 @@
 package import Domain
 import Foundation
+import Gateway
+import Store
 
 /// What a ``Desk`` sells.
 package enum DeskCatalogue {
@@ -34,4 +36,11 @@ package enum DeskCatalogue {
         """
 
     package static func skus() throws -> [SKU] { try JSONDecoder().decode([SKU].self, from: Data(json.utf8)) }
+}
+
+extension Store {
+    /// The catalogue of a desk is an old one: no purchase was kept while it was written.
+    func forgetCatalogueChange() async throws {
+        try await write { tx in try tx.dropJob(kind: JobKind.grantUnmapped.rawValue, subject: "") }
+    }
 }

@@ -69,7 +69,7 @@ extension Gateway {
             _ = try settlement.merge(plan.skus)
             return plan.outcome
         }
-        if outcome.faults.isEmpty { await grantUnmapped(cause: cause) }
+        if outcome.faults.isEmpty { await grantUnmappedNow(cause: cause) }
         return outcome
     }
 }

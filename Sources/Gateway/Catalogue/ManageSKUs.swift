@@ -17,11 +17,12 @@ extension Gateway {
                 throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
             }
             try settlement.claimProducts(made)
+            try settlement.grantUnmappedSoon()
             try tx.bind(context, to: made.id)
             try settlement.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
             return made
         }
-        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        await grantUnmappedNow(cause: Cause(actor: context.actor, requestID: context.requestID))
         return made
     }
 
@@ -40,9 +41,10 @@ extension Gateway {
             guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
             let after = try gateway.patched(before, patch)
             try settlement.replace(before, by: after, action: "sku.changed")
+            try settlement.grantUnmappedSoon()
             return after
         }
-        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        await grantUnmappedNow(cause: Cause(actor: context.actor, requestID: context.requestID))
         return changed
     }
 
@@ -83,7 +85,7 @@ extension Gateway {
         let result = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { [skus] settlement in
             try settlement.merge(skus)
         }
-        await grantUnmapped(cause: Cause(actor: context.actor, requestID: context.requestID))
+        await grantUnmappedNow(cause: Cause(actor: context.actor, requestID: context.requestID))
         return result
     }
 
@@ -144,6 +146,7 @@ extension Settlement {
                 result.added += 1
             }
         }
+        try grantUnmappedSoon()
         return result
     }
 

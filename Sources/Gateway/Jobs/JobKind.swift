@@ -23,6 +23,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case answerConsumption = "answer_consumption"
     /// Asks a store again about a receipt that it could not answer for; the subject is the receipt's digest.
     case checkReceipt = "check_receipt"
+    /// Grants the kept purchases whose product a SKU knows by now; the subject is empty.
+    case grantUnmapped = "grant_unmapped"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
@@ -51,7 +53,9 @@ package enum JobKind: String, Sendable, CaseIterable {
     /// Those that no failure ends: what they look after has no other way.
     var isEndless: Bool {
         switch self {
-        case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription: true
+        case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
+            .grantUnmapped:
+            true
         default: Self.standing.contains(self)
         }
     }
@@ -83,6 +87,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .endDeliveries: [5, 15, 60]
         case .sealAudit, .applyRetention: [60, 300]
+        case .grantUnmapped: [60, 300, 3_600]
         }
     }
 }

@@ -105,6 +105,7 @@ extension Gateway {
         case .replayNotifications: try await replayNotifications(job)
         case .answerConsumption: try await answerConsumption(job)
         case .checkReceipt: try await checkReceipt(job)
+        case .grantUnmapped: try await grantUnmapped(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
         case .dispatchEvents: try await dispatchEvents()

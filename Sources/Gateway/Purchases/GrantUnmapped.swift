@@ -4,15 +4,30 @@ import ProviderKit
 import Store
 
 extension Gateway {
-    /// Grants the kept purchases whose product a SKU knows by now.
+    /// Grants the kept purchases whose product a SKU knows by now, so that who asks next has them; what this leaves behind
+    /// is the job's that came with the change of the catalogue.
+    func grantUnmappedNow(cause: Cause) async {
+        do throws(GatewayError) { _ = try await grantUnmapped(cause: cause) } catch {
+            logger.notice("kept purchases are granted later", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The same again a while after a change of the catalogue: a purchase that was being kept meanwhile did not know of it,
+    /// nor did the change of the purchase.
+    func grantUnmapped(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        guard try await grantUnmapped(cause: cause(job)) else { throw .temporarilyUnavailable(retryAfter: 60) }
+        return .done
+    }
+
+    /// Settles every kept purchase anew; one that cannot be stays kept and blocks no other.
     ///
-    /// One that cannot be granted stays kept and blocks no other.
-    func grantUnmapped(cause: Cause) async {
+    /// - Returns: whether all of them could.
+    private func grantUnmapped(cause: Cause) async throws(GatewayError) -> Bool {
         var cursor: (Environment, String)?
+        var isWhole = true
         while true {
-            guard let page = try? await read({ [cursor] db in try db.unmappedPurchases(after: cursor, limit: 100) }),
-                let last = page.last
-            else { return }
+            let page = try await read { [cursor] db in try db.unmappedPurchases(after: cursor, limit: 100) }
+            guard let last = page.last else { return isWhole }
             for record in page {
                 guard let owner = record.user else { continue }
                 let rules = (registry[record.account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
@@ -24,7 +39,10 @@ extension Gateway {
                         try settlement.lockHolders(of: [claim], claimant: owner)
                         return try settlement.settle(claim, claimant: owner, name: name, mayChangeHands: false)
                     }
+                } catch .leaseLost {
+                    throw .leaseLost
                 } catch {
+                    isWhole = false
                     logger.error(
                         "a kept purchase cannot be granted",
                         metadata: ["transaction": "\(record.purchase.transactionID)"])
@@ -32,5 +50,13 @@ extension Gateway {
             }
             cursor = (last.purchase.environment, last.purchase.key(claimant: last.user))
         }
+    }
+}
+
+extension Settlement {
+    /// Has kept purchases granted after a change of the catalogue, whatever becomes of this process.
+    func grantUnmappedSoon() throws {
+        // Longer than any transaction that began before this one lasts.
+        try tx.enqueueJob(ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: now)
     }
 }

@@ -64,9 +64,10 @@ extension Settlement {
 
     /// Whether anything of an original transaction entitles its owner, or may come back by itself.
     private func runs(_ subject: StoreSubject, for owner: ID<User>) throws -> Bool {
-        let keys = Set(
-            try tx.storePurchases(subject.environment, original: subject.original)
-                .map { $0.purchase.key(claimant: $0.user) })
+        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        // What no SKU knows yet is granted as soon as one does.
+        if kept.contains(where: { $0.sku == nil && $0.purchase.mayRun(at: now) }) { return true }
+        let keys = Set(kept.map { $0.purchase.key(claimant: $0.user) })
         return EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.contains { entitlement in
             let grant = entitlement.grant
             guard grant.environment == subject.environment else { return false }
@@ -112,5 +113,13 @@ extension Settlement {
             ($0.original, $0.environment.rawValue) < ($1.original, $1.environment.rawValue)
         }
         for subject in inOrder { try tx.lockOriginal(subject.environment, subject.original) }
+    }
+}
+
+extension StorePurchase {
+    /// Whether it lasts, as far as it says so itself: only a SKU says how long a pass does.
+    fileprivate func mayRun(at now: Timestamp) -> Bool {
+        guard revocation == nil else { return false }
+        return expires.map { now < $0 } ?? (kind != .consumable)
     }
 }

@@ -13,11 +13,12 @@ extension Settlement {
             case .lost: .lost
             }
         let whole = scene.payment.amount
-        guard report.amount.map({ $0.currency == whole.currency && (1...whole.value).contains($0.value) }) ?? true
-        else {
-            let amount = report.amount ?? whole
+        var disputed = report.amount
+        if let amount = disputed, amount.currency != whole.currency || !(1...whole.value).contains(amount.value) {
             try record(.amountMismatch, scene.order, "a dispute of \(amount) was reported for \(scene.payment.id)")
-            return
+            // A bank may ask for more than was paid, by its own rate of exchange; it is a dispute all the same.
+            guard amount.currency == whole.currency, amount.value > whole.value else { return }
+            disputed = whole
         }
         let reference = report.reference?.stored(255) ?? scene.payment.id.rawValue
         if let dispute = try tx.disputes(of: scene.payment.id).first(where: { $0.reference == reference }) {
@@ -26,12 +27,12 @@ extension Settlement {
                 try record(anomaly, scene.order, "\(dispute.id) was reported \(fact.rawValue)")
             }
             guard move.state != dispute.state else { return }
-            try tx.moveDispute(dispute.id, to: move.state, amount: report.amount ?? dispute.amount)
+            try tx.moveDispute(dispute.id, to: move.state, amount: disputed ?? dispute.amount)
             try follow(dispute.id, from: dispute.state.rawValue, to: move.state, scene)
         } else {
             let dispute = Dispute(
                 id: ids.make(), order: scene.order.id, payment: scene.payment.id, reference: reference,
-                amount: report.amount ?? whole, state: fact, createdAt: now)
+                amount: disputed ?? whole, state: fact, createdAt: now)
             try tx.insertDispute(dispute)
             try follow(dispute.id, from: "", to: fact, scene)
         }

@@ -116,8 +116,11 @@ struct Serve: AsyncParsableCommand {
                 NIOSSLCertificateSource.certificate($0)
             }
             let key = try NIOSSLPrivateKey(bytes: Array(tls.privateKeyPEM.utf8), format: .pem)
-            server = try .tls(
-                http, tlsConfiguration: .makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key)))
+            var settings = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain, privateKey: .privateKey(key))
+            // RFC 8996: TLS 1.0 and 1.1 must not be used.
+            settings.minimumTLSVersion = .tlsv12
+            server = try .tls(http, tlsConfiguration: settings)
         }
         return Application(
             router: api.router(), server: server,

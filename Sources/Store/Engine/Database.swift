@@ -83,10 +83,12 @@ package enum Dialect: Sendable {
     }
 
     /// The time that leases count by: the database's on PostgreSQL, so that no node's clock matters; the bound one on SQLite.
+    ///
+    /// Asked for once in a statement: an index cannot be searched by what may differ from row to row.
     package var clock: String {
         switch self {
         case .sqlite: "?"
-        case .postgres: "COALESCE(extract(epoch FROM clock_timestamp())::bigint, ?)"
+        case .postgres: "(SELECT COALESCE(extract(epoch FROM clock_timestamp())::bigint, ?))"
         }
     }
 

@@ -60,7 +60,8 @@ extension Transaction {
     private func emptyAnswers(about user: ID<User>) throws(StoreError) {
         try run(
             """
-            UPDATE idempotency_keys SET answer = ? WHERE status IS NOT NULL AND resource IN (
+            UPDATE idempotency_keys SET answer = ?
+            WHERE status IS NOT NULL AND resource IS NOT NULL AND resource IN (
                 SELECT id FROM orders WHERE user_id = ?
                 UNION ALL SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id WHERE o.user_id = ?
                 UNION ALL SELECT r.id FROM refunds r JOIN orders o ON o.id = r.order_id WHERE o.user_id = ?

@@ -111,6 +111,8 @@ extension Transaction {
         return try claim(choice, [kind, subject, now], lease: lease, at: now).first
     }
 
+    /// Takes the chosen jobs under a lease.
+    ///
     /// - Parameter choice: a query of ids. It stands apart, because a subquery may be run again for every row, and its limit
     ///   with it.
     private func claim(
