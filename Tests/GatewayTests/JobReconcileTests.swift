@@ -180,6 +180,42 @@ struct JobReconcileTests {
         }
     }
 
+    /// How a refund's provider answers a request that nobody waits for.
+    enum Answer: String, CaseIterable, CustomTestStringConvertible {
+        case pending, lost, away
+
+        var testDescription: String { rawValue }
+    }
+
+    @Test(arguments: TestEngine.allCases, Answer.allCases)
+    func `an abandoned refund is gone on with until its provider has it`(
+        _ engine: TestEngine, _ answer: Answer
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.buy(provider: "box-url")
+            let scripted = try await desk.checkout(user: "bob", provider: "scripted")
+            try await desk.state(
+                "paid", .payment(.init(payment: try desk.payment(scripted), outcome: .succeeded(scripted.amount))))
+            desk.scripted.refunds(.pending)
+            desk.line.set(.refund, answer == .lost ? .lostReply : .unavailable)
+            desk.line.set(.queryRefund, .unavailable)
+            let order = answer == .pending ? scripted.order : contract.order
+            _ = try? await desk.refund(order, context: try await desk.run("refund"))
+            try await desk.crash()
+            // Longer than the schedule of failures: it ends, or is still tried.
+            for _ in 0..<3 {
+                try await desk.pass(seconds: 86_400)
+                try await desk.work()
+            }
+            let isAway = answer == .away
+            #expect(try await desk.count("idempotency_keys WHERE completed_at IS NOT NULL") == (isAway ? 0 : 1))
+            #expect(try await desk.count("jobs WHERE kind = 'complete_request'") == (isAway ? 1 : 0))
+            #expect(try await desk.count("jobs WHERE kind = 'reconcile_refund' AND state = 'waiting'") == 1)
+            let state: Refund.State = isAway ? .created : answer == .lost ? .unknown : .pending
+            #expect(try await desk.refunds(order).map(\.state) == [state])
+        }
+    }
+
     // MARK: An account's reconciliation, as an admin asks for it
 
     @Test(arguments: TestEngine.allCases)

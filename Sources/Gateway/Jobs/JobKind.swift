@@ -60,7 +60,8 @@ package enum JobKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those that ask about money until somebody knows: a slow transfer takes weeks, and nothing else would ask.
+    /// Those that ask about money until somebody knows: a slow transfer takes weeks, a provider can be away for as long,
+    /// and nothing else would ask.
     var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund].contains(self) }
 
     /// So many seconds a worker may be silent before its job is another's.
@@ -71,7 +72,7 @@ package enum JobKind: String, Sendable, CaseIterable {
 
     /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
     ///
-    /// Endless jobs go on for ever at their last pace.
+    /// Endless jobs go on for ever at their last pace; those that wait for money begin the schedule anew after it.
     var backOff: [Int64] {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
@@ -101,15 +102,20 @@ extension JobKind {
         5, 10, 20, 40, 80, 300, 3_600, 21_600, 86_400, 86_400, 86_400,
     ]
 
-    /// When a job is due again whose run of this number ends without a word: so many seconds after its begin; nil where it
-    /// is due at once, as a job is that nothing may end.
-    func delay(afterSilence attempt: Int64) -> Int64? {
-        guard attempt > 1, !isEndless else { return nil }
-        return Self.silentBackOff[min(Int(attempt) - 2, Self.silentBackOff.count - 1)]
+    /// When a job is due again whose run ends without a word: so many seconds after its begin; nil where it is due at
+    /// once, as a job is that nothing may end.
+    ///
+    /// - Parameter silence: the run's number among those in a row, from 1.
+    func delay(afterSilence silence: Int64) -> Int64? {
+        guard silence > 1, !isEndless else { return nil }
+        return Self.silentBackOff[min(Int(silence) - 2, Self.silentBackOff.count - 1)]
     }
 
-    /// A job that never said how a run ended is in quarantine after so many.
-    var mostRuns: Int64 { isEndless ? .max : Int64(max(backOff.count, Self.silentBackOff.count)) + 1 }
+    /// After so many runs in a row that end without a word it is the job's own doing, which somebody must look into.
+    static let mostSilentRuns = Int64(silentBackOff.count) + 1
+
+    /// Those that no number of runs puts into quarantine.
+    var goesOn: Bool { isEndless || waitsForMoney }
 }
 
 /// How a run ended well.
@@ -117,8 +123,7 @@ package enum JobOutcome: Sendable, Equatable {
     case done
     /// To be run again in so many seconds; the count of attempts begins anew.
     case again(after: Int64)
-    /// Not at its end yet: to be run again by the schedule of failures, without being one. Where money is waited for, the
-    /// schedule begins anew at its end.
+    /// Not at its end yet: to be run again by the schedule of failures, without being one.
     case pending
 }
 
@@ -139,6 +144,8 @@ package struct ClaimedJob: Sendable {
     package let subject: String
     /// This run's number since the last success, from 1.
     package let attempt: Int64
+    /// This run's number since the last one that said how it ended, from 1.
+    let silence: Int64
     let lease: JobLease
     let asked: Int64
 }

@@ -73,10 +73,16 @@ extension Gateway {
     private func run(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
-        guard job.attempt <= job.kind.mostRuns else {
-            // Every run so far ended without a word, perhaps together with its process.
-            _ = try? await quarantine(job, job.hasNeverEnded)
-            return
+        if job.silence > JobKind.mostSilentRuns {
+            // So many runs ended without a word, perhaps together with their process.
+            guard job.kind.goesOn else {
+                _ = try? await quarantine(job, job.silentRuns)
+                return
+            }
+            // It is tried once a day all the same.
+            if job.kind.waitsForMoney {
+                logger.error("a job that waits for money never says how it ends", metadata: job.metadata)
+            }
         }
         let end = await JobLease.$current.withValue(job.lease) { () async -> Result<JobOutcome, GatewayError> in
             do throws(GatewayError) { return .success(try await work(job)) } catch { return .failure(error) }
@@ -125,15 +131,10 @@ extension Gateway {
             return try await write { tx in try tx.finishJob(lease, asked: job.asked, at: now) }
         case .success(.again(let delay)):
             return try await write { tx in
-                try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
+                try tx.putOffJob(lease, asked: job.asked, delay: delay, at: now)
             }
         case .success(.pending):
-            guard job.kind.waitsForMoney, job.attempt > job.kind.backOff.count, let delay = job.kind.backOff.last else {
-                return try await fail(job, "not final yet")
-            }
-            return try await write { tx in
-                try tx.putOffJob(lease, asked: job.asked, delay: delay, error: nil, at: now)
-            }
+            return try await fail(job, "not final yet")
         case .failure(.retry(let reason)):
             logger.notice("a job will be tried again", metadata: job.metadata)
             return try await fail(job, reason)
@@ -149,13 +150,13 @@ extension Gateway {
 
     private func fail(_ job: ClaimedJob, _ reason: String) async throws(GatewayError) -> Bool {
         let schedule = job.kind.backOff
-        let index = Int(job.attempt) - 1
-        guard let delay = index < schedule.count ? schedule[index] : job.kind.isEndless ? schedule.last : nil else {
-            return try await quarantine(job, reason)
-        }
+        let isOver = job.attempt > schedule.count
+        guard !isOver || job.kind.goesOn else { return try await quarantine(job, reason) }
+        let delay = schedule[min(Int(job.attempt), schedule.count) - 1]
         let now = time.now
+        let isAnew = isOver && job.kind.waitsForMoney
         return try await write { tx in
-            try tx.putOffJob(job.lease, asked: job.asked, delay: delay, error: reason.stored(500), at: now)
+            try tx.putOffFailedJob(job.lease, delay: delay, error: reason.stored(500), isAnew: isAnew, at: now)
         }
     }
 
@@ -175,7 +176,9 @@ extension Gateway {
 extension Transaction {
     /// Says when a job is due again if its run ends without a word.
     fileprivate func prepare(_ job: ClaimedJob, at now: Timestamp) throws(StoreError) -> ClaimedJob {
-        if let delay = job.kind.delay(afterSilence: job.attempt) { try putOffNextRun(job.lease, by: delay, at: now) }
+        if let delay = job.kind.delay(afterSilence: job.silence) {
+            try putOffNextRun(job.lease, by: delay, error: job.silentRuns, at: now)
+        }
         return job
     }
 }
@@ -191,14 +194,14 @@ extension JobFailure {
 }
 
 extension ClaimedJob {
-    fileprivate var hasNeverEnded: String { "\(attempt - 1) runs ended without a result" }
+    fileprivate var silentRuns: String { "\(silence - 1) runs ended without a result" }
     fileprivate var metadata: Logger.Metadata { ["job": "\(id)", "kind": "\(kind.rawValue)"] }
 
     /// nil for a kind that this release does not know; its lease runs out and a newer node takes it.
     init?(_ record: JobRecord) {
         guard let kind = JobKind(rawValue: record.kind) else { return nil }
         self.init(
-            id: record.id, kind: kind, subject: record.subject, attempt: record.attempts,
+            id: record.id, kind: kind, subject: record.subject, attempt: record.attempts, silence: record.silence,
             lease: JobLease(job: record.id, epoch: record.epoch), asked: record.asked)
     }
 }

@@ -58,12 +58,24 @@ extension Gateway {
             if let order = try await read({ db in try db.payment(payment)?.payment.order }) {
                 try await complete(payment, of: order, cause: cause(job))
             }
-        } else if ID<Refund>(resource) != nil {
-            guard try await reconcileRefund(job) == .done else { return .pending }
+        } else if let refund = ID<Refund>(resource) {
+            guard try await isSent(refund, job) else { return .pending }
         }
         let now = time.now
         try await write { tx in try tx.completeRequests(of: resource, at: now) }
         return .done
+    }
+
+    /// Sends a refund that was not sent, or asks about it.
+    ///
+    /// - Returns: whether its provider may have it.
+    private func isSent(_ refund: ID<Refund>, _ job: ClaimedJob) async throws(GatewayError) -> Bool {
+        do throws(GatewayError) {
+            _ = try await reconcileRefund(job)
+        } catch {
+            guard error == .providerUnavailable else { throw error }
+        }
+        return try await read { db in try db.refund(refund)?.state != .created }
     }
 
     private func complete(

@@ -15,5 +15,6 @@ package enum Migrations {
         Migration(number: 12, name: "instrument claims", sql: instrumentClaims),
         Migration(number: 13, name: "payer addresses", sql: payerAddresses),
         Migration(number: 14, name: "answers by resource", sql: answersByResource),
+        Migration(number: 17, name: "money jobs", sql: moneyJobs),
     ]
 }

@@ -9,6 +9,8 @@ package struct JobRecord: Sendable {
     package let runAt: Timestamp
     /// Runs since the last success.
     package let attempts: Int64
+    /// Runs since the last one that said how it ended.
+    package let silence: Int64
     package let asked: Int64
     package let epoch: Int64
     /// Whether a lease is being held.
@@ -121,7 +123,8 @@ extension Transaction {
         try rows(
             """
             WITH due AS MATERIALIZED (\(choice))
-            UPDATE jobs SET lease_until = \(dialect.clock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1
+            UPDATE jobs SET lease_until = \(dialect.clock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1,
+                silence = silence + 1
             WHERE id IN (SELECT id FROM due)
             RETURNING *, 1 AS is_running
             """, bound + [now, lease]
@@ -129,10 +132,14 @@ extension Transaction {
     }
 
     /// Sets when a running job is due again if its lease ends by itself.
-    package func putOffNextRun(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) {
+    ///
+    /// - Parameter error: what is known of the runs before this one.
+    package func putOffNextRun(
+        _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
+    ) throws(StoreError) {
         try run(
-            "UPDATE jobs SET run_at = \(dialect.clock) + ? WHERE id = ? AND lease_epoch = ?", now, seconds, lease.job,
-            lease.epoch)
+            "UPDATE jobs SET run_at = \(dialect.clock) + ?, error = ? WHERE id = ? AND lease_epoch = ?", now, seconds,
+            error, lease.job, lease.epoch)
     }
 
     /// A lease that its run has given back stays so, even where a beat comes late.
@@ -161,24 +168,38 @@ extension Transaction {
         if ended == 1 { return true }
         return try run(
             """
-            UPDATE jobs SET lease_until = 0, attempts = 0, error = '', run_at = \(dialect.clock)
+            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '', run_at = \(dialect.clock)
             WHERE id = ? AND lease_epoch = ?
             """, now, lease.job, lease.epoch) == 1
     }
 
-    /// Puts a job off; one that was asked for again meanwhile is due at once.
+    /// Puts a job off after a good run; one that was asked for again meanwhile is due at once.
     ///
-    /// - Parameter error: why the run failed; nil after a good one, which starts the count of attempts anew.
     /// - Returns: false when the lease was lost.
     package func putOffJob(
-        _ lease: JobLease, asked: Int64, delay: Int64, error: String?, at now: Timestamp
+        _ lease: JobLease, asked: Int64, delay: Int64, at now: Timestamp
     ) throws(StoreError) -> Bool {
         try run(
             """
-            UPDATE jobs SET lease_until = 0, error = ?, attempts = CASE WHEN ? = 1 THEN attempts ELSE 0 END,
-                run_at = \(dialect.clock) + CASE WHEN asked = ? OR ? = 1 THEN ? ELSE 0 END
+            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '',
+                run_at = \(dialect.clock) + CASE WHEN asked = ? THEN ? ELSE 0 END
             WHERE id = ? AND lease_epoch = ?
-            """, error ?? "", error != nil, now, asked, error != nil, delay, lease.job, lease.epoch) == 1
+            """, now, asked, delay, lease.job, lease.epoch) == 1
+    }
+
+    /// Puts a job off after a run that failed.
+    ///
+    /// - Parameter isAnew: whether the count of attempts begins anew.
+    /// - Returns: false when the lease was lost.
+    package func putOffFailedJob(
+        _ lease: JobLease, delay: Int64, error: String, isAnew: Bool, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try run(
+            """
+            UPDATE jobs SET lease_until = 0, attempts = CASE WHEN ? = 1 THEN 0 ELSE attempts END, silence = 0,
+                error = ?, run_at = \(dialect.clock) + ?
+            WHERE id = ? AND lease_epoch = ?
+            """, isAnew, error, now, delay, lease.job, lease.epoch) == 1
     }
 
     /// - Returns: false when the lease was lost.
@@ -194,7 +215,8 @@ extension Transaction {
     package func retryJob(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> Bool {
         try run(
             """
-            UPDATE jobs SET state = 'waiting', attempts = 0, asked = asked + 1, run_at = \(dialect.clock) WHERE id = ?
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, asked = asked + 1, run_at = \(dialect.clock)
+            WHERE id = ?
             """, now, id) == 1
     }
 
@@ -205,7 +227,7 @@ extension Transaction {
     package func releaseJob(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
         try run(
             """
-            UPDATE jobs SET state = 'waiting', attempts = 0, run_at = \(dialect.clock)
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(dialect.clock)
             WHERE kind = ? AND subject = ? AND state = 'quarantined'
             """, now, kind, subject)
     }
@@ -276,7 +298,8 @@ extension Database {
         JobRecord(
             id: try row.id("id"), kind: try row.text("kind"), subject: try row.text("subject"),
             state: try row.choice("state"), runAt: try row.time("run_at"), attempts: try row.int("attempts"),
-            asked: try row.int("asked"), epoch: try row.int("lease_epoch"), isRunning: try row.bool("is_running"),
+            silence: try row.int("silence"), asked: try row.int("asked"), epoch: try row.int("lease_epoch"),
+            isRunning: try row.bool("is_running"),
             error: try row.text("error"), createdAt: try row.time("created_at"))
     }
 }
