@@ -1,5 +1,6 @@
 import ProviderKit
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -236,6 +237,67 @@ struct JobReconcileTests {
                     try await gateway.syncAccount(unknown, context: .test)
                 }
             }
+        }
+    }
+
+    /// What is in flight for long will mostly never end, and what was made just now is what somebody waits for.
+    @Test(arguments: TestEngine.allCases, ["payments", "refunds"])
+    func `a sync asks about everything, the newest first`(_ engine: TestEngine, _ what: String) async throws {
+        var setup = DeskSetup()
+        // The old ones are copies without a history.
+        setup.checksInvariants = false
+        try await withDesk(on: engine, setup) { desk in
+            let contract = try await desk.checkout(provider: "scripted")
+            let payment = try desk.payment(contract)
+            if what == "payments" {
+                desk.scripted.say(payment, .succeeded(contract.amount))
+            } else {
+                try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
+                desk.scripted.refunds(.pending)
+                try await desk.refund(contract.order, 90)
+                desk.scripted.refunds(.succeeded)
+            }
+            let dead = 120
+            try await desk.store.write { tx in
+                for number in 0..<dead {
+                    let tail = "0000000000000000000000\(1000 + number)"
+                    let copy =
+                        what == "payments"
+                        ? """
+                        INSERT INTO payments (id, order_id, attempt, account, amount, currency, state, recurring,
+                            platform, created_at)
+                        SELECT 'pay_\(tail)', order_id, attempt + ?, account, amount, currency, state, recurring,
+                            platform, 0 FROM payments WHERE id = ?
+                        """
+                        : """
+                        INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, counted, created_at)
+                        SELECT 'ref_\(tail)', order_id, payment_id, 1, currency, reason, state, 1, ?
+                        FROM refunds WHERE payment_id = ? AND amount = 90
+                        """
+                    try tx.run(copy, number + 1, payment)
+                }
+                if what == "refunds" {
+                    try tx.run("UPDATE payments SET refunding = refunding + ? WHERE id = ?", dead, payment)
+                }
+            }
+            let gate = Gate()
+            let isFirst = Mutex(true)
+            desk.scripted.hold {
+                // Only the first question is answered at once.
+                let passes = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                if !passes { await gate.pass() }
+            }
+            async let answer = desk.gateway.syncAccount("scripted", context: .test)
+            await gate.arrivals()
+            let newest = try await desk.refunds(contract.order).last { $0.amount.value == 90 }
+            #expect(try await desk.order(contract.order).status == (what == "payments" ? .paid : .partiallyRefunded))
+            #expect(what == "payments" || newest?.state == .succeeded)
+            gate.open()
+            let changed: Int64 = what == "payments" ? 1 : Int64(dead + 1)
+            #expect(try await answer == .done(checked: Int64(dead + 1), changed: changed))
         }
     }
 

@@ -19,24 +19,39 @@ extension Gateway {
     /// Makes the jobs of whatever is due.
     ///
     /// Work is found by its state, so that none is lost that somebody forgot to ask for.
+    /// - Throws: why the first kind of work could not be looked for; the others are found all the same.
     func findWork() async throws(GatewayError) -> JobOutcome {
-        let now = time.now
         var isMore = false
+        var failure: GatewayError?
         let accounts = syncing.map(\.id)
         let stores = accounts.isEmpty ? [] : [(JobKind.checkSubscription, DueWork.subscriptions(accounts: accounts))]
         for (kind, work) in Self.due + stores {
-            let subjects = try await read { db in
-                try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
+            do throws(GatewayError) {
+                if try await find(work, for: kind) == Self.findLimit { isMore = true }
+            } catch {
+                if error == .leaseLost { throw error }
+                failure = failure ?? error
             }
-            guard !subjects.isEmpty else { continue }
-            isMore = isMore || subjects.count == Int(Self.findLimit)
-            let jobs = subjects.map { (id: ids.make(Job.self), subject: $0) }
-            try await write { tx in
-                for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
-            }
-            signal.notify()
         }
+        if let failure { throw failure }
         return .again(after: isMore ? 0 : Self.findInterval)
+    }
+
+    /// Makes the jobs of one kind, as many as one look takes.
+    ///
+    /// - Returns: how many.
+    private func find(_ work: DueWork, for kind: JobKind) async throws(GatewayError) -> Int64 {
+        let now = time.now
+        let subjects = try await read { db in
+            try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
+        }
+        guard !subjects.isEmpty else { return 0 }
+        let jobs = subjects.map { (id: ids.make(Job.self), subject: $0) }
+        try await write { tx in
+            for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
+        }
+        signal.notify()
+        return Int64(jobs.count)
     }
 
     /// Makes the jobs of which there is always one.

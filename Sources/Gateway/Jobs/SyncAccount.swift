@@ -12,7 +12,7 @@ package enum AccountSync: Sendable, Equatable {
 }
 
 extension Gateway {
-    private static let syncLimit: Int64 = 1_000
+    private static let syncPage: Int64 = 100
     private static let syncWait: Duration = .seconds(10)
 
     /// Reconciles an account now: what the periodic jobs would ask about.
@@ -76,22 +76,45 @@ extension Gateway {
     /// Asks about every payment and refund of an account that is not final; of a store's, about its subscriptions and for
     /// the notifications that it sent.
     private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> Counts {
-        let (payments, refunds) = try await read { db in try db.inFlight(at: account, limit: Self.syncLimit) }
-        var changed: Int64 = 0
-        for id in payments {
-            try requireRunning()
-            guard let before = try await read({ db in try db.payment(id)?.payment }) else { continue }
+        let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
+            try await read { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
+        } do: { (id: ID<Payment>) async throws(GatewayError) in
+            guard let before = try await read({ db in try db.payment(id)?.payment }) else { return false }
             try await ask(before, cause: cause) { try? await $0.query($1) }
-            let after = try await read { db in try db.payment(id)?.payment.state }
-            if after != before.state { changed += 1 }
+            return try await read { db in try db.payment(id)?.payment.state } != before.state
         }
-        for id in refunds {
+        let refunds = try await forEach { (last: ID<Refund>?) async throws(GatewayError) in
+            try await read { db in try db.refundsInFlight(at: account, before: last, limit: Self.syncPage) }
+        } do: { (id: ID<Refund>) async throws(GatewayError) in
             let before = try await read { db in try db.refund(id)?.state }
             try await continueRefund(id, cause: cause)
-            let after = try await read { db in try db.refund(id)?.state }
-            if after != before { changed += 1 }
+            return try await read { db in try db.refund(id)?.state } != before
         }
         let store = try await syncStore(account)
-        return (Int64(payments.count + refunds.count) + store.checked, changed + store.changed)
+        return (
+            payments.checked + refunds.checked + store.checked, payments.changed + refunds.changed + store.changed
+        )
+    }
+
+    /// Does something with everything that the pages give, until one is empty.
+    ///
+    /// - Parameters:
+    ///   - page: what comes after the last that the page before gave.
+    ///   - work: says whether something moved.
+    private func forEach<Subject>(
+        _ page: (ID<Subject>?) async throws(GatewayError) -> [ID<Subject>],
+        do work: (ID<Subject>) async throws(GatewayError) -> Bool
+    ) async throws(GatewayError) -> Counts {
+        var counts: Counts = (0, 0)
+        var last: ID<Subject>?
+        while case let found = try await page(last), !found.isEmpty {
+            for id in found {
+                try requireRunning()
+                counts.checked += 1
+                if try await work(id) { counts.changed += 1 }
+            }
+            last = found.last
+        }
+        return counts
     }
 }

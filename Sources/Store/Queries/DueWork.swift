@@ -29,17 +29,10 @@ extension Database {
         case .expiredOrders:
             sql = "SELECT o.id AS subject FROM orders o WHERE o.state = 'open' AND o.expires_at <= \(time)"
         case .paymentsInFlight(let older, let younger):
-            // A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is
-            // settled otherwise is asked about for a while only, unless its outcome is unknown. Those of an order whose time
-            // is over are the job's that closes it. One that was never opened is the request's that made it, or of whatever
-            // completes that; asking would close it at the provider.
-            sql = """
-                SELECT p.id AS subject FROM payments p JOIN orders o ON o.id = p.order_id
-                WHERE \(Self.isInFlight("p.")) AND p.offers IS NULL AND p.created_at <= \(time) - ?
-                  AND CASE WHEN o.state = 'open' THEN o.expires_at > \(time)
-                      ELSE p.state = 'unknown' OR p.created_at > \(time) - ? END
-                """
-            arguments += [older, now, now, younger] as [any SQLBindable]
+            sql = paymentsInFlight
+            // Ids tell the time of the node that made them, which may be a day off, as this one's may.
+            let oldest = ID<Payment>.least(at: now.adding(seconds: -younger).adding(days: -1))
+            arguments += [now, older, now, older, oldest, now, older, now, younger] as [any SQLBindable]
         case .refundsInFlight(let older):
             sql = """
                 SELECT r.id AS subject FROM refunds r
@@ -72,6 +65,28 @@ extension Database {
         ).map { row throws(StoreError) in try row.text("subject") }
     }
 
+    /// Provider payments to ask about.
+    ///
+    /// A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is settled
+    /// otherwise is asked about for a while only, unless its outcome is unknown. Those of an order whose time is over are
+    /// the job's that closes it. One that was never opened is the request's that made it, or of whatever completes that;
+    /// asking would close it at the provider. Each part is bounded by an index, because most of what hangs never ends: the
+    /// first begins at the orders (SQLite keeps the order of a cross join).
+    private var paymentsInFlight: String {
+        let isAsked = "\(Self.isInFlight("p.")) AND p.offers IS NULL AND p.created_at <= \(dialect.clock) - ?"
+        return """
+            SELECT p.id AS subject FROM orders o CROSS JOIN payments p
+            WHERE o.state = 'open' AND o.expires_at > \(dialect.clock) AND p.order_id = o.id AND \(isAsked)
+            UNION ALL
+            SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id
+            WHERE p.state = 'unknown' AND o.state <> 'open' AND \(isAsked)
+            UNION ALL
+            SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id
+            WHERE p.state = 'pending' AND p.id >= ? AND o.state <> 'open' AND \(isAsked)
+              AND p.created_at > \(dialect.clock) - ?
+            """
+    }
+
     /// Users for whom time alone changes something until now, those first whose change is the longest ago.
     package func usersToAnnounce(until now: Timestamp, limit: Int64) throws(StoreError) -> [ID<User>] {
         try rows(
@@ -90,29 +105,46 @@ extension Database {
     /// Whether a payment that was opened is not final.
     ///
     /// In the words of the index of such payments: SQLite takes one with a condition only where it finds the same condition.
-    private static func isInFlight(_ table: String = "") -> String {
+    private static func isInFlight(_ table: String) -> String {
         "\(table)state IN ('created', 'pending', 'unknown') AND \(table)state <> 'created'"
     }
 
-    /// Payments and refunds of an account that are not final.
-    package func inFlight(
-        at account: AccountID, limit: Int64
-    ) throws(StoreError) -> (payments: [ID<Payment>], refunds: [ID<Refund>]) {
-        let payments = try rows(
+    /// Payments of an account that were opened and are not final, newest first.
+    package func paymentsInFlight(
+        at account: AccountID, before last: ID<Payment>?, limit: Int64
+    ) throws(StoreError) -> [ID<Payment>] {
+        let restriction = "\(Self.isInFlight("p.")) AND p.offers IS NULL AND COALESCE(p.processor, p.account) = ?"
+        return try newest(
+            of: ["pending", "unknown"], "p", in: "payments p", where: restriction, account, before: last, limit: limit)
+    }
+
+    /// Refunds of an account that are not final, newest first.
+    package func refundsInFlight(
+        at account: AccountID, before last: ID<Refund>?, limit: Int64
+    ) throws(StoreError) -> [ID<Refund>] {
+        try newest(
+            of: ["created", "pending", "unknown"], "r", in: "refunds r JOIN payments p ON p.id = r.payment_id",
+            where: "r.state IN ('created', 'pending', 'unknown') AND COALESCE(p.processor, p.account) = ?", account,
+            before: last, limit: limit)
+    }
+
+    /// Each state is looked for by itself: only then does the index give the newest first.
+    private func newest<Subject>(
+        of states: [String], _ table: String, in source: String, where restriction: String, _ account: AccountID,
+        before last: ID<Subject>?, limit: Int64
+    ) throws(StoreError) -> [ID<Subject>] {
+        let ofState = """
+            SELECT id FROM (
+                SELECT \(table).id FROM \(source)
+                WHERE \(table).state = ? AND \(restriction)\(last == nil ? "" : " AND \(table).id < ?")
+                ORDER BY \(table).id DESC LIMIT ?) AS of_state
             """
-            SELECT id FROM payments WHERE \(Self.isInFlight()) AND offers IS NULL
-              AND COALESCE(processor, account) = ? ORDER BY id LIMIT ?
-            """, [account, limit])
-        let refunds = try rows(
-            """
-            SELECT r.id FROM refunds r JOIN payments p ON p.id = r.payment_id
-            WHERE r.state IN ('created', 'pending', 'unknown') AND COALESCE(p.processor, p.account) = ?
-            ORDER BY r.id LIMIT ?
-            """, [account, limit])
-        var found: (payments: [ID<Payment>], refunds: [ID<Refund>]) = ([], [])
-        for row in payments { found.payments.append(try row.id("id")) }
-        for row in refunds { found.refunds.append(try row.id("id")) }
-        return found
+        let cursor = last.map { [$0 as any SQLBindable] } ?? []
+        let bound = states.flatMap { [$0, account] as [any SQLBindable] + cursor + [limit] }
+        return try rows(
+            "SELECT id FROM (\(states.map { _ in ofState }.joined(separator: " UNION ALL "))) AS of_all "
+                + "ORDER BY id DESC LIMIT ?", bound + [limit]
+        ).map { row throws(StoreError) in try row.id("id") }
     }
 }
 
