@@ -148,6 +148,8 @@ package struct ClaimedJob: Sendable {
     let silence: Int64
     let lease: JobLease
     let asked: Int64
+    /// Those that it may ask, where its lane looks at that.
+    package var accounts: Set<AccountID> = []
 }
 
 extension JobLease {

@@ -12,11 +12,14 @@ package struct JobRunner: Service {
         /// Whose jobs, where the subjects are webhooks.
         let endpoints: WebhookHealth
         package let width: Int
+        /// How many places the jobs of one account may hold, so that one that hangs leaves the rest to the others.
+        package let perAccount: Int?
 
-        init(kinds: [JobKind], of endpoints: WebhookHealth = .any, width: Int) {
+        init(kinds: [JobKind], of endpoints: WebhookHealth = .any, width: Int, perAccount: Int? = nil) {
             self.kinds = kinds
             self.endpoints = endpoints
             self.width = width
+            self.perAccount = perAccount
         }
 
         /// What makes the attempts: endpoints that only fail have their own places, so that however many they are, no
@@ -36,7 +39,9 @@ package struct JobRunner: Service {
         package static let all =
             [
                 Lane(kinds: [.processNotification], width: 8),
-                Lane(kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 8),
+                Lane(
+                    kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 32,
+                    perAccount: 8),
                 Lane(kinds: [.syncAccount], width: 2),
                 Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),
                 Lane(kinds: [.replayNotifications], width: 2),
@@ -100,30 +105,32 @@ package struct JobRunner: Service {
 
     /// - Parameter found: says that something is due that this node did not ask for.
     private func work(_ lane: Lane, _ found: JobSignal) async {
-        let places = Places(lane.width)
+        let places = Places(lane)
         let signal = gateway.signal(of: lane.kinds)
         await withDiscardingTaskGroup { group in
             while !Task.isShuttingDownGracefully && !Task.isCancelled {
                 let (asked, foundBefore) = (signal.asked, found.asked)
-                let free = places.free
-                let jobs = free > 0 ? await claim(lane, free) : []
+                let room = places.room
+                let jobs = room.count > 0 ? await claim(lane, room) : []
                 for job in jobs {
-                    places.take()
+                    places.take(job)
                     group.addTask {
                         await perform(job)
-                        places.leave()
+                        places.leave(job)
                         signal.notify()
                     }
                 }
                 // A full lane goes on when a place is free; an idle one when something is asked for.
-                guard jobs.count < free || free == 0 else { continue }
+                guard jobs.count < room.count || room.count == 0 else { continue }
                 await waitForFirst({ await signal.wait(since: asked) }, { await found.wait(since: foundBefore) })
             }
         }
     }
 
-    private func claim(_ lane: Lane, _ free: Int) async -> [ClaimedJob] {
-        (try? await gateway.claimJobs(lane.kinds, of: lane.endpoints, limit: Int64(free))) ?? []
+    private func claim(_ lane: Lane, _ room: Places.Room) async -> [ClaimedJob] {
+        let jobs = try? await gateway.claimJobs(
+            lane.kinds, of: lane.endpoints, besides: room.full, limit: Int64(room.count))
+        return jobs ?? []
     }
 
     private func waitForFirst(
@@ -150,15 +157,46 @@ package struct JobRunner: Service {
     }
 }
 
-/// How many places of a lane are free.
+/// Who holds the places of a lane.
 private final class Places: Sendable {
-    private let width: Int
-    private let taken = Atomic<Int>(0)
+    /// What may be taken at once.
+    struct Room {
+        let count: Int
+        /// The accounts that hold as many places as one may; nil in a lane where that does not matter.
+        let full: [AccountID]?
+    }
 
-    init(_ width: Int) { self.width = width }
+    private struct State {
+        var taken = 0
+        var byAccount: [AccountID: Int] = [:]
+    }
 
-    var free: Int { width - taken.load(ordering: .acquiring) }
+    private let lane: JobRunner.Lane
+    private let state = Mutex(State())
 
-    func take() { taken.add(1, ordering: .acquiringAndReleasing) }
-    func leave() { taken.subtract(1, ordering: .acquiringAndReleasing) }
+    init(_ lane: JobRunner.Lane) { self.lane = lane }
+
+    /// Never more jobs than any account may take besides those that it has: they may all be of one.
+    var room: Room {
+        state.withLock { state in
+            let free = lane.width - state.taken
+            guard let perAccount = lane.perAccount else { return Room(count: free, full: nil) }
+            let most = state.byAccount.values.filter { $0 < perAccount }.max() ?? 0
+            let full = state.byAccount.filter { $0.value >= perAccount }.keys.sorted()
+            return Room(count: min(free, perAccount - most), full: full)
+        }
+    }
+
+    func take(_ job: ClaimedJob) { count(job, by: 1) }
+    func leave(_ job: ClaimedJob) { count(job, by: -1) }
+
+    private func count(_ job: ClaimedJob, by number: Int) {
+        state.withLock { state in
+            state.taken += number
+            for account in job.accounts {
+                let held = state.byAccount[account, default: 0] + number
+                state.byAccount[account] = held > 0 ? held : nil
+            }
+        }
+    }
 }

@@ -1,29 +1,38 @@
-import Domain
+package import Domain
 import Logging
 package import Store
 
 extension Gateway {
     /// Takes up to so many due jobs of these kinds.
+    ///
+    /// - Parameter accounts: those whose jobs are passed over; nil where it does not matter which accounts jobs ask.
     package func claimJobs(
-        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, limit: Int64
+        _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64
     ) async throws(GatewayError) -> [ClaimedJob] {
         // Lanes are often woken for what another has taken, which should cost no transaction.
-        let due = try await dueKinds(of: kinds, endpoints: endpoints)
+        let due = try await dueKinds(of: kinds, endpoints: endpoints, besides: accounts ?? [])
         guard let lease = due.map(\.lease).min() else { return [] }
         let now = time.now
         return try await write { tx in
-            try tx.claimJobs(kinds: due.map(\.rawValue), of: endpoints, limit: limit, lease: lease, at: now)
-                .compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+            let jobs = try tx.claimJobs(
+                kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
+            ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
+            guard accounts != nil else { return jobs }
+            return try jobs.map { (job) throws(StoreError) in
+                var job = job
+                job.accounts = Set(try tx.accounts(asked: job.subject))
+                return job
+            }
         }
     }
 
     /// Those of these kinds for which there is work that nobody does.
     func dueKinds(
-        of kinds: [JobKind], endpoints: WebhookHealth = .any
+        of kinds: [JobKind], endpoints: WebhookHealth = .any, besides accounts: [AccountID] = []
     ) async throws(GatewayError) -> [JobKind] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        return try await read { db in try db.dueKinds(of: names, endpoints: endpoints, at: now) }
+        return try await read { db in try db.dueKinds(of: names, endpoints: endpoints, besides: accounts, at: now) }
             .compactMap(JobKind.init)
     }
 

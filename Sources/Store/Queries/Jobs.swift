@@ -84,20 +84,24 @@ extension Transaction {
     ///
     /// Each kind is looked for by itself: only then does the index give what is due, in its order. A list of kinds is
     /// looked for among all jobs that wait, such as those of every open order.
+    /// - Parameter accounts: those whose jobs are passed over.
     package func claimJobs(
-        kinds: [String], of health: WebhookHealth = .any, limit: Int64, lease: Int64, at now: Timestamp
+        kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,
+        lease: Int64, at now: Timestamp
     ) throws(StoreError) -> [JobRecord] {
         guard !kinds.isEmpty else { return [] }
-        let endpoints = health.condition(dialect, at: now)
+        let (endpoints, others) = (health.condition(dialect, at: now), Self.asksNone(of: accounts))
         let ofKind = """
             SELECT id, run_at FROM (
                 SELECT id, run_at FROM jobs
                 WHERE state = 'waiting' AND kind = ?\(endpoints.sql) AND run_at <= \(dialect.clock)
-                  AND lease_until <= \(dialect.clock)
+                  AND lease_until <= \(dialect.clock)\(others.sql)
                 ORDER BY run_at, id LIMIT ?\(dialect.skipLocked)) AS of_kind
             """
         let all = kinds.map { _ in ofKind }.joined(separator: " UNION ALL ")
-        let bound = kinds.flatMap { [$0] + endpoints.bound + [now, now, limit] as [any SQLBindable] }
+        let bound = kinds.flatMap { kind -> [any SQLBindable] in
+            [kind] + endpoints.bound + [now, now] + others.bound + [limit]
+        }
         return try claim(
             "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease, at: now)
     }
@@ -250,10 +254,11 @@ extension Database {
     ///
     /// One of each kind is enough, however many are due.
     package func dueKinds(
-        of kinds: [String], endpoints health: WebhookHealth = .any, at now: Timestamp
+        of kinds: [String], endpoints health: WebhookHealth = .any, besides accounts: [AccountID] = [],
+        at now: Timestamp
     ) throws(StoreError) -> [String] {
         guard !kinds.isEmpty else { return [] }
-        let endpoints = health.condition(dialect, at: now)
+        let (endpoints, others) = (health.condition(dialect, at: now), Self.asksNone(of: accounts))
         let values = Array(repeating: "(?)", count: kinds.count).joined(separator: ", ")
         return try rows(
             """
@@ -261,10 +266,10 @@ extension Database {
             SELECT found.kind FROM (
                 SELECT w.kind, (
                     SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'\(endpoints.sql)
-                      AND run_at <= \(dialect.clock) AND lease_until <= \(dialect.clock) LIMIT 1) AS due
+                      AND run_at <= \(dialect.clock) AND lease_until <= \(dialect.clock)\(others.sql) LIMIT 1) AS due
                 FROM wanted w) found
             WHERE found.due = 1
-            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now, now]
+            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now, now] + others.bound
         ).map { row throws(StoreError) in try row.text("kind") }
     }
 
