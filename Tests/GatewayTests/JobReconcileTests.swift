@@ -217,6 +217,42 @@ struct JobReconcileTests {
         }
     }
 
+    /// What a cut request asked for.
+    enum Request: String, CaseIterable, CustomTestStringConvertible {
+        case checkout, retry
+
+        var testDescription: String { rawValue }
+    }
+
+    @Test(arguments: TestEngine.allCases, Request.allCases)
+    func `what an abandoned request made is opened as its client takes it`(
+        _ engine: TestEngine, _ request: Request
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let accept: Set<ContractType> = [.url, .applePay]
+            let order = request == .retry ? try await desk.checkout().order : nil
+            func ask() async throws -> PaymentContract {
+                let context = try await desk.run("key")
+                guard let order else {
+                    return try await desk.checkout(provider: "scripted", accept: accept, context: context)
+                }
+                let retry = RetryRequest(
+                    platform: .web, currency: nil, provider: "scripted", accept: accept, returnURL: nil)
+                return try await desk.gateway.retryCheckout(
+                    order.rawValue, retry, user: Desk.user("alice"), context: context)
+            }
+            desk.scripted.openings(.unavailable)
+            await #expect(throws: GatewayError.providerUnavailable) { _ = try await ask() }
+            desk.scripted.openings(nil)
+            try await desk.crash()
+            try await desk.pass(seconds: 10)
+            try await desk.work()
+            #expect(desk.scripted.attempts.map(\.accepts) == [accept, accept])
+            #expect(try await ask().provider?.rawValue == "scripted")
+            #expect(desk.scripted.attempts.count == 2)
+        }
+    }
+
     // MARK: An account's reconciliation, as an admin asks for it
 
     @Test(arguments: TestEngine.allCases)

@@ -64,9 +64,7 @@ extension Gateway {
                 try settlement.completeFree(order)
                 return (order.id, nil)
             }
-            let intent = try settlement.intend(
-                order, on: account, platform: order.platform, returnURL: order.returnURL,
-                payerAddress: request.payerAddress, sealedBy: keyRing)
+            let intent = try settlement.intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
             try settlement.emit(.orderOpened, order.id)
             return (order.id, intent)
         }
@@ -92,19 +90,18 @@ extension Gateway {
 extension Settlement {
     /// The durable intent of a payment, before its provider hears of it.
     func intend(
-        _ order: Order, on account: ConfiguredAccount, platform: Platform, returnURL: String?,
-        payerAddress: IPAddress?, sealedBy keyRing: KeyRing
+        _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
     ) throws -> PaymentIntent {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
         let payment = Payment(
-            id: ids.make(), order: order.id, account: account.id, amount: amount, platform: platform,
-            returnURL: returnURL,
-            createdAt: now)
+            id: ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
+            returnURL: request.returnURL ?? order.returnURL, createdAt: now)
         try tx.insertPayment(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
-            payerAddress: try payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
+            accepts: request.accept,
+            payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
         try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
-        return PaymentIntent(order: order, payment: payment, payerAddress: payerAddress?.description)
+        return PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description)
     }
 
     /// Refuses what the user has already: a non-consumable, and a free pass that still runs.

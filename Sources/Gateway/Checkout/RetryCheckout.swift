@@ -193,9 +193,7 @@ extension Settlement {
             try audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
-        let intent = try intend(
-            current, on: account, platform: request.platform, returnURL: request.returnURL ?? current.returnURL,
-            payerAddress: request.payerAddress, sealedBy: keyRing)
+        let intent = try intend(current, on: account, for: request, sealedBy: keyRing)
         try bind(tx, intent.payment.id)
         return intent
     }

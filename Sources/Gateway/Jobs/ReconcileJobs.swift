@@ -48,7 +48,8 @@ extension Gateway {
 
     /// Goes on with what a request made that ended without an answer, so that a client that comes back finds it done.
     ///
-    /// A checkout is opened under the key that the cut call had; a refund is sent, or asked about.
+    /// A checkout is opened under the key that the cut call had, and as its client takes it; a refund is sent, and how it
+    /// ends is another job's to ask.
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
@@ -82,10 +83,16 @@ extension Gateway {
         _ payment: ID<Payment>?, of order: ID<Order>, cause: Cause
     ) async throws(GatewayError) {
         let now = time.now
-        let isOpen = try await read { db in try db.order(order)?.state == .open && !db.hasExpired(order, at: now) }
+        let (isOpen, accepts) = try await read { db in
+            (
+                try db.order(order)?.state == .open && !db.hasExpired(order, at: now),
+                try payment.flatMap { try db.payment($0)?.accepts }
+            )
+        }
         guard let payment, isOpen else { return try await reconcile(order, cause: cause) }
         do throws(GatewayError) {
-            _ = try await continuePayment(payment, accepts: ContractType.base, cause: cause)
+            // What an earlier release made does not say what its client takes.
+            _ = try await continuePayment(payment, accepts: accepts ?? ContractType.base, cause: cause)
         } catch {
             // A refusal is an end too, and it is recorded.
             if case .providerRejected = error { return }

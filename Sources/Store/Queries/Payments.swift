@@ -8,6 +8,8 @@ package struct PaymentRecord: Sendable {
     package let instruction: Data?
     /// Sealed; nil as soon as no provider has to be told any more.
     package let payerAddress: Data?
+    /// The contract types that its client takes; nil where an earlier release made it.
+    package let accepts: Set<ContractType>?
     package let recurring: Bool
     package let captured: Int64
     package let refunding: Int64
@@ -39,6 +41,9 @@ extension Database {
                 state: try row.choice("state"), reference: try row.optionalText("reference"),
                 unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
             instruction: try row.optionalBlob("instruction"), payerAddress: try row.optionalBlob("payer_address"),
+            accepts: try row.optionalText("accepts").map {
+                Set($0.split(separator: " ").compactMap { .init(rawValue: "\($0)") })
+            },
             recurring: try row.bool("recurring"),
             captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
             lost: try row.int("lost"))
@@ -48,17 +53,17 @@ extension Database {
 extension Transaction {
     /// - Parameter payerAddress: sealed.
     package func insertPayment(
-        _ payment: Payment, recurring: Bool, payerAddress: Data? = nil
+        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil
     ) throws(StoreError) {
         try send(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, payer_address, created_at)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, accepts, payer_address, created_at)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
-            payment.returnURL, payerAddress, payment.createdAt)
+            payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt)
     }
 
     /// Locks a payment until the commit: after its user and its order.
