@@ -52,6 +52,28 @@ struct RefreshTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an attempt made while an expired order is being closed is closed with it`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout()
+            try await desk.pass(seconds: 1_800)
+            let gate = Gate()
+            desk.line.hold(.cancel, at: "box-url") { await gate.pass() }
+            async let closing = refresh(desk, contract)
+            await gate.arrivals()
+            desk.line.hold(.cancel, at: "box-url", nil)
+            // It was begun while the order's time was not over.
+            try await desk.pass(seconds: -10)
+            #expect(try await desk.retry(contract.order, provider: "box-qr").status == .pending)
+            try await desk.pass(seconds: 10)
+            gate.open()
+            #expect(try await closing.status == .closed)
+            #expect(try await desk.payments(contract.order).map(\.payment.state) == [.cancelled, .cancelled])
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `cancelling closes an open order, once`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()

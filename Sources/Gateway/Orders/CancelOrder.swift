@@ -33,13 +33,29 @@ extension Gateway {
             return closed
         }
         guard order.state == .open else { throw .orderNotOpen }
+        return try await closeFenced(order, reason: reason, cause: cause) { tx in
+            guard let closed = try OrderSnapshot.load(order.id, from: tx, audience: audience) else {
+                throw GatewayError.notFound
+            }
+            return closed
+        }
+    }
+
+    /// Closes an open order after its attempts were cancelled, or asked about, and so were those that others made meanwhile.
+    ///
+    /// - Parameter read: what is read of the order in the transaction that closes it.
+    /// - Throws: `orderNotOpen` when it was paid, `providerUnavailable` where nobody could say whether it was,
+    ///   `requestInProgress` while others keep making attempts.
+    func closeFenced<T: Sendable>(
+        _ order: Order, reason: String, cause: Cause, reading read: @escaping @Sendable (any Transaction) throws -> T
+    ) async throws(GatewayError) -> T {
         var fenced = Fence()
         for _ in 0..<Self.fenceRounds {
             fenced = try await fence(order.id, cause: cause, after: fenced)
             // What nobody could ask may be paid a moment later; closing it would take the payer's money for nothing.
             guard fenced.allAnswered else { throw .providerUnavailable }
             let fence = fenced
-            let closed = try await settle(cause) { settlement -> OrderSnapshot? in
+            let closed = try await settle(cause) { settlement -> T? in
                 let tx = settlement.tx
                 try tx.lockUser(order.user)
                 guard let current = try tx.lockOrder(order.id), current.state != .paid else {
@@ -49,10 +65,7 @@ extension Gateway {
                 let open = try tx.payments(of: order.id).map(\.payment).filter { !$0.state.isFinal }
                 guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
                 try settlement.close(current, reason: reason)
-                guard let closed = try OrderSnapshot.load(order.id, from: tx, audience: audience) else {
-                    throw GatewayError.notFound
-                }
-                return closed
+                return try read(tx)
             }
             if let closed { return closed }
         }

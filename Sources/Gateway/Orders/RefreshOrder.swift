@@ -23,13 +23,14 @@ extension Gateway {
     /// Queries each payment and refund of an order that is not final and settles the answers.
     func reconcile(_ order: ID<Order>, cause: Cause) async throws(GatewayError) {
         let now = time.now
-        let (expires, payments, refunds) = try await read { db in
-            (
-                try db.order(order)?.state == .open && db.hasExpired(order, at: now),
+        let (expired, payments, refunds) = try await read { db in
+            let found = try db.order(order)
+            return (
+                try found?.state == .open && db.hasExpired(order, at: now) ? found : nil,
                 try db.payments(of: order).map(\.payment), try db.refunds(of: order)
             )
         }
-        if !expires {
+        if expired == nil {
             for payment in payments where !payment.state.isFinal {
                 try requireRunning()
                 try await ask(payment, cause: cause) { try? await $0.query($1) }
@@ -37,12 +38,15 @@ extension Gateway {
         }
         for refund in refunds where !refund.state.isFinal { try await continueRefund(refund.id, cause: cause) }
         // Nobody should be able to pay what is being closed, so an attempt of an expired order is cancelled where it can be.
-        guard expires, try await fence(order, cause: cause).allAnswered else { return }
-        try await settle(cause) { settlement in
-            guard let unlocked = try settlement.tx.order(order) else { return }
-            try settlement.tx.lockUser(unlocked.user)
-            guard let current = try settlement.tx.lockOrder(order) else { return }
-            try settlement.close(current, reason: "expired")
+        guard let expired else { return }
+        do throws(GatewayError) {
+            try await closeFenced(expired, reason: "expired", cause: cause) { _ in }
+        } catch {
+            switch error {
+            // It was paid after all, or nobody can say that yet: it stays open, and is asked about again.
+            case .orderNotOpen, .providerUnavailable, .requestInProgress: return
+            default: throw error
+            }
         }
     }
 }
