@@ -177,6 +177,50 @@ struct FailoverTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `another attempt that was cut after its fence goes to the next account`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let order = try await desk.checkout(provider: "box-stripe").order
+            for account in ["box-qr", "box-stripe", "scripted"] { try await desk.enable(account, false) }
+            desk.line.set(.open, .unavailable, at: "box-url")
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await desk.retry(order, provider: nil, context: try await desk.run("again"))
+            }
+            try await desk.gateway.fence(order, cause: Cause(actor: .user, requestID: "req_test"))
+            try await desk.crash()
+            // Nobody else can take it now, which an admin may change.
+            await #expect(throws: GatewayError.noProviderAvailable) {
+                try await desk.retry(order, provider: nil, context: try await desk.run("again"))
+            }
+            try await desk.enable("box-qr", true)
+            try await desk.crash()
+            let contract = try await desk.retry(order, provider: nil, context: try await desk.run("again"))
+            #expect(contract.order == order && contract.provider?.rawValue == "box-qr")
+            let states = try await desk.payments(order).map(\.payment.state)
+            #expect(states == [.cancelled, .cancelled, .pending])
+            try await desk.crash()
+            #expect(try await desk.retry(order, provider: nil, context: try await desk.run("again")) == contract)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `another attempt that others took the place of ends for good`(_ engine: TestEngine) async throws {
+        try await withDesk(on: engine) { desk in
+            let order = try await desk.checkout(provider: "box-stripe").order
+            desk.line.set(.open, .unavailable, at: "box-url")
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await desk.retry(order, provider: "box-url", context: try await desk.run("again"))
+            }
+            let other = try await desk.retry(order, provider: "box-qr")
+            try await desk.crash()
+            await #expect(throws: GatewayError.providerRejected(reason: "the payment has cancelled")) {
+                try await desk.retry(order, provider: "box-url", context: try await desk.run("again"))
+            }
+            #expect(try await desk.payments(order).map(\.payment.state) == [.cancelled, .cancelled, .pending])
+            #expect(try await desk.payments(order).last?.payment.id == other.payment)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `another attempt fails over under its own key`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "box-stripe")

@@ -44,19 +44,26 @@ extension Gateway {
         }
     }
 
-    /// Goes on with an order whose payments were all left, by the best account that was not tried.
-    func replaceLeft(
-        _ payments: [PaymentRecord], of order: Order, _ passage: Passage, user: ExternalUserID
+    /// Goes on with a payment that an earlier run under the same key made; where that run was cut between leaving its
+    /// account and going to the next, with the best account that was not tried.
+    ///
+    /// - Throws: those of ``continuePayment(_:accepts:cause:)``; `noProviderAvailable` where no other account is able.
+    func resume(
+        _ payment: ID<Payment>, _ passage: Passage, user: ExternalUserID
     ) async throws(GatewayError) -> PaymentContract {
-        guard let amount = order.amount else { throw .orderNotOpen }
+        let (order, payments) = try await read { db in
+            (try db.order(passage.order), try db.payments(of: passage.order))
+        }
+        // From the newest back to the first that has a contract: what was left never had one.
+        let left = payments.reversed().prefix { $0.instruction == nil && $0.payment.state == .cancelled }
+        guard let order, order.state == .open, let amount = order.amount, left.first?.payment.id == payment,
+            left.count <= Self.furtherAccounts
+        else { return try await continuePayment(payment, accepts: passage.request.accept, cause: passage.cause) }
         var route = try await route(of: order, amount, passage.request, user: user)
-        let tried = Set(payments.map(\.payment.account))
+        let tried = Set(left.map(\.payment.account))
         // Only one more: the accounts that a request may try are counted over all its runs.
         route.accounts = Array(route.accounts.filter { !tried.contains($0.id) }.prefix(1))
-        guard let next = route.accounts.first else {
-            guard let newest = payments.last?.payment.id else { throw .providerUnavailable }
-            return try await continuePayment(newest, accepts: passage.request.accept, cause: passage.cause)
-        }
+        guard let next = route.accounts.first else { throw .noProviderAvailable }
         return try await openPayment(try await replace(passage, on: next), passage, along: route)
     }
 

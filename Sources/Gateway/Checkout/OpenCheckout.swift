@@ -74,16 +74,10 @@ extension Gateway {
     private func continueCheckout(
         _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        let (found, payments) = try await read { db in (try db.order(order), try db.payments(of: order)) }
-        guard let found, let newest = payments.last else { return try await contract(of: order) }
-        let wasLeft = newest.instruction == nil && newest.payment.state == .cancelled && found.state == .open
-        guard wasLeft, payments.count <= Self.furtherAccounts else {
-            let cause = Cause(actor: context.actor, requestID: context.requestID)
-            return try await continuePayment(newest.payment.id, accepts: request.accept, cause: cause)
-        }
-        // The run was cut between leaving one account and going to the next.
+        let newest = try await read { db in try db.payments(of: order).last?.payment.id }
+        guard let newest else { return try await contract(of: order) }
         let passage = Passage(order: order, request: RetryRequest(request), context: context, isCheckout: true)
-        return try await replaceLeft(payments, of: found, passage, user: user)
+        return try await resume(newest, passage, user: user)
     }
 }
 

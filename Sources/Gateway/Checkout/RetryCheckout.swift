@@ -44,8 +44,9 @@ extension Gateway {
         _ order: String, _ request: RetryRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         let cause = Cause(actor: context.actor, requestID: context.requestID)
-        if let payment = context.resumed.flatMap(ID<Payment>.init) {
-            return try await continuePayment(payment, accepts: request.accept, cause: cause)
+        if let payment = context.resumed.flatMap(ID<Payment>.init), let order = ID<Order>(order) {
+            let passage = Passage(order: order, request: request, context: context, isCheckout: false)
+            return try await resume(payment, passage, user: user)
         }
         try check(returnURL: request.returnURL)
         let found = try await ownOrder(order, user: user)
