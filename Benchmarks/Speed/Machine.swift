@@ -43,6 +43,13 @@ enum Memory {
     }
 }
 
+/// The files and connections that a process holds: proc(5), `fd`.
+enum Descriptors {
+    static func open(in process: pid_t) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+}
+
 extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

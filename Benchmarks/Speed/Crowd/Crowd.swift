@@ -64,12 +64,18 @@ private final class Dribble: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// What no parser refuses before its end, so that only its time ends the connection.
+    private static let head = Array("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ".utf8)
+
     private var task: RepeatedTask?
 
     func channelActive(context: ChannelHandlerContext) {
         let channel = context.channel
+        let sent = NIOLoopBoundBox(0, eventLoop: context.eventLoop)
         task = context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .seconds(1)) { _ in
-            channel.writeAndFlush(ByteBuffer(string: "G"), promise: nil)
+            let byte = sent.value < Self.head.count ? Self.head[sent.value] : UInt8(ascii: "a")
+            sent.value += 1
+            channel.writeAndFlush(ByteBuffer(bytes: [byte]), promise: nil)
         }
     }
 

@@ -8,6 +8,7 @@ import NIOHTTP1
 struct LimitedHTTP1: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: ClientTimeLimits
+    private let tasks = ConnectionTasks()
 
     init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits) {
         http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
@@ -25,7 +26,7 @@ struct LimitedHTTP1: ServerChildChannel {
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async {
         let executor = EventLoopExecutor(value.channel.eventLoop)
-        await withTaskExecutorPreference(executor) {
+        await tasks.run(on: executor) { [http] in
             await ProviderCalls.$executor.withValue(executor) { await http.handle(value: value, logger: logger) }
         }
     }

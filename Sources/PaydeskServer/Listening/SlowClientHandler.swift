@@ -7,8 +7,9 @@ struct ClientTimeLimits: Sendable {
     var head = TimeAmount.seconds(10)
     /// From the head to the end of the body; longer than the pipeline waits, which answers before.
     var body = TimeAmount.seconds(25)
-    /// Between two requests, and before the first.
-    var idle = TimeAmount.seconds(30)
+    /// Between two requests, and before the first; longer than the minute for which proxies keep a connection to use it
+    /// again, so that no request meets a connection that is being closed.
+    var idle = TimeAmount.seconds(75)
     /// Until a client that takes nothing of its answer has taken some of it.
     var answer = TimeAmount.seconds(30)
 }
