@@ -116,6 +116,7 @@ struct SubjectNameTests {
     @Test(arguments: ["a", "0", "stripe-main", "stripe_main", "9-_", longest])
     func `an account starts plain and may hold dashes and underscores`(_ text: String) {
         #expect(AccountID(text)?.rawValue == text)
+        #expect(AccountID(text).map { "\($0)/Production" } == "\(text)/Production")
     }
 
     @Test(

@@ -71,6 +71,10 @@ public struct AccountID: Hashable, Sendable, Comparable {
     public static func < (left: AccountID, right: AccountID) -> Bool { left.rawValue < right.rawValue }
 }
 
+extension AccountID: CustomStringConvertible {
+    public var description: String { rawValue }
+}
+
 /// Who acts, as the audit and idempotency know it.
 package enum Actor: Hashable, Sendable {
     /// The user whose object the act is about; that object names the user by the internal id.
