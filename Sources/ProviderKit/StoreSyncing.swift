@@ -18,8 +18,15 @@ public protocol StoreSyncing: PurchaseVerifying {
     /// - Parameter cursor: the last answer's, of another day.
     func history(of purchase: StorePurchase, after cursor: String?) -> StorePages<StoreAnswer>
 
-    /// The notifications that the store sent in a time, as they would have arrived.
-    func notifications(in environment: Environment, from: Timestamp, until: Timestamp) -> StorePages<[RawNotification]>
+    /// The apps of the account whose notifications the store can be asked for.
+    ///
+    /// Each is asked for by itself, so that one that the store refuses keeps nothing from the others.
+    func askedApps(in environment: Environment) -> [String]
+
+    /// The notifications about one of these apps that the store sent in a time, as they would have arrived.
+    func notifications(
+        of app: String, in environment: Environment, from: Timestamp, until: Timestamp
+    ) -> StorePages<[RawNotification]>
 
     /// How far back the store keeps notifications, in seconds.
     func keepsNotifications(in environment: Environment) -> Int64

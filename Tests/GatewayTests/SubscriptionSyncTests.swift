@@ -19,7 +19,7 @@ struct SubscriptionSyncTests {
 
     private static func sync(_ apple: AppleDesk) async throws -> (checked: Int64, changed: Int64) {
         switch try await apple.gateway.syncAccount("apple-iap", context: .test) {
-        case .done(let checked, let changed): return (checked, changed)
+        case .done(let checked, let changed, _): return (checked, changed)
         case .running: return (-1, -1)
         }
     }

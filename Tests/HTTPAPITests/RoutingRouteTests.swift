@@ -72,4 +72,24 @@ struct RoutingRouteTests {
             #expect(try await counter.desk.count("payments") == 3)
         }
     }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a sync names the apps that the store refuses`(_ engine: TestEngine) async throws {
+        let store = FakeAppStore()
+        let setup = AppleDeskSetup {
+            $0.appStore = store
+            $0.bundles = ["com.example.new", "com.example.app"]
+        }
+        try await withPurchaseCounter(on: engine, setup) { counter, _ in
+            func sync() async throws -> JSONValue {
+                let reply = try await counter.post("/v1/admin/accounts/apple-iap/sync", counter.adminKey)
+                #expect(reply.status == 200, "\(reply)")
+                return try reply.data
+            }
+            #expect(try await sync() == .object(["checked": .integer(0), "changed": .integer(0)]))
+            store.refusedApps = ["com.example.new"]
+            let refused = try await sync()["refused"].elements
+            #expect(refused.count == 2 && refused.allSatisfy { "\($0)".contains("com.example.new (") }, "\(refused)")
+        }
+    }
 }

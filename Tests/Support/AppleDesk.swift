@@ -9,6 +9,8 @@ package import Store
 package struct AppleDeskSetup: Sendable {
     package var desk = DeskSetup()
     package var environments = ["Production", "Sandbox"]
+    /// The bundle ids of the account's apps.
+    package var bundles = ["com.example.app"]
     package var entitles = "all"
     package var users: [String] = []
     package var maxHours: Int64? = 0
@@ -32,14 +34,17 @@ package struct AppleDeskSetup: Sendable {
             "entitles": .text(entitles), "users": .list(users.map(SettingValue.text)),
         ]
         sandbox["max_hours"] = maxHours.map(SettingValue.integer)
-        var app: [String: SettingValue] = [
-            "bundle_id": .text("com.example.app"), "app_apple_id": .integer(AppleNotice.appNumber),
-        ]
-        app["shared_secret"] = sharedSecret.map(SettingValue.text)
+        let apps = bundles.map { bundle in
+            var app: [String: SettingValue] = [
+                "bundle_id": .text(bundle), "app_apple_id": .integer(AppleNotice.appNumber),
+            ]
+            app["shared_secret"] = sharedSecret.map(SettingValue.text)
+            return SettingValue.object(app)
+        }
         var roots = trustsMint ? [AppleMint.rootFile] : []
         if trustsReceipts { roots.append(AppleReceipt.rootFile) }
         var settings: [String: SettingValue] = [
-            "apps": .list([.object(app)]),
+            "apps": .list(apps),
             "environments": .list(environments.map(SettingValue.text)),
             "root_certificates": .list(roots.map(SettingValue.text)),
             "xcode_certificates": .list(checksXcode ? [.text(AppleMint.xcodeFile)] : []), "sandbox": .object(sandbox),

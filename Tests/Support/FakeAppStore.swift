@@ -13,6 +13,7 @@ package final class FakeAppStore: HTTPTransport {
         var script: [Result<IncomingReply, HTTPTransportError>] = []
         var requests: [OutgoingRequest] = []
         var knowsNothing = false
+        var refusedApps: Set<String> = []
     }
 
     private static let page = 20
@@ -42,6 +43,12 @@ package final class FakeAppStore: HTTPTransport {
         set { state.withLock { $0.knowsNothing = newValue } }
     }
 
+    /// The bundle ids of apps that Apple refuses, as it does before an app's first release.
+    package var refusedApps: Set<String> {
+        get { state.withLock { $0.refusedApps } }
+        set { state.withLock { $0.refusedApps = newValue } }
+    }
+
     package func add(_ sale: AppleSale, _ renewal: AppleRenewal? = nil, status: Int64 = 1) {
         state.withLock { state in
             state.sales.append(sale)
@@ -62,10 +69,12 @@ package final class FakeAppStore: HTTPTransport {
 
     private static func answer(_ request: OutgoingRequest, _ state: State) -> IncomingReply {
         guard let url = URLComponents(string: request.url) else { return IncomingReply(status: 400) }
+        let app = app(request)
+        guard !state.refusedApps.contains(app) else { return IncomingReply(status: 401) }
         let query = Dictionary((url.queryItems ?? []).map { ($0.name, $0.value ?? "") }) { $1 }
         let words = url.path.split(separator: "/").map(String.init)
         switch words.dropFirst().joined(separator: "/") {
-        case "v1/notifications/history": return notifications(request, query, state)
+        case "v1/notifications/history": return notifications(request, query, state, of: app)
         case _ where state.knowsNothing: return json(["errorCode": .integer(4_040_010)], status: 404)
         case let path where path.hasPrefix("v1/subscriptions/"): return statuses(words.last ?? "", state)
         case let path where path.hasPrefix("v2/history/"): return history(query, state)
@@ -73,6 +82,16 @@ package final class FakeAppStore: HTTPTransport {
         case let path where path.hasPrefix("v1/transactions/"): return transaction(words.last ?? "", state)
         default: return IncomingReply(status: 404)
         }
+    }
+
+    /// The bundle id that the caller's token names.
+    private static func app(_ request: OutgoingRequest) -> String {
+        struct Claims: Decodable { let bid: String }
+        let token = request.headers.first { $0.name.lowercased() == "authorization" }?.value ?? ""
+        let parts = token.split(separator: ".")
+        var text = (parts.count == 3 ? String(parts[1]) : "").replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text).flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }?.bid ?? ""
     }
 
     private static func statuses(_ id: String, _ state: State) -> IncomingReply {
@@ -115,7 +134,7 @@ package final class FakeAppStore: HTTPTransport {
     }
 
     private static func notifications(
-        _ request: OutgoingRequest, _ query: [String: String], _ state: State
+        _ request: OutgoingRequest, _ query: [String: String], _ state: State, of app: String
     ) -> IncomingReply {
         struct Question: Decodable {
             let startDate: Int64
@@ -126,7 +145,8 @@ package final class FakeAppStore: HTTPTransport {
         }
         let environment = request.url.contains("sandbox") ? "Sandbox" : "Production"
         let sent = state.notices.filter {
-            $0.environment == environment && $0.signed >= question.startDate && $0.signed < question.endDate
+            $0.bundle == app && $0.environment == environment
+                && (question.startDate..<question.endDate).contains($0.signed)
         }
         let start = min(query["paginationToken"].flatMap(Int.init) ?? 0, sent.count)
         let end = min(start + page, sent.count)

@@ -21,7 +21,7 @@ enum SyncSection {
                 try await apple.attach(ManyCustomers.sale(number, period: 0), user: "customer-\(number)")
             }
             let outcome = try await apple.gateway.syncAccount("apple-iap", context: .test)
-            guard case .done(let checked, let changed) = outcome, checked == changed, checked == subscriptions else {
+            guard case .done(let checked, let changed, _) = outcome, checked == changed, checked == subscriptions else {
                 throw BenchFailure(description: "the sync ended with \(outcome)")
             }
             let early = store.peak(before: subscriptions / first)

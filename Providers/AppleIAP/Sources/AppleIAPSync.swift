@@ -55,31 +55,30 @@ extension AppleIAPProvider: StoreSyncing {
         }
     }
 
+    public func askedApps(in environment: Domain.Environment) -> [String] {
+        serverAPIs.filter { $0.environments.contains(AppleEnvironment(environment)) }.map(\.bundleID)
+    }
+
     public func notifications(
-        in environment: Domain.Environment, from: Timestamp, until: Timestamp
+        of app: String, in environment: Domain.Environment, from: Timestamp, until: Timestamp
     ) -> StorePages<[RawNotification]> {
-        let environment = AppleEnvironment(environment)
-        let apps = serverAPIs.filter { $0.environments.contains(environment) }
-        return StorePages {
-            var left = apps[...]
+        StorePages { [self] in
             var pages: AppStorePages<AppStoreSentNotification>.Iterator?
             return { () async throws(StoreSyncError) -> [RawNotification]? in
                 do throws(AppStoreServerError) {
-                    while true {
-                        if pages == nil {
-                            guard let app = left.popFirst() else { return nil }
-                            pages = app.notifications(
-                                from: from.rawValue * 1_000, until: until.rawValue * 1_000, in: environment
-                            ).makeAsyncIterator()
-                        }
-                        if let page = try await pages?.next(isolation: nil) {
-                            return page.items.map {
-                                RawNotification(
-                                    method: .post, headers: [("content-type", "application/json")],
-                                    body: $0.signed.notificationBody)
-                            }
-                        }
-                        pages = nil
+                    let server = try api(app)
+                    var iterator =
+                        pages
+                        ?? server.notifications(
+                            from: from.rawValue * 1_000, until: until.rawValue * 1_000,
+                            in: AppleEnvironment(environment)
+                        ).makeAsyncIterator()
+                    let page = try await iterator.next(isolation: nil)
+                    pages = iterator
+                    return page?.items.map {
+                        RawNotification(
+                            method: .post, headers: [("content-type", "application/json")],
+                            body: $0.signed.notificationBody)
                     }
                 } catch {
                     throw StoreSyncError(error)

@@ -5,8 +5,9 @@ import Synchronization
 
 /// What a reconciliation that an admin asked for came to.
 package enum AccountSync: Sendable, Equatable {
-    /// Payments and refunds that were asked about, and how many of them moved.
-    case done(checked: Int64, changed: Int64)
+    /// Payments and refunds that were asked about, and how many of them moved; of a store, the apps that it refuses, each
+    /// with its reason.
+    case done(checked: Int64, changed: Int64, refused: [String] = [])
     /// Still under way as this job.
     case running(ID<Job>)
 }
@@ -30,18 +31,18 @@ extension Gateway {
             try settlement.audit(
                 subject: "account/\(account.id.rawValue)", "account.synced", before: "", after: job.rawValue)
         }
-        if let counts = await firstOf(account.id) { return .done(checked: counts.checked, changed: counts.changed) }
+        if let counts = await firstOf(account.id) {
+            return .done(checked: counts.checked, changed: counts.changed, refused: counts.refused)
+        }
         let running = try await read { db in
             try db.jobID(kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue)
         }
         return .running(running ?? job)
     }
 
-    private typealias Counts = (checked: Int64, changed: Int64)
-
     /// What the run comes to, or nil when it takes too long or is another worker's; it goes on all the same.
-    private func firstOf(_ account: AccountID) async -> Counts? {
-        let (ends, end) = AsyncStream<Counts?>.makeStream()
+    private func firstOf(_ account: AccountID) async -> SyncCounts? {
+        let (ends, end) = AsyncStream<SyncCounts?>.makeStream()
         Task {
             let counts = await calls.perform { await runSync(account) }
             end.yield(counts)
@@ -55,9 +56,9 @@ extension Gateway {
         return nil
     }
 
-    private func runSync(_ account: AccountID) async -> Counts? {
+    private func runSync(_ account: AccountID) async -> SyncCounts? {
         guard let job = try? await claimJob(.syncAccount, subject: account.rawValue) else { return nil }
-        let counts = Mutex<Counts?>(nil)
+        let counts = Mutex<SyncCounts?>(nil)
         await perform(job) { (job) async throws(GatewayError) in
             let found = try await reconcileAccount(account, cause: cause(job))
             counts.withLock { $0 = found }
@@ -75,7 +76,7 @@ extension Gateway {
 
     /// Asks about every payment and refund of an account that is not final; of a store's, about its subscriptions and for
     /// the notifications that it sent.
-    private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> Counts {
+    private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
             try await read { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Payment>) async throws(GatewayError) in
@@ -90,10 +91,10 @@ extension Gateway {
             try await continueRefund(id, cause: cause)
             return try await read { db in try db.refund(id)?.state } != before
         }
-        let store = try await syncStore(account)
-        return (
-            payments.checked + refunds.checked + store.checked, payments.changed + refunds.changed + store.changed
-        )
+        var counts = try await syncStore(account)
+        counts.checked += payments.checked + refunds.checked
+        counts.changed += payments.changed + refunds.changed
+        return counts
     }
 
     /// Does something with everything that the pages give, until one is empty.
@@ -104,8 +105,8 @@ extension Gateway {
     private func forEach<Subject>(
         _ page: (ID<Subject>?) async throws(GatewayError) -> [ID<Subject>],
         do work: (ID<Subject>) async throws(GatewayError) -> Bool
-    ) async throws(GatewayError) -> Counts {
-        var counts: Counts = (0, 0)
+    ) async throws(GatewayError) -> SyncCounts {
+        var counts = SyncCounts()
         var last: ID<Subject>?
         while case let found = try await page(last), !found.isEmpty {
             for id in found {
@@ -117,4 +118,11 @@ extension Gateway {
         }
         return counts
     }
+}
+
+/// What a reconciliation came to so far.
+struct SyncCounts: Sendable {
+    var checked: Int64 = 0
+    var changed: Int64 = 0
+    var refused: [String] = []
 }

@@ -16,64 +16,80 @@ extension Gateway {
             let account = syncing.first(where: { $0.id.rawValue == parts[0] }),
             account.store.askedEnvironments.contains(environment)
         else { return .done }
-        do throws(CheckFailure) {
-            _ = try await takeMissed(from: account, in: environment)
-        } catch {
-            switch error {
-            case .gateway(let error): throw error
-            case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.now.rawValue))
-            case .store(.retryable(nil)): return .pending
-            case .store(let error): noteRefusal(error, of: account.id)
-            }
+        let missed = try await takeMissed(from: account, in: environment)
+        switch missed.trouble {
+        case .retryable(let after?): return .again(after: max(1, after.rawValue - time.now.rawValue))
+        case .some: return .pending
+        case nil: return .again(after: account.store.syncInterval)
         }
-        return .again(after: account.store.syncInterval)
     }
 
-    private func noteRefusal(_ error: StoreSyncError, of account: AccountID) {
-        logger.error(
-            "a store was asked for its notifications in vain",
-            metadata: ["account": "\(account.rawValue)", "reason": "\(error)"])
+    /// Asks for each app's, so that one whose notifications cannot be had keeps nothing from the others.
+    func takeMissed(
+        from account: SyncingAccount, in environment: Environment
+    ) async throws(GatewayError) -> MissedNotifications {
+        var missed = MissedNotifications()
+        for app in account.store.askedApps(in: environment) {
+            do throws(CheckFailure) {
+                try await takeMissed(of: app, from: account, in: environment, into: &missed)
+            } catch {
+                var level = Logger.Level.error
+                switch error {
+                case .gateway(let error): throw error
+                case .store(.retryable(let after)):
+                    missed.trouble = .retryable(after: after)
+                    level = .notice
+                case .store(let error): missed.refused.append("\(app) (\(environment.rawValue)): \(error.reason)")
+                }
+                logger.log(
+                    level: level, "a store was asked for its notifications in vain",
+                    metadata: [
+                        "account": "\(account.id)", "app": "\(app)", "environment": "\(environment.rawValue)",
+                        "reason": "\(error)",
+                    ])
+            }
+        }
+        return missed
     }
 
     /// From the last time on, with an overlap, or as far back as the store keeps them.
     ///
-    /// - Returns: how many were listed, and how many of them were news.
-    func takeMissed(
-        from account: SyncingAccount, in environment: Environment
-    ) async throws(CheckFailure) -> (listed: Int64, new: Int64) {
+    /// How far that was is remembered for each app: what one could not be asked for is asked for another day, and not anew
+    /// for all of them.
+    private func takeMissed(
+        of app: String, from account: SyncingAccount, in environment: Environment,
+        into missed: inout MissedNotifications
+    ) async throws(CheckFailure) {
         let now = time.now
         let last: Timestamp?
         do throws(GatewayError) {
-            last = try await read { db in try db.notificationsAskedUntil(account.id, environment) }
+            last = try await read { db in try db.notificationsAskedUntil(account.id, environment, app: app) }
         } catch {
             throw .gateway(error)
         }
         let oldest = now.adding(seconds: Self.overlap - account.store.keepsNotifications(in: environment))
         var from = max(oldest, last.map { $0.adding(seconds: -Self.overlap) } ?? oldest)
-        var counts = (listed: 0 as Int64, new: 0 as Int64)
         while from < now {
             let until = min(now, from.adding(seconds: Self.window))
             // The end is exclusive, and what was signed in this second counts.
             let end = until == now ? now.adding(seconds: 1) : until
-            let found = try await takeMissed(from: account, in: environment, from: from, until: end)
-            counts = (counts.listed + found.listed, counts.new + found.new)
+            let pages = account.store.notifications(of: app, in: environment, from: from, until: end)
+            try await take(pages, at: account.id, into: &missed)
             do throws(GatewayError) {
                 try await write { tx in
-                    try tx.setNotificationsAsked(until: until, account.id, environment)
+                    try tx.setNotificationsAsked(until: until, account.id, environment, app: app)
                 }
             } catch {
                 throw .gateway(error)
             }
             from = until
         }
-        return counts
     }
 
-    private func takeMissed(
-        from account: SyncingAccount, in environment: Environment, from: Timestamp, until: Timestamp
-    ) async throws(CheckFailure) -> (listed: Int64, new: Int64) {
-        var counts = (listed: 0 as Int64, new: 0 as Int64)
-        var pages = account.store.notifications(in: environment, from: from, until: until).makeAsyncIterator()
+    private func take(
+        _ pages: StorePages<[RawNotification]>, at account: AccountID, into missed: inout MissedNotifications
+    ) async throws(CheckFailure) {
+        var pages = pages.makeAsyncIterator()
         while true {
             let page: [RawNotification]?
             do throws(StoreSyncError) {
@@ -81,11 +97,11 @@ extension Gateway {
             } catch {
                 throw .store(error)
             }
-            guard let page else { return counts }
+            guard let page else { return }
             for raw in page {
-                counts.listed += 1
+                missed.listed += 1
                 do throws(GatewayError) {
-                    if try await takeMissed(raw, at: account.id) { counts.new += 1 }
+                    if try await takeMissed(raw, at: account) { missed.new += 1 }
                 } catch {
                     throw .gateway(error)
                 }
@@ -109,19 +125,14 @@ extension Gateway {
     }
 
     /// Everything that an admin's sync asks of a store: its notifications, then each subscription.
-    func syncStore(_ id: AccountID) async throws(GatewayError) -> (checked: Int64, changed: Int64) {
-        guard let account = syncing.first(where: { $0.id == id }) else { return (0, 0) }
-        var counts = (checked: 0 as Int64, changed: 0 as Int64)
+    func syncStore(_ id: AccountID) async throws(GatewayError) -> SyncCounts {
+        var counts = SyncCounts()
+        guard let account = syncing.first(where: { $0.id == id }) else { return counts }
         for environment in account.store.askedEnvironments {
-            do throws(CheckFailure) {
-                let missed = try await takeMissed(from: account, in: environment)
-                counts = (counts.checked + missed.listed, counts.changed + missed.new)
-            } catch {
-                switch error {
-                case .gateway(let error): throw error
-                case .store(let error): noteRefusal(error, of: id)
-                }
-            }
+            let missed = try await takeMissed(from: account, in: environment)
+            counts.checked += missed.listed
+            counts.changed += missed.new
+            counts.refused += missed.refused
         }
         var last: ID<Subscription>?
         while true {
@@ -146,6 +157,28 @@ extension Gateway {
                 }
             }
             last = end.id
+        }
+    }
+}
+
+/// What asking a store for missed notifications came to.
+struct MissedNotifications: Sendable {
+    /// How many were listed, and how many of them were news.
+    var listed: Int64 = 0
+    var new: Int64 = 0
+    /// The apps that the store refuses, each with its reason.
+    var refused: [String] = []
+    /// Why an app's could not be asked for, where asking again soon helps.
+    var trouble: StoreSyncError?
+}
+
+extension StoreSyncError {
+    fileprivate var reason: String {
+        switch self {
+        case .refused(let words): words
+        case .unknownYet: "not known yet"
+        case .startAgain: "the pages have to be read from their start again"
+        case .retryable: "it cannot answer now"
         }
     }
 }

@@ -99,10 +99,16 @@ extension Shape {
     fileprivate static let accountSync = oneOf([
         named(
             "AccountSyncDone",
-            .object([
-                "checked": .integer.noted("How many were asked about."),
-                "changed": .integer.noted("How many of them moved."),
-            ])),
+            .object(
+                [
+                    "checked": .integer.noted("How many were asked about."),
+                    "changed": .integer.noted("How many of them moved."),
+                ],
+                optional: [
+                    "refused": .list(.string).noted(
+                        "The apps whose notifications the store refuses, each with its reason; absent where there is none."
+                    )
+                ])),
         named("AccountSyncRunning", .object(["job_id": .id("job")])),
     ])
 

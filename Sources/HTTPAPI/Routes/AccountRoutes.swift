@@ -40,10 +40,18 @@ extension AccountRoutes {
     private func sync(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         switch try await gateway.syncAccount(call.parameter("id"), context: call.context) {
-        case .done(let checked, let changed): return try .json(["checked": checked, "changed": changed])
+        case .done(let checked, let changed, let refused):
+            return try .json(
+                FinishedSync(checked: checked, changed: changed, refused: refused.isEmpty ? nil : refused))
         case .running(let job): return try .json(["job_id": job])
         }
     }
+}
+
+private struct FinishedSync: Encodable {
+    let checked: Int64
+    let changed: Int64
+    let refused: [String]?
 }
 
 private struct AccountFields: Decodable {

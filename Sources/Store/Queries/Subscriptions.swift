@@ -60,13 +60,13 @@ extension Database {
         ).map { row throws(StoreError) in try Self.subscription(row) }
     }
 
-    /// Until when a store was asked for the notifications that it sent; nil: never.
+    /// Until when a store was asked for the notifications that it sent about an app; nil: never.
     package func notificationsAskedUntil(
-        _ account: AccountID, _ environment: Environment
+        _ account: AccountID, _ environment: Environment, app: String
     ) throws(StoreError) -> Timestamp? {
         try row(
-            "SELECT asked_until FROM missed_notifications WHERE account = ? AND environment = ?", account,
-            environment.rawValue
+            "SELECT asked_until FROM missed_notifications WHERE account = ? AND environment = ? AND app = ?", account,
+            environment.rawValue, app
         )?.time("asked_until")
     }
 
@@ -160,15 +160,15 @@ extension Transaction {
         try run("UPDATE subscriptions SET history_cursor = ? WHERE id = ?", cursor, subscription)
     }
 
-    /// Remembers until when a store was asked for its notifications; never an earlier time.
+    /// Remembers until when a store was asked for the notifications about an app; never an earlier time.
     package func setNotificationsAsked(
-        until: Timestamp, _ account: AccountID, _ environment: Environment
+        until: Timestamp, _ account: AccountID, _ environment: Environment, app: String
     ) throws(StoreError) {
         try run(
             """
-            INSERT INTO missed_notifications (account, environment, asked_until) VALUES (?, ?, ?)
-            ON CONFLICT (account, environment) DO UPDATE SET asked_until = excluded.asked_until
+            INSERT INTO missed_notifications (account, environment, app, asked_until) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account, environment, app) DO UPDATE SET asked_until = excluded.asked_until
             WHERE missed_notifications.asked_until < excluded.asked_until
-            """, account, environment.rawValue, until)
+            """, account, environment.rawValue, app, until)
     }
 }

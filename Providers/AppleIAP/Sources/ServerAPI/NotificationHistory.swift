@@ -56,6 +56,9 @@ extension AppStoreServerAPI {
         environment == .production ? 180 : 30
     }
 
+    /// A day of a large app is more than any customer's purchases.
+    private static let notificationPages = 50_000
+
     /// The notifications that Apple sent in a time, or tried to (Get Notification History).
     ///
     /// - Parameters:
@@ -67,7 +70,9 @@ extension AppStoreServerAPI {
         from: Int64, until: Int64, filter: AppStoreNotificationFilter = .all, onlyFailures: Bool = false,
         after token: String? = nil, in environment: AppleEnvironment
     ) -> AppStorePages<AppStoreSentNotification> {
-        AppStorePages(from: token, in: .only(environment)) { cursor, place throws(AppStoreServerError) in
+        AppStorePages(
+            from: token, in: .only(environment), limit: Self.notificationPages
+        ) { cursor, place throws(AppStoreServerError) in
             guard from < until else { throw .invalidRequest("the time is empty") }
             var question = Question(startDate: from, endDate: until, onlyFailures: onlyFailures ? true : nil)
             switch filter {
