@@ -91,14 +91,24 @@ public struct RefundAttempt: Sendable {
     public let reason: String
     /// The provider's own id of the refund where it gave one.
     public let reference: String?
+    /// When its call was sent last, or now where it is about to be.
+    ///
+    /// A refund may wait for days before it is sent, so its id's own time says nothing of its call. Where the service does
+    /// not know a refund that is asked about, its call may still be on its way for as long after this as a call of yours
+    /// can be; only then may a report say that it failed.
+    public let sentAt: Timestamp
 
-    public init(refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil)
-    {
+    /// - Parameter sentAt: nil: when the id was made.
+    public init(
+        refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil,
+        sentAt: Timestamp? = nil
+    ) {
         self.refund = refund
         self.payment = payment
         self.amount = amount
         self.reason = reason
         self.reference = reference
+        self.sentAt = sentAt ?? refund.madeAt
     }
 
     /// The same for every repetition of this call.

@@ -180,7 +180,7 @@ extension Stage {
     func refund(_ payment: ProviderReference, _ value: Int64) -> RefundAttempt {
         RefundAttempt(
             refund: ids.make(), payment: payment, amount: Money(value: value, currency: payment.amount.currency),
-            reason: "conformance")
+            reason: "conformance", sentAt: clock.now)
     }
 
     /// Whether opening a payment reaches anybody at all; a payment of Apple's is opened without asking.

@@ -33,6 +33,10 @@ struct ConformanceKitTests {
         (.cancelHidesSuccess, ["cancelling a paid payment reports that it is paid"]),
         (.refundRepeats, ["a refund repeated under its id has one effect"]),
         (.refundsTooMuch, ["a refund of too much is refused without effect"]),
+        (
+            .countsFromTheID,
+            ["a refund that waited for days before it was sent is not given up while its call may arrive"]
+        ),
         (.refundsWithoutMoney, ["a full refund gives the whole amount back once"]),
         (
             .lostReplyIsUnavailable,

@@ -99,6 +99,9 @@ struct FakeProvider: PaymentProvider {
         let answer = try await call(refund.payment.payment, "query", refund.payment.amount)
         let isKnown =
             [.refundRepeats, .refundsBeforeItNotes].contains(flaw) || answer.refunds.contains(refund.refund.rawValue)
+        if flaw == .countsFromTheID, !isKnown, context.time.now > refund.refund.madeAt.adding(days: 1) {
+            return report(refund, .failed(reason: "never_arrived"))
+        }
         return report(refund, isKnown ? .succeeded : .pending)
     }
 

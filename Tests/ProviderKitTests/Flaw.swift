@@ -5,7 +5,7 @@ enum Flaw: String, Sendable, CaseIterable {
     case unknownStatusIsSuccess, forgetsAmounts, assumesCurrency, randomEventID, oneEventID, statefulReceive,
         rejectsWithForgery
     case twoUpstreamPayments, everyOpeningDiffers, wrongContractType, unpaidIsPaid, amountOffByOne
-    case cancelDoesNothing, cancelHidesSuccess, refundRepeats, refundsTooMuch, refundsWithoutMoney
+    case cancelDoesNothing, cancelHidesSuccess, refundRepeats, refundsTooMuch, refundsWithoutMoney, countsFromTheID
     case lostReplyIsUnavailable, lostReplyIsRejected, unavailableIsSuccess, slowDiffers
     case leaksSecretInError, leaksSecretInDescription
 

@@ -38,7 +38,7 @@ extension AlipayProvider {
         }
         guard let known else {
             // A call may still be on its way; after a day none is.
-            let isOver = !afterChange && context.time.now > attempt.refund.madeAt.adding(days: 1)
+            let isOver = !afterChange && context.time.now > attempt.sentAt.adding(days: 1)
             return RefundReport(
                 payment: attempt.payment.payment, refund: attempt.refund,
                 outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)

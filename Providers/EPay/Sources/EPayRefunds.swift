@@ -34,7 +34,7 @@ extension EPayProvider {
         switch state {
         case .refunded: return report(attempt, .succeeded)
         // A call may still be on its way; after a day none is.
-        case .paid where context.time.now > attempt.refund.madeAt.adding(days: 1):
+        case .paid where context.time.now > attempt.sentAt.adding(days: 1):
             return report(attempt, .failed(reason: "never_arrived"))
         default: return report(attempt, .pending)
         }

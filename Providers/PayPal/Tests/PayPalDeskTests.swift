@@ -135,4 +135,45 @@ struct PayPalDeskTests {
             #expect(try await active() == [true])
         }
     }
+
+    private func paid(_ paypal: PayPalDesk) async throws -> (PaymentContract, PayPalStandIn.Order) {
+        let contract = try await paypal.checkout()
+        let order = try #require(try paypal.approve(contract))
+        #expect(try await paypal.comeBack(contract) == .paid)
+        return (contract, order)
+    }
+
+    /// It waited for two days because PayPal was away, and then its answer was lost.
+    @Test(arguments: TestEngine.allCases)
+    func `a refund that waited before it was sent is given up a day after its sending`(engine: TestEngine) async throws
+    {
+        try await withPayPal(on: engine) { paypal in
+            let (contract, _) = try await paid(paypal)
+            func refund() async throws -> Refund { try #require(try await paypal.desk.refunds(contract.order).first) }
+            paypal.transport.behaviour = .unavailable
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await paypal.gateway.refundOrder(
+                    contract.order.rawValue, amount: nil, reason: "a test", context: .test)
+            }
+            #expect(try await refund().state == .created)
+            try await paypal.desk.pass(seconds: 2 * 86_400)
+            paypal.transport.behaviour = .normal
+            paypal.standIn.script("/refund", IncomingReply(status: 500))
+            try await paypal.work()
+            let sent = paypal.desk.clock.now
+            #expect(try await refund().state == .unknown)
+            #expect(try await refund().sentAt == sent)
+            for _ in 0..<3 {
+                try await paypal.desk.pass(seconds: 3_600)
+                try await paypal.work()
+                #expect(try await refund().state.isBinding)
+            }
+            #expect(paypal.standIn.state.withLock { $0.orders[0].refunds.isEmpty })
+            try await paypal.desk.pass(seconds: 86_400)
+            try await paypal.work()
+            #expect(try await refund().state == .failed)
+            #expect(try await refund().sentAt == sent)
+            #expect(try await paypal.state(contract) == .paid)
+        }
+    }
 }

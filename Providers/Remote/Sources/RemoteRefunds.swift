@@ -18,7 +18,7 @@ extension RemoteProvider {
         let answer: RemoteRefundAnswer = try await api.send(RemoteRequest(.queryRefund, attempt))
         var report = try report(answer.refund, attempt, lost: .unavailable)
         // By then its call is not on its way any more; the protocol has the plugin refuse it.
-        let isOver = context.time.now > attempt.refund.madeAt.adding(days: 1)
+        let isOver = context.time.now > attempt.sentAt.adding(days: 1)
         if answer.refund.status == "not_found", attempt.reference == nil, isOver {
             report = RefundReport(
                 payment: report.payment, refund: report.refund, outcome: .failed(reason: "never_arrived"), amount: nil)

@@ -12,7 +12,7 @@ extension StripeProvider: InstrumentCharging {
         guard case .applePayEncrypted(let token) = charge.instrument else { throw .unsupported }
         let amount = try StripeAmount(charge.amount)
         do throws(StripeFailure) {
-            if isBeyondKeys(charge.payment), let known = try await locator.payment(charge.payment) {
+            if isBeyondKeys(charge.payment.madeAt), let known = try await locator.payment(charge.payment) {
                 return try charged(known, charge)
             }
         } catch {

@@ -8,7 +8,7 @@ extension StripeProvider {
         let form = settings.mode == .paymentIntent ? intentForm(attempt, amount) : sessionForm(attempt, amount)
         do throws(StripeFailure) {
             // A forgotten key would make a second payment.
-            if isBeyondKeys(attempt.payment), let known = try await locator.payment(attempt.payment) {
+            if isBeyondKeys(attempt.payment.madeAt), let known = try await locator.payment(attempt.payment) {
                 return try opened(known, attempt)
             }
             return try opened(try await api.make(settings.mode, form, key: attempt.idempotencyKey), attempt)

@@ -82,10 +82,10 @@ extension StripeProvider {
         }
     }
 
-    /// Whether Stripe may have forgotten the idempotency key of a call that was first made with this id.
+    /// Whether Stripe may have forgotten the idempotency key of a call of this time.
     ///
     /// Stripe keeps keys for at least 24 hours; an hour is left for the call's own time and for clocks that differ.
-    func isBeyondKeys<Subject>(_ id: ID<Subject>) -> Bool {
-        context.time.now > id.madeAt.adding(seconds: 23 * 3_600)
+    func isBeyondKeys(_ time: Timestamp) -> Bool {
+        context.time.now > time.adding(seconds: 23 * 3_600)
     }
 }

@@ -11,7 +11,7 @@ extension StripeProvider {
         let intent = try await intent(of: attempt.payment)
         do throws(StripeFailure) {
             // A forgotten key would give the money back twice.
-            if isBeyondKeys(attempt.refund), let known = try await refunds.made(attempt.refund, of: intent) {
+            if isBeyondKeys(attempt.refund.madeAt), let known = try await refunds.made(attempt.refund, of: intent) {
                 return try report(known, attempt)
             }
             return try report(try await refunds.make(attempt, amount, of: intent), attempt)
@@ -33,7 +33,7 @@ extension StripeProvider {
         // A call may still be on its way; after a day none is.
         return RefundReport(
             payment: attempt.payment.payment, refund: attempt.refund,
-            outcome: isBeyondKeys(attempt.refund) ? .failed(reason: "never_arrived") : .pending, amount: nil)
+            outcome: isBeyondKeys(attempt.sentAt) ? .failed(reason: "never_arrived") : .pending, amount: nil)
     }
 
     private var refunds: StripeRefundCalls { StripeRefundCalls(api: api) }

@@ -75,7 +75,7 @@ extension WeChatPayProvider {
                 throw error.providerError(afterChange: false)
             }
             // A call may still be on its way; after a day none is. One that was made elsewhere has another number there.
-            let isOver = attempt.reference == nil && context.time.now > attempt.refund.madeAt.adding(seconds: 86_400)
+            let isOver = attempt.reference == nil && context.time.now > attempt.sentAt.adding(days: 1)
             return RefundReport(
                 payment: attempt.payment.payment, refund: attempt.refund,
                 outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)

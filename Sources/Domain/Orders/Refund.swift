@@ -18,13 +18,15 @@ public struct Refund: Identified, Sendable {
     /// Whether its amount counts against what was captured; false where a provider gave back more than that.
     package let counted: Bool
     package let createdAt: Timestamp
+    /// When its call was sent last; nil before that.
+    package var sentAt: Timestamp?
 
     /// The reason of a refund that the provider told of first.
     package static let madeElsewhere = "made at the provider"
 
     package init(
         id: ID<Refund>, order: ID<Order>, payment: ID<Payment>, amount: Money, reason: String, state: State = .created,
-        reference: String? = nil, counted: Bool = true, createdAt: Timestamp
+        reference: String? = nil, counted: Bool = true, createdAt: Timestamp, sentAt: Timestamp? = nil
     ) {
         self.id = id
         self.order = order
@@ -35,6 +37,7 @@ public struct Refund: Identified, Sendable {
         self.reference = reference
         self.counted = counted
         self.createdAt = createdAt
+        self.sentAt = sentAt
     }
 }
 

@@ -63,10 +63,12 @@ extension Gateway {
             throw .refundExceedsCaptured
         }
         guard let account = registry[payment.processor ?? payment.account] else { throw .providerUnavailable }
+        // Somebody else has moved it since it was read.
+        guard let sentAt = try await sendingTime(of: refund) else { return try await executeRefund(id, cause: cause) }
         let attempt = RefundAttempt(
             refund: id,
             payment: ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount),
-            amount: refund.amount, reason: refund.reason, reference: refund.reference)
+            amount: refund.amount, reason: refund.reason, reference: refund.reference, sentAt: sentAt)
         let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
             do throws(GatewayError) {
                 return .success(try await call(attempt, of: refund, at: account, cause: cause))
@@ -76,6 +78,17 @@ extension Gateway {
         }
         try outcome.get()
         return try await refundView(id)
+    }
+
+    /// When a refund was sent last: now where it is about to be, which is durable before the call.
+    ///
+    /// One that no release has written this of counts from the first question about it.
+    ///
+    /// - Returns: nil where it is not as it was read any more.
+    private func sendingTime(of refund: Refund) async throws(GatewayError) -> Timestamp? {
+        if refund.state != .created, let sentAt = refund.sentAt { return sentAt }
+        let now = time.now
+        return try await write { tx in try tx.markSent(refund.id, in: refund.state, at: now) } ? now : nil
     }
 
     /// Goes on with a refund among others: however it ends, they are gone on with, except in a run that is over.

@@ -59,6 +59,21 @@ extension Check {
             _ = try await stage.result { try await provider.refund(refund) }
             try await stage.expectRefunded(payment, [])
         },
+        Check("a refund that waited for days before it was sent is not given up while its call may arrive") { stage in
+            try stage.need(.full, .partial)
+            let payment = try await stage.paid(try stage.provider())
+            let waiting = stage.refund(payment, payment.amount.value)
+            stage.clock.advance(seconds: 2 * 86_400)
+            let sent = RefundAttempt(
+                refund: waiting.refund, payment: payment, amount: waiting.amount, reason: waiting.reason,
+                sentAt: stage.clock.now)
+            let provider = try stage.provider()
+            let report = try await stage.value("query(refund:)") { try await provider.query(refund: sent) }
+            try stage.expect(report.outcome != .succeeded, "a refund that was never made is \(report.outcome)")
+            guard case .failed = report.outcome else { return }
+            _ = try await stage.result { try await provider.refund(sent) }
+            try await stage.expectRefunded(payment, [])
+        },
         Check("refunds are refused where the manifest has none") { stage in
             try stage.need(.none)
             let provider = try stage.provider()

@@ -32,7 +32,7 @@ extension Database {
             id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
             amount: try row.money("amount", "currency"), reason: try row.text("reason"), state: try row.choice("state"),
             reference: try row.optionalText("reference"), counted: try row.bool("counted"),
-            createdAt: try row.time("created_at"))
+            createdAt: try row.time("created_at"), sentAt: try row.optionalTime("sent_at"))
     }
 
     static func dispute(_ row: Row) throws(StoreError) -> Dispute {
@@ -52,6 +52,16 @@ extension Transaction {
             """,
             refund.id, refund.order, refund.payment, refund.amount.value, refund.amount.currency.code, refund.reason,
             refund.state.rawValue, refund.reference, refund.counted, refund.createdAt)
+    }
+
+    /// Writes down that a refund, as it was read, is sent now.
+    ///
+    /// - Returns: false where it has moved meanwhile, or must not be sent any more.
+    package func markSent(_ id: ID<Refund>, in state: Refund.State, at now: Timestamp) throws(StoreError) -> Bool {
+        try run(
+            "UPDATE refunds SET sent_at = ? WHERE id = ? AND state = ? AND (state <> 'created' OR counted = 1)", now,
+            id,
+            state.rawValue) == 1
     }
 
     /// Moves a refund that stands where it was read, and keeps the provider's own id of it.
