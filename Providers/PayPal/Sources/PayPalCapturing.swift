@@ -66,6 +66,29 @@ extension PayPalProvider {
         let record = try await ledger.beginCapture(payment, order.id)
         guard record.state != .closed else { return .cancelled }
         guard record.order == order.id else { throw .invalidSignature }
+        let outcome: PaymentOutcome
+        do throws(ProviderError) {
+            outcome = try await asked(capture: order, payment)
+        } catch {
+            if case .rejected = error {
+                await ledger.endCapture(payment, isRefused: true)
+            } else {
+                await ledger.endCapture(payment, isRefused: false)
+            }
+            throw error
+        }
+        switch outcome {
+        case .accepted, .tryFailed, .failed: await ledger.endCapture(payment, isRefused: true)
+        case .pending: await ledger.endCapture(payment, isRefused: false)
+        case .succeeded, .cancelled: break
+        }
+        return outcome
+    }
+
+    /// Captures an approved order, or finds it captured.
+    private func asked(
+        capture order: PayPalObject.Order, _ payment: ID<Payment>
+    ) async throws(ProviderError) -> PaymentOutcome {
         do throws(PayPalFailure) {
             // After a declined card the payer approves again, which is another capture; of one approval there is one.
             let approval =

@@ -9,7 +9,7 @@ import ProviderKit
 struct PayPalRecord: Codable, Sendable, Equatable {
     enum State: String, Codable, Sendable {
         case open
-        /// A capture was, or is about to be, asked for.
+        /// A capture was, or is about to be, asked for, and may take money.
         case capturing
         /// It is never captured.
         case closed
@@ -17,6 +17,8 @@ struct PayPalRecord: Codable, Sendable, Equatable {
 
     var order: String?
     var state: State
+    /// How many captures are being asked for.
+    var captures: Int?
 }
 
 /// The records of an account, in its durable book.
@@ -37,7 +39,23 @@ struct PayPalLedger: Sendable {
     /// - Returns: what holds now; `closed` forbids it.
     func beginCapture(_ payment: ID<Payment>, _ order: String) async throws(ProviderError) -> PayPalRecord {
         try await change(payment) { old in
-            old?.state == .open || old == nil ? PayPalRecord(order: old?.order ?? order, state: .capturing) : nil
+            guard old?.state != .closed, old?.order ?? order == order else { return nil }
+            return PayPalRecord(order: order, state: .capturing, captures: (old?.captures ?? 0) + 1)
+        }
+    }
+
+    /// To be told after every capture that did not take the money.
+    ///
+    /// - Parameter isRefused: PayPal said no, so that no capture before this one has taken it either: where none is being
+    ///   asked for beside it, none may take it any more.
+    func endCapture(_ payment: ID<Payment>, isRefused: Bool) async {
+        // Where this is not kept, a capture counts as being asked for, which is the careful side.
+        _ = try? await change(payment) { old in
+            guard let old, old.state == .capturing else { return nil }
+            let others = max(0, (old.captures ?? 1) - 1)
+            return PayPalRecord(
+                order: old.order, state: isRefused && others == 0 ? .open : .capturing,
+                captures: others == 0 ? nil : others)
         }
     }
 

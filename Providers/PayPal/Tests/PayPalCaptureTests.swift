@@ -210,6 +210,38 @@ struct PayPalCaptureTests {
         #expect(try await provider.query(second).outcome == .cancelled)
     }
 
+    @Test func `a cancel after a declined card takes no money, whatever the card would do now`() async throws {
+        let provider = try bench.provider()
+        let attempt = bench.attempt()
+        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
+        _ = bench.standIn.approve(attempt.payment.rawValue, declining: true)
+        // The answer of the first capture is lost: what the second one says holds of both.
+        bench.standIn.script("/capture", IncomingReply(status: 500))
+        await #expect(throws: ProviderError.outcomeUnknown) { try await provider.query(reference) }
+        #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
+        bench.standIn.state.withLock { $0.orders[0].isDeclining = false }
+        let asked = bench.calls.count
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+        #expect(!bench.calls[asked...].contains { $0.hasSuffix("/capture") })
+        #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.isEmpty == true)
+        #expect(try await provider.query(reference).outcome == .cancelled)
+    }
+
+    /// The other one may take the money yet.
+    @Test func `a declined capture beside another one leaves the payment to be asked about`() async throws {
+        let provider = try bench.provider()
+        let attempt = bench.attempt()
+        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        // A process that ended in the middle of its capture.
+        _ = try await bench.book.update("payment/\(attempt.payment.rawValue)") { _ in
+            Data(#"{"order":"\#(reference.reference ?? "")","state":"capturing","captures":1}"#.utf8)
+        }
+        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED"))
+        #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
+        #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
+    }
+
     @Test(arguments: ["another payment's", "another amount", "another id", "no page", "foreign page"])
     func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
         let attempt = bench.attempt()
