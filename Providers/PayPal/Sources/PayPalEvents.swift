@@ -42,11 +42,7 @@ extension PayPalProvider {
         if type.hasPrefix("CHECKOUT.ORDER.") { return try await orderFacts(id) }
         if type.hasPrefix("CUSTOMER.DISPUTE.") { return try await disputeFacts(event.resource.dispute_id ?? id) }
         if type.hasPrefix("PAYMENT.REFUND.") || type == "PAYMENT.CAPTURE.REFUNDED" { return try await refundFacts(id) }
-        if type == "PAYMENT.CAPTURE.REVERSED" {
-            // The dispute that took the money back tells of it with its amount and its end.
-            context.log.write(.warning, "paypal: a capture was reversed", ["capture": PayPalText.word(id) ?? ""])
-            return []
-        }
+        if type == "PAYMENT.CAPTURE.REVERSED" { return try await reversalFacts(id) }
         if type.hasPrefix("PAYMENT.CAPTURE.") { return try await captureFacts(id) }
         return []
     }
@@ -89,27 +85,61 @@ extension PayPalProvider {
 
     private func refundFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let refund = try await refund(id)
-        var payment = refund.custom_id.flatMap { ID<Payment>($0) }
-        if payment == nil, let above = refund.capture {
-            payment = try await capture(above).custom_id.flatMap { ID<Payment>($0) }
-        }
-        guard let payment else { return [] }
+        guard let payment = try await payment(named: refund.custom_id, capture: refund.capture) else { return [] }
         return [.refund(try report(refund, payment, refund.invoice_id.flatMap { ID<Refund>($0) }))]
+    }
+
+    /// PayPal took money back.
+    ///
+    /// Mostly a dispute did that, and tells of it with its amount and its end; whatever no dispute tells was given back at
+    /// PayPal.
+    private func reversalFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
+        context.log.write(.warning, "paypal: a capture was reversed", ["reversal": PayPalText.word(id) ?? ""])
+        let reversal = try await refund(id)
+        var facts: [ProviderFact] = []
+        if let capture = reversal.capture {
+            let disputes: PayPalObject.Disputes = try await api.get(
+                "v1/customer/disputes?page_size=50&disputed_transaction_id=\(capture)")
+            for item in disputes.items ?? [] { facts += try await disputeFacts(item.dispute_id) }
+        }
+        guard facts.isEmpty else { return facts }
+        guard let payment = try await payment(named: reversal.custom_id, capture: reversal.capture) else { return [] }
+        return [.refund(try report(reversal, payment, nil))]
     }
 
     private func disputeFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         guard let id = PayPalText.id(id) else { throw .foreign }
         let dispute: PayPalObject.Dispute = try await api.get("v1/customer/disputes/\(id)")
         guard dispute.dispute_id == id else { throw .foreign }
-        guard let outcome = dispute.outcome, let transaction = dispute.disputed_transactions?.first else { return [] }
-        var payment = transaction.custom.flatMap { ID<Payment>($0) }
-        if payment == nil, let disputed = transaction.seller_transaction_id {
-            payment = try await capture(disputed).custom_id.flatMap { ID<Payment>($0) }
-        }
-        guard let payment else { return [] }
+        guard let outcome = dispute.outcome, let transaction = dispute.disputed_transactions?.first,
+            let payment = try await payment(
+                named: transaction.custom, capture: PayPalText.id(transaction.seller_transaction_id))
+        else { return [] }
         let lost = outcome == .lost ? PayPalAmount.money(dispute.dispute_outcome?.amount_refunded) : nil
         guard let amount = lost ?? PayPalAmount.money(dispute.dispute_amount) else { throw .unsayable("bad_amount") }
         return [.dispute(DisputeReport(payment: payment, reference: id, outcome: outcome, amount: amount))]
+    }
+
+    /// The payment whose money a refund or a dispute is about.
+    ///
+    /// Whoever makes an order may name our payment in it, and it counts for nothing: what is known to be about the capture
+    /// of another order than the payment's own is about none of ours.
+    private func payment(
+        named custom: String?, capture id: String?
+    ) async throws(PayPalFailure) -> ID<Payment>? {
+        var named = custom.flatMap { ID<Payment>($0) }
+        if named == nil, let id { named = try await capture(id).custom_id.flatMap { ID<Payment>($0) } }
+        guard let payment = named, let id else { return named }
+        let record: PayPalRecord?
+        do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
+        guard let own = record?.order else { return payment }
+        do throws(PayPalFailure) {
+            return try await order(own).holds(capture: id) ? payment : nil
+        } catch {
+            // What PayPal has dropped contradicts nothing.
+            guard case .refused(let refusal) = error, refusal.isMissing else { throw error }
+            return payment
+        }
     }
 }
 

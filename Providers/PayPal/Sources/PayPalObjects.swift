@@ -60,6 +60,12 @@ enum PayPalObject {
         let links: [Link]?
     }
 
+    /// A page of disputes, of which only the ids count.
+    struct Disputes: Decodable, Sendable {
+        struct Item: Decodable, Sendable { let dispute_id: String }
+        let items: [Item]?
+    }
+
     struct Dispute: Decodable, Sendable {
         struct Transaction: Decodable, Sendable {
             let seller_transaction_id: String?

@@ -40,7 +40,11 @@ extension PayPalProvider {
 
     func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         if let reference = attempt.reference {
-            do throws(PayPalFailure) { return try report(try await refund(reference), attempt) } catch {
+            do throws(PayPalFailure) {
+                let known = try await refund(reference)
+                try check(known, attempt)
+                return try report(known, attempt.payment.payment, attempt.refund)
+            } catch {
                 throw error.providerError(afterChange: false)
             }
         }
@@ -85,6 +89,16 @@ extension PayPalProvider {
             PayPalText.id(refund.id) != nil
         else { throw .foreign }
         return try report(refund, attempt.payment.payment, attempt.refund)
+    }
+
+    /// What was refunded at PayPal has no id of ours: it takes the capture's, which are the payment's, or has the merchant's
+    /// own words.
+    ///
+    /// - Throws: `foreign` for a refund that names another payment or refund of ours.
+    private func check(_ refund: PayPalObject.Refund, _ attempt: RefundAttempt) throws(PayPalFailure) {
+        let named = refund.invoice_id.flatMap { ID<Refund>($0) } ?? attempt.refund
+        let of = refund.custom_id.flatMap { ID<Payment>($0) } ?? attempt.payment.payment
+        guard named == attempt.refund, of == attempt.payment.payment else { throw .foreign }
     }
 
     /// - Throws: `unsayable` for an amount that cannot be said exactly.

@@ -242,6 +242,28 @@ struct PayPalCaptureTests {
         #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
     }
 
+    @Test func `a refund that was made at PayPal is asked about by its reference`() async throws {
+        let provider = try bench.provider()
+        let payment = try await bench.paid(provider)
+        let capture = try #require(bench.standIn.order(payment.payment.rawValue)?.captures.first)
+        // It takes over the capture's ids, or has the merchant's own words.
+        for (number, invoice) in [payment.payment.rawValue, "INV-77", nil].enumerated() {
+            let made = PayPalStandIn.Refund(
+                id: "1JU0-\(number)", capture: capture.id, custom: payment.payment.rawValue, invoice: invoice,
+                amount: ["currency_code": "USD", "value": "9.90"])
+            bench.standIn.state.withLock { $0.refunds.append(made) }
+            let adopted = bench.refund(payment, usd(990), reference: made.id)
+            let report = try await provider.query(refund: adopted)
+            #expect(report.outcome == .succeeded && report.amount == usd(990) && report.reference == made.id)
+        }
+        let ours = bench.refund(payment, usd(990))
+        let reference = try await provider.refund(ours).reference
+        let another = bench.refund(payment, usd(990), reference: reference)
+        await #expect(throws: ProviderError.invalidSignature) { try await provider.query(refund: another) }
+        let elsewhere = bench.refund(try await bench.paid(provider), usd(990), reference: "1JU0-0")
+        await #expect(throws: ProviderError.invalidSignature) { try await provider.query(refund: elsewhere) }
+    }
+
     @Test(arguments: ["another payment's", "another amount", "another id", "no page", "foreign page"])
     func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
         let attempt = bench.attempt()

@@ -118,7 +118,9 @@ struct PayPalDeskTests {
             #expect(try await paypal.comeBack(contract) == .paid)
             func tell(_ id: String, _ status: String, _ code: String? = nil, stage: String = "CHARGEBACK") async throws
             {
-                var object = PayPalRehearsal.dispute("PP-D-1", order.custom, order.amount, status, code)
+                let capture = try #require(paypal.standIn.order(order.custom)?.captures.first?.id)
+                var object = PayPalRehearsal.dispute(
+                    "PP-D-1", order.custom, order.amount, status, code, capture: capture)
                 object["dispute_life_cycle_stage"] = stage
                 let data = try JSONSerialization.data(withJSONObject: object)
                 paypal.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
@@ -136,11 +138,60 @@ struct PayPalDeskTests {
         }
     }
 
+    /// Money that went back by itself, with the ids that PayPal takes over from the capture.
+    private func back(
+        _ paypal: PayPalDesk, _ order: PayPalStandIn.Order, _ id: String, status: String = "COMPLETED"
+    ) throws -> PayPalStandIn.Refund {
+        let capture = try #require(paypal.standIn.order(order.custom)?.captures.first?.id)
+        let made = PayPalStandIn.Refund(
+            id: id, capture: capture, custom: order.custom, invoice: order.custom, amount: order.amount, status: status)
+        paypal.standIn.state.withLock { $0.refunds.append(made) }
+        return made
+    }
+
     private func paid(_ paypal: PayPalDesk) async throws -> (PaymentContract, PayPalStandIn.Order) {
         let contract = try await paypal.checkout()
         let order = try #require(try paypal.approve(contract))
         #expect(try await paypal.comeBack(contract) == .paid)
         return (contract, order)
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a refund that was made at PayPal is followed to its end`(engine: TestEngine) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let (contract, order) = try await paid(paypal)
+            let made = try back(paypal, order, "1JU0", status: "PENDING")
+            try await paypal.notify("PAYMENT.REFUND.PENDING", made.json, id: "WH-1")
+            #expect(try await paypal.desk.refunds(contract.order).map(\.state) == [.pending])
+            paypal.standIn.state.withLock { $0.refunds[0].status = "COMPLETED" }
+            try await paypal.desk.pass(seconds: 60)
+            try await paypal.work()
+            #expect(try await paypal.desk.refunds(contract.order).map(\.state) == [.succeeded])
+            #expect(try await paypal.state(contract) == .refunded)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a reversal takes the grant back, once, with a dispute and without`(
+        engine: TestEngine, isDisputed: Bool
+    ) async throws {
+        try await withPayPal(on: engine) { paypal in
+            let (contract, order) = try await paid(paypal)
+            let reversal = try back(paypal, order, "REV1")
+            let dispute = PayPalRehearsal.dispute(
+                "PP-D-1", order.custom, order.amount, "RESOLVED", "RESOLVED_BUYER_FAVOUR", capture: reversal.capture)
+            if isDisputed {
+                let data = try JSONSerialization.data(withJSONObject: dispute)
+                paypal.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+            }
+            for id in ["WH-1", "WH-2"] { try await paypal.notify("PAYMENT.CAPTURE.REVERSED", reversal.json, id: id) }
+            if isDisputed { try await paypal.notify("CUSTOMER.DISPUTE.RESOLVED", dispute, id: "WH-3") }
+            let record = try #require(try await paypal.desk.payments(contract.order).first)
+            #expect(record.lost == (isDisputed ? contract.amount.value : 0))
+            #expect(record.refunded == (isDisputed ? 0 : contract.amount.value))
+            #expect(try await paypal.desk.grants(contract.order).allSatisfy { $0.revocation != nil })
+            #expect(try await paypal.desk.order(contract.order).order.anomalies.isEmpty)
+        }
     }
 
     /// It waited for two days because PayPal was away, and then its answer was lost.

@@ -18,12 +18,8 @@ struct PayPalEventTests {
         let payment = bench.attempt().payment
         let made = PayPalStandIn.Refund(
             id: "1JU0", capture: "CAP1", custom: nil, invoice: nil, amount: ["currency_code": "USD", "value": "9.90"])
-        let capture = PayPalStandIn.Capture(
-            id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
-        bench.standIn.state.withLock { state in
-            state.refunds.append(made)
-            state.captures.append(capture)
-        }
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        bench.standIn.state.withLock { $0.refunds.append(made) }
         #expect(
             try await facts("PAYMENT.CAPTURE.REFUNDED", made.json) == [
                 .refund(
@@ -158,5 +154,83 @@ struct PayPalEventTests {
             state.captures.append(capture)
         }
         #expect(try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json).isEmpty)
+    }
+
+    private func capture(_ id: String, of payment: ID<Payment>, order: String = "O1") -> PayPalStandIn.Capture {
+        PayPalStandIn.Capture(
+            id: id, order: order, custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
+    }
+
+    /// Money that PayPal took back, as its event has it.
+    private func reversal(of capture: String, _ value: String = "39.90", custom: String? = nil) -> PayPalStandIn.Refund
+    {
+        let made = PayPalStandIn.Refund(
+            id: "REV1", capture: capture, custom: custom, invoice: custom,
+            amount: ["currency_code": "USD", "value": value])
+        bench.standIn.state.withLock { $0.refunds.append(made) }
+        return made
+    }
+
+    @Test(
+        arguments: [
+            ("UNDER_REVIEW", nil, DisputeOutcome.opened), ("RESOLVED", "RESOLVED_BUYER_FAVOUR", .lost),
+            ("RESOLVED", "RESOLVED_SELLER_FAVOUR", .won),
+        ] as [(String, String?, DisputeOutcome)])
+    func `a reversal is what its dispute says`(status: String, code: String?, outcome: DisputeOutcome) async throws {
+        let payment = bench.attempt().payment
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let amount = ["currency_code": "USD", "value": "39.90"]
+        for (id, capture) in [("PP-D-1", "CAP1"), ("PP-D-2", "CAP2")] {
+            let dispute = PayPalRehearsal.dispute(id, payment.rawValue, amount, status, code, capture: capture)
+            let data = try JSONSerialization.data(withJSONObject: dispute)
+            bench.standIn.state.withLock { $0.disputes[id] = data }
+        }
+        #expect(
+            try await facts("PAYMENT.CAPTURE.REVERSED", reversal(of: "CAP1", custom: payment.rawValue).json) == [
+                .dispute(
+                    DisputeReport(payment: payment, reference: "PP-D-1", outcome: outcome, amount: usd(3990)))
+            ])
+    }
+
+    @Test(arguments: [true, false])
+    func `a reversal of which no dispute tells is money given back`(isNamed: Bool) async throws {
+        let payment = bench.attempt().payment
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let made = reversal(of: "CAP1", "9.90", custom: isNamed ? payment.rawValue : nil)
+        #expect(
+            try await facts("PAYMENT.CAPTURE.REVERSED", made.json) == [
+                .refund(
+                    RefundReport(
+                        payment: payment, refund: nil, outcome: .succeeded, amount: usd(990), reference: "REV1"))
+            ])
+    }
+
+    @Test func `a reversal is told again until PayPal says whether there is a dispute`() async throws {
+        let payment = bench.attempt().payment
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let made = reversal(of: "CAP1")
+        bench.standIn.script("/disputes", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
+        await #expect(throws: ProviderError.unavailable) { try await facts("PAYMENT.CAPTURE.REVERSED", made.json) }
+    }
+
+    /// Whoever makes an order says who is paid, and may name our payment in it.
+    @Test func `what went back of another order is none of ours`() async throws {
+        let payment = bench.attempt().payment
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        bench.standIn.state.withLock { $0.captures.append(capture("CAP2", of: payment, order: "O2")) }
+        let made = reversal(of: "CAP2", custom: payment.rawValue)
+        let amount = ["currency_code": "USD", "value": "39.90"]
+        let dispute = PayPalRehearsal.dispute("PP-D-1", payment.rawValue, amount, "OPEN", nil, capture: "CAP2")
+        let data = try JSONSerialization.data(withJSONObject: dispute)
+        bench.standIn.state.withLock { $0.disputes["PP-D-1"] = data }
+        for (type, resource) in [
+            ("PAYMENT.CAPTURE.REFUNDED", made.json), ("PAYMENT.CAPTURE.REVERSED", made.json),
+            ("CUSTOMER.DISPUTE.CREATED", dispute),
+        ] {
+            #expect(try await facts(type, resource).isEmpty, "\(type)")
+        }
+        // An order that PayPal has dropped contradicts nothing.
+        bench.standIn.state.withLock { $0.orders = [] }
+        #expect(try await facts("PAYMENT.CAPTURE.REFUNDED", made.json).count == 1)
     }
 }

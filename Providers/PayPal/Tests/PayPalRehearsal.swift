@@ -97,15 +97,23 @@ struct PayPalRehearsal: Rehearsal {
             if isKnown { try await standIn.take(made, into: book) }
             return PayPalMint.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
         }
-        func refund(_ refund: ID<Refund>, _ money: Money, _ status: String) -> Data {
+        /// The capture that took the payment's money.
+        func taken() async throws -> String {
+            let made = PayPalStandIn.Capture(
+                id: "CAP-\(payment)", order: "ORDER-\(payment)", custom: payment, amount: Self.json(amount))
+            try await standIn.take(made, into: book)
+            return made.id
+        }
+        func refund(_ refund: ID<Refund>, _ money: Money, _ status: String) async throws -> Data {
             let made = PayPalStandIn.Refund(
-                id: "REF\(id)", capture: "CAP0", custom: payment, invoice: refund.rawValue, amount: Self.json(money),
-                status: status)
+                id: "REF\(id)", capture: try await taken(), custom: payment, invoice: refund.rawValue,
+                amount: Self.json(money), status: status)
             standIn.state.withLock { $0.refunds.append(made) }
             return PayPalMint.event("PAYMENT.REFUND.\(status)", made.json, id: "WH-\(event.id)")
         }
-        func dispute(_ money: Money, _ status: String, _ code: String?) -> Data {
-            let object = Self.dispute("PP-D-\(id)", payment, Self.json(money), status, code)
+        func dispute(_ money: Money, _ status: String, _ code: String?) async throws -> Data {
+            let object = Self.dispute(
+                "PP-D-\(id)", payment, Self.json(money), status, code, capture: try await taken())
             standIn.state.withLock {
                 $0.disputes["PP-D-\(id)"] = try? JSONSerialization.data(withJSONObject: object)
             }
@@ -131,12 +139,12 @@ struct PayPalRehearsal: Rehearsal {
                 state.orders.append(voided)
             }
             return PayPalMint.event("CHECKOUT.ORDER.VOIDED", voided.json, id: "WH-\(event.id)")
-        case .refundCreated(let id, let money): return refund(id, money, "PENDING")
-        case .refundSucceeded(let id, let money): return refund(id, money, "COMPLETED")
-        case .refundFailed(let id, let money): return refund(id, money, "FAILED")
-        case .disputeOpened(let money): return dispute(money, "OPEN", nil)
-        case .disputeWon(let money): return dispute(money, "RESOLVED", "RESOLVED_SELLER_FAVOUR")
-        case .disputeLost(let money): return dispute(money, "RESOLVED", "RESOLVED_BUYER_FAVOUR")
+        case .refundCreated(let id, let money): return try await refund(id, money, "PENDING")
+        case .refundSucceeded(let id, let money): return try await refund(id, money, "COMPLETED")
+        case .refundFailed(let id, let money): return try await refund(id, money, "FAILED")
+        case .disputeOpened(let money): return try await dispute(money, "OPEN", nil)
+        case .disputeWon(let money): return try await dispute(money, "RESOLVED", "RESOLVED_SELLER_FAVOUR")
+        case .disputeLost(let money): return try await dispute(money, "RESOLVED", "RESOLVED_BUYER_FAVOUR")
         case .unreadable: return Data(#"{"hello":"world"}"#.utf8)
         }
     }
@@ -146,12 +154,13 @@ struct PayPalRehearsal: Rehearsal {
     }
 
     static func dispute(
-        _ id: String, _ payment: String, _ amount: [String: String], _ status: String, _ code: String?
+        _ id: String, _ payment: String, _ amount: [String: String], _ status: String, _ code: String?,
+        capture: String = "3C67"
     ) -> [String: Any] {
         var fields: [String: Any] = [
             "dispute_id": id, "reason": "UNAUTHORISED", "status": status, "dispute_amount": amount,
             "dispute_life_cycle_stage": "CHARGEBACK",
-            "disputed_transactions": [["seller_transaction_id": "3C67", "custom": payment]],
+            "disputed_transactions": [["seller_transaction_id": capture, "custom": payment]],
         ]
         if let code { fields["dispute_outcome"] = ["outcome_code": code, "amount_refunded": amount] }
         return fields

@@ -138,6 +138,7 @@ final class PayPalStandIn: Sendable {
         case ("GET", 4) where path.starts(with: ["v2", "payments", "refunds"]):
             let all = state.refunds + state.orders.flatMap(\.refunds)
             return all.first { $0.id == path[3] }.map { .json($0.json) } ?? .missing
+        case ("GET", 3) where path == ["v1", "customer", "disputes"]: return disputes(call, state)
         case ("GET", 4) where path.starts(with: ["v1", "customer", "disputes"]):
             return state.disputes[path[3]].map { IncomingReply(status: 200, body: $0) } ?? .missing
         case ("POST", 3) where path == ["v1", "notifications", "verify-webhook-signature"]:
@@ -170,6 +171,7 @@ final class PayPalStandIn: Sendable {
 struct PayPalStandInCall {
     let method: String
     let path: [String]
+    let query: [String: String]
     let body: Data
     private let headers: [(name: String, value: String)]
 
@@ -179,6 +181,8 @@ struct PayPalStandInCall {
         body = request.body
         let afterScheme = request.url.split(separator: "//", maxSplits: 1).last ?? ""
         path = afterScheme.prefix { $0 != "?" }.split(separator: "/").dropFirst().map(String.init)
+        let items = URLComponents(string: request.url)?.queryItems ?? []
+        query = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     }
 
     var name: String { "\(method) \(path.joined(separator: "/"))" }

@@ -78,6 +78,21 @@ extension PayPalStandIn {
         return .json(refund.json, status: 201)
     }
 
+    /// The disputes of one transaction, as a summary.
+    static func disputes(_ call: PayPalStandInCall, _ state: State) -> IncomingReply {
+        guard let transaction = call.query["disputed_transaction_id"] else {
+            return .paypal(400, "INVALID_REQUEST", "INVALID_PARAMETER")
+        }
+        let all = state.disputes.values.compactMap {
+            (try? JSONSerialization.jsonObject(with: $0)) as? [String: Any]
+        }
+        let found = all.filter { dispute in
+            let disputed = dispute["disputed_transactions"] as? [[String: Any]] ?? []
+            return disputed.contains { $0["seller_transaction_id"] as? String == transaction }
+        }
+        return .json(["items": found.map { ["dispute_id": $0["dispute_id"], "status": $0["status"]] }])
+    }
+
     static func cents(_ text: String) -> Int {
         let parts = text.split(separator: ".")
         return (Int(parts.first ?? "") ?? 0) * 100 + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
@@ -167,6 +182,7 @@ extension PayPalStandIn {
         let made = Capture(
             id: capture.id, order: own, custom: capture.custom, amount: capture.amount, status: capture.status)
         state.withLock { state in
+            guard !state.captures.contains(where: { $0.id == made.id }) else { return }
             state.captures.append(made)
             if let index = state.orders.firstIndex(where: { $0.id == own }) {
                 state.orders[index].captures.append(made)
