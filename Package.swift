@@ -82,6 +82,7 @@ let package = Package(
             name: "HTTPAPI",
             dependencies: [
                 "Domain", "Gateway", "ProviderKit", "CQREncode",
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

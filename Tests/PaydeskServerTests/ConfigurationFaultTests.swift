@@ -60,7 +60,7 @@ struct ConfigurationFaultTests {
                 "an unreadable certificate",
                 "http: {tls: {certificate: gone.pem, private_key: -----BEGIN PRIVATE KEY-----}}",
                 "http.tls.certificate",
-                "cannot be read"),
+                "/gone.pem; check that it exists"),
             FaultCase("a key that is too short", "secrets: {keys: [c2hvcnQ=]}", "secrets.keys[0]", "32 bytes"),
             FaultCase("a short user secret", "auth: {hs256_secret: short}", "auth.hs256_secret", "32 bytes"),
             FaultCase(
@@ -68,6 +68,9 @@ struct ConfigurationFaultTests {
                 "auth: {hs256_secret: 0123456789012345678901234567890123456789, jwks_url: https://a.example/jwks}",
                 "auth.jwks_url", "one way only"),
             FaultCase("an unreadable key set", "auth: {jwks_file: gone.json}", "auth.jwks_file", "cannot be read"),
+            FaultCase(
+                "a key set outside of the folder", "auth: {jwks_file: ../gone.json}", "auth.jwks_file",
+                "/gone.json; check"),
             FaultCase("http to a stranger", "auth: {jwks_url: http://a.example/jwks}", "auth.jwks_url", "loopback"),
             FaultCase("a lifetime of nothing", "auth: {max_lifetime_hours: 0}", "auth.max_lifetime_hours", "range"),
             FaultCase("an unknown currency", "default_currency: RMB", "default_currency", "ISO 4217"),
@@ -104,6 +107,23 @@ struct ConfigurationFaultTests {
         #expect(line.hasPrefix("paydesk.yaml"))
         #expect(line.contains(fault.key.isEmpty ? "paydesk.yaml" : ": \(fault.key): "))
         #expect(line.contains(fault.says))
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", "no JSON", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","kid":"x","k":"AAAA"}]}"#,
+        #"{"keys":[{"kty":"RSA","kid":"x"}]}"#, #"{"keys":[{"kty":"RSA","kid":"x","n":"AQAB","e":"AQAB"}]}"#,
+        #"{"keys":[{"kty":"EC","crv":"P-256","kid":"x","x":"AAAA","y":"AAAA"}]}"#,
+        #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"x","x":"AAAA"}]}"#,
+        ConfigurationFixture.keySet.replacing(#""kid""#, with: #""use":"enc","kid""#),
+    ])
+    func `a key set without a usable key is a fault`(_ set: String) throws {
+        let fixture = ConfigurationFixture.development(["auth": "{jwks_file: keys/set.json}"])
+        let lines = try fixture.with(file: "keys/set.json", set).faults()
+        #expect(lines.count == 1)
+        let line = try #require(lines.first)
+        #expect(line.hasPrefix("paydesk.yaml:2: auth.jwks_file: names a file without a usable key, /"), "\(line)")
+        #expect(line.contains("/keys/set.json; put your issuer's JWK set there"), "\(line)")
+        #expect(try fixture.with(file: "keys/set.json", ConfigurationFixture.keySet).faults().isEmpty)
     }
 
     @Test func `all faults of all files are reported together`() throws {

@@ -14,6 +14,9 @@ struct ConfigurationFixture {
     var overrides = ConfigurationOverrides()
 
     static let key = Data(repeating: 7, count: 32).base64EncodedString()
+    /// A JWK set (RFC 7517) with the public key of RFC 8037, appendix A.2.
+    static let keySet =
+        #"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"one","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#
     static let userSecret = "a user secret of the tests, long enough"
 
     init(_ paydesk: String) { self.paydesk = paydesk }

@@ -47,7 +47,8 @@ struct ConfigurationValueTests {
             """
         let configuration = try ConfigurationFixture(text).with(file: "tls/chain.pem", "x")
             .with(file: "tls/key.pem", "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n\n")
-            .with(file: "key.txt", ConfigurationFixture.key + "\n").with(file: "jwks.json", "{}").load()
+            .with(file: "key.txt", ConfigurationFixture.key + "\n").with(file: "jwks.json", ConfigurationFixture.keySet)
+            .load()
         #expect(configuration.http.publicURL == "https://pay.example")
         let inside = try #require(IPAddress("10.1.2.3"))
         #expect(configuration.http.trustedProxies.map { $0.contains(inside) } == [true, false])

@@ -2,6 +2,7 @@ import Crypto
 import Domain
 import FoundationEssentials
 import JWTKit
+import _CryptoExtras
 
 /// The keys that users' tokens are verified with.
 ///
@@ -32,6 +33,7 @@ actor TokenKeys {
         var keys = signing.compactMap { key in
             (try? JSONEncoder().encode(key)).flatMap { try? JSONDecoder().decode(JWK.self, from: $0) }
         }
+        keys.removeAll { !$0.isPublicKey }
         if keys.count == 1, keys[0].keyIdentifier == nil {
             keys[0].keyIdentifier = JWKIdentifier(string: "the only one")
         }
@@ -48,5 +50,46 @@ actor TokenKeys {
         for key in keys { _ = try? await made.add(jwk: key) }
         collections[algorithm] = made
         return made
+    }
+}
+
+extension UserKeys {
+    /// Whether a set has a key that tokens can be verified with.
+    package static func isUsable(set json: String) -> Bool { TokenKeys(set: json) != nil }
+}
+
+extension JWK {
+    /// Whether it is a whole key of an algorithm that signs.
+    fileprivate var isPublicKey: Bool {
+        do {
+            switch keyType {
+            case .rsa:
+                guard algorithm != .rsaOAEP, let modulus = Self.bytes(modulus), let exponent = Self.bytes(exponent)
+                else { return false }
+                _ = try Insecure.RSA.PublicKey(backing: _RSA.Signing.PublicKey(n: modulus, e: exponent))
+            case .ecdsa:
+                guard let x, let y else { return false }
+                switch curve?.rawValue {
+                case ECDSACurve.p256.rawValue: _ = try ES256PublicKey(parameters: (x, y))
+                case ECDSACurve.p384.rawValue: _ = try ES384PublicKey(parameters: (x, y))
+                case ECDSACurve.p521.rawValue: _ = try ES512PublicKey(parameters: (x, y))
+                default: return false
+                }
+            case .octetKeyPair:
+                guard let x, curve?.rawValue == EdDSACurve.ed25519.rawValue else { return false }
+                _ = try EdDSA.PublicKey(x: x, curve: .ed25519)
+            default: return false
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The bytes of a base64url text (RFC 7515 section 2).
+    private static func bytes(_ text: String?) -> Data? {
+        guard let text else { return nil }
+        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
+        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import HTTPAPI
 
 /// Reads `auth` of `paydesk.yaml`: how the tokens of the app's users are verified.
 enum AuthSection {
@@ -36,11 +37,26 @@ enum AuthSection {
                     auth.isGiven("issuer") ? "audience" : "issuer", "is missing, which production requires with a JWKS",
                     "write the iss and the aud of your tokens")
             }
-            if given[0] == "jwks_file" { return auth["jwks_file"]?.path().map { .jwksFile($0) } ?? none }
+            if given[0] == "jwks_file" { return keyFile(auth).map { .jwksFile($0) } ?? none }
             return auth["jwks_url"]?.webAddress(insecure: .loopback).map { .jwksURL($0) } ?? none
         default:
             return .hs256(Secret(wrappedValue: secret(auth)))
         }
+    }
+
+    /// The path of a set that tokens can be verified with.
+    private static func keyFile(_ auth: MappingReader) -> String? {
+        guard let value = auth["jwks_file"], let path = value.path(),
+            let set = auth.reading.text(ofFile: path, at: value.place)
+        else { return nil }
+        guard UserKeys.isUsable(set: set) else {
+            value.fault(
+                "names a file without a usable key, \(path)",
+                "put your issuer's JWK set there, {\"keys\": […]}, with a public key of kty RSA (2,048 bits or more), EC or "
+                    + "OKP that signs; each has a kid where there are several")
+            return nil
+        }
+        return path
     }
 
     private static func secret(_ auth: MappingReader) -> String {

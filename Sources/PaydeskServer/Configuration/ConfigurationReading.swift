@@ -39,7 +39,8 @@ final class ConfigurationReading {
     /// The text of a file that a setting names; nil after a fault.
     func text(ofFile path: String, at place: Place) -> String? {
         guard let data = contents(path) else {
-            fault(place, "names a file that cannot be read", "check that it exists and that Paydesk may read it")
+            fault(
+                place, "names a file that cannot be read, \(path)", "check that it exists and that Paydesk may read it")
             return nil
         }
         guard data.count <= YAMLNode.sizeLimit else {

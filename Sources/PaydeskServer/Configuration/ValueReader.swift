@@ -73,7 +73,7 @@ struct ValueReader {
         guard let text = text(), !text.isEmpty else { return nil }
         let path = reading.absolute(text)
         guard reading.isReadableFile(path) else {
-            fault("names a file that cannot be read", "check that it exists and that Paydesk may read it")
+            fault("names a file that cannot be read, \(path)", "check that it exists and that Paydesk may read it")
             return nil
         }
         return path
