@@ -1,3 +1,4 @@
+import Foundation
 import Store
 import TestSupport
 import Testing
@@ -87,6 +88,69 @@ struct PurchaseInvariantTests {
             #expect(touched > 0)
             let found = try await InvariantCheck(store: apple.store).run()
             #expect(found.contains { $0.detail == tampering.detail }, "\(found)")
+        }
+    }
+
+    /// What a catalogue may say of a product, beside the app's own bundle and another's.
+    private static let entries = [
+        "com.example.late.9", "com.example.app:com.example.late.9", "com.example.other:com.example.late.9",
+        "com.example.late.${days}", "com.example.app:com.example.late.${days}",
+        "com.example.other:com.example.late.${days}", "com.example.${days}.9", "com.example.late.${days}.9",
+        "com.example.lat", "com.example.late.9.more",
+    ]
+    private static let products = [
+        "com.example.late.9", "com.example.late.3660", "com.example.late.3661", "com.example.late.0",
+        "com.example.late.09", "com.example.late.", "com.example.late.x9", "com.example.late.9.9",
+    ]
+
+    /// The rule in SQL is the catalogue's own, for every product and entry.
+    @Test(arguments: TestEngine.allCases)
+    func `a kept purchase that a SKU knows is found, unless a job grants it`(_ engine: TestEngine) async throws {
+        var setup = AppleDeskSetup()
+        setup.desk.checksInvariants = false
+        try await withAppleDesk(on: engine, setup) { apple in
+            for product in Self.products { #expect(try await apple.refusal(apple.sale(product)) != nil) }
+            let nobodys = apple.sale("com.example.late.9")
+            try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, nobodys, at: apple.now))
+            #expect(try await apple.desk.count("purchases WHERE sku IS NULL AND user_id IS NULL") == 1)
+            func found() async throws -> [String] {
+                try await InvariantCheck(store: apple.store).run().map { violation in
+                    #expect(violation.detail.hasPrefix("a kept purchase gave nothing"), "\(violation)")
+                    return violation.subject
+                }
+            }
+            #expect(try await found().isEmpty)
+            for entry in Self.entries {
+                try await apple.store.write { tx in
+                    try tx.run(
+                        "INSERT INTO apple_products (entry, sku, is_pattern) VALUES (?, 'vip_month', ?)", entry,
+                        entry.contains("$"))
+                }
+                let known = try await apple.store.read { db in
+                    try db.unmappedPurchases(after: nil, limit: 50).filter { kept in
+                        let purchase = kept.purchase
+                        return try kept.user != nil
+                            && db.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID) != nil
+                    }.map(\.purchase.transactionID)
+                }
+                #expect(try await found().sorted() == known.sorted(), "\(entry)")
+                try await apple.store.write { tx in try tx.run("DELETE FROM apple_products WHERE entry = ?", entry) }
+            }
+            // As long as the job is there, it will grant them.
+            let late = #"""
+                {"id": "late", "name": "Late", "kind": "non_renewing", "duration_days": 9,
+                 "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.late.${days}"]}
+                """#
+            let sku = try JSONDecoder().decode(SKU.self, from: Data(late.utf8))
+            try await apple.store.write { tx in try tx.run("ALTER TABLE grants RENAME TO grants_away") }
+            _ = try await apple.gateway.createSKU(sku, context: .test)
+            try await apple.store.write { tx in try tx.run("ALTER TABLE grants_away RENAME TO grants") }
+            #expect(try await found().isEmpty)
+            try await apple.desk.pass(seconds: 60)
+            try await apple.work()
+            #expect(try await apple.desk.count("jobs WHERE kind = 'grant_unmapped'") == 0)
+            #expect(try await found().isEmpty)
+            #expect(try await apple.desk.count("purchases WHERE sku = 'late'") == 2)
         }
     }
 

@@ -1,4 +1,6 @@
-// Invariants 2 and 4 of `domain.md` section 10 as far as they are about who holds a store's purchase.
+import Domain
+
+// Invariants 2, 4 and 13 of `domain.md` section 10 as far as they are about who holds a store's purchase.
 extension InvariantRule {
     /// Whether the grant `g` is of somebody with whom its purchase is shared.
     private static let isShared = """
@@ -15,7 +17,29 @@ extension InvariantRule {
             AND s.original_transaction_id = p.original_transaction_id AND s.user_id = g.user_id))
         """
 
+    /// Every product id that a SKU means, bound to an app or not; a pattern is each of its days.
+    private static let knownProducts = """
+        WITH RECURSIVE days (n) AS (
+            SELECT \(AppleProduct.dayRange.lowerBound)
+            UNION ALL
+            SELECT n + 1 FROM days WHERE n < \(AppleProduct.dayRange.upperBound)),
+        known (entry) AS (
+            SELECT entry FROM apple_products WHERE is_pattern = 0
+            UNION ALL
+            SELECT replace(entry, '${days}', CAST(n AS TEXT)) FROM apple_products CROSS JOIN days
+            WHERE is_pattern = 1)
+        """
+
     static let ofHolders = [
+        InvariantRule(
+            invariant: 13, detail: "a kept purchase gave nothing, though a SKU knows its product and no job grants it",
+            sql: """
+                \(knownProducts)
+                SELECT p.key AS subject FROM purchases p WHERE p.sku IS NULL AND p.user_id IS NOT NULL
+                  AND (p.product_id IN (SELECT entry FROM known)
+                       OR p.bundle_id || ':' || p.product_id IN (SELECT entry FROM known))
+                  AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = 'grant_unmapped')
+                """),
         InvariantRule(
             invariant: 2, detail: "an order of several grants, or a grant of an order that is not paid",
             sql: """
