@@ -12,7 +12,10 @@ package enum GatewayError: Error, Sendable, Equatable {
     case applePayTokenReused
     /// The payer agreed to another amount or currency than the order's.
     case amountMismatch
+    /// No token and no key.
     case unauthenticated
+    /// A token or key that is none of ours, or no longer.
+    case invalidCredential(InvalidCredential)
     case forbidden
     case notFound
     case orderNotFound(String)
@@ -41,4 +44,22 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// The run of a job has lost its lease to another worker: nothing of this transaction is kept.
     case leaseLost
     case insufficientBalance
+}
+
+/// What is wrong with a token or key, as far as its holder may know.
+///
+/// Nothing here tells a stranger anything: what a token says is judged only once its signature has verified, and a key's id
+/// is no better than its secret.
+package enum InvalidCredential: Error, Sendable, Equatable {
+    /// Where a user's token is needed: no JWT.
+    case noToken
+    /// Where an API key is needed: no key of our form.
+    case noKey
+    /// No such key, or not with this secret, or revoked.
+    case unknownKey
+    /// The signature does not verify, or was made by another algorithm than the configured one.
+    case signature
+    case expired
+    /// A claim that is missing, or is not what the configuration asks for.
+    case claim(String)
 }

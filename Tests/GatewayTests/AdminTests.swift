@@ -120,13 +120,18 @@ struct AdminTests {
                     #expect(bytes.range(of: Data(secret.utf8)) == nil)
                 }
             }
-            for wrong in [
-                "", "pdk_", issued.key + "x", String(issued.key.dropLast()) + "!", "pdk_a_b", secret.uppercased(),
+            for (wrong, fault) in [
+                ("", InvalidCredential.noKey), ("pdk_", .noKey), (issued.key + "x", .unknownKey),
+                (String(issued.key.dropLast()) + "!", .unknownKey), ("pdk_a_b", .noKey), (secret.uppercased(), .noKey),
             ] {
-                await #expect(throws: GatewayError.unauthenticated) { try await gateway.authenticate(key: wrong) }
+                await #expect(throws: GatewayError.invalidCredential(fault)) {
+                    try await gateway.authenticate(key: wrong)
+                }
             }
             try await gateway.revokeKey(issued.id.rawValue, context: .test)
-            await #expect(throws: GatewayError.unauthenticated) { try await gateway.authenticate(key: issued.key) }
+            await #expect(throws: GatewayError.invalidCredential(.unknownKey)) {
+                try await gateway.authenticate(key: issued.key)
+            }
             await #expect(throws: GatewayError.notFound) {
                 try await gateway.revokeKey(issued.id.rawValue, context: .test)
             }

@@ -68,6 +68,59 @@ struct AuthorizationTests {
         }
     }
 
+    /// RFC 6750 section 3: without credentials there is no error; with them, why they are refused.
+    @Test
+    func `a 401 says what is wrong with the credential`() async throws {
+        var setup = CounterSetup()
+        (setup.issuer, setup.audience) = ("me", "you")
+        try await withCounter(on: .sqlite, setup) { counter in
+            func challenge(_ path: String, _ bearer: String?, headers: [String: String] = [:]) async throws -> String {
+                let reply = try await counter.get(path, bearer, headers: headers)
+                #expect(reply.status == 401 && reply.error == "unauthenticated", "\(reply)")
+                #expect(try reply.json["details"] == .object([:]))
+                return reply.header("WWW-Authenticate") ?? ""
+            }
+            func token(
+                _ claims: [String: JSONValue], lifetime: Int64 = 60, secret: String = Counter.userSecret
+            ) async throws -> String {
+                let good: [String: JSONValue] = ["iss": .string("me"), "aud": .string("you")]
+                return try await counter.token(
+                    lifetime: lifetime, claims: good.merging(claims) { $1 }, secret: secret)
+            }
+            let orders = "/v1/public/orders"
+            #expect(try await counter.get(orders, try await token([:])).status == 200)
+            let none = #"Bearer realm="paydesk""#
+            #expect(try await challenge(orders, nil) == none)
+            #expect(try await challenge(orders, nil, headers: ["Authorization": "Basic YTpi"]) == none)
+            let expired = try await token([:], lifetime: 0)
+            let forged = try await token([:], lifetime: -9, secret: "another secret that is long enough, too")
+            let revoked = try await counter.key("admin:read")
+            try await counter.desk.gateway.revokeKey(revoked.id.rawValue, context: .test)
+            func claim(_ name: String) -> String { "The token's claim \(name) is missing or not as configured" }
+            let cases: [(String, String, String)] = [
+                (orders, "garbage", "A user's token (JWT) is needed here"),
+                (orders, counter.adminKey, "A user's token (JWT) is needed here"),
+                (orders, expired, "The token has expired"),
+                // Nothing of what it says is told to whoever cannot sign.
+                (orders, forged, "The token's signature does not verify"),
+                (orders, try await token(["exp": .null]), claim("exp")),
+                (orders, try await token(["aud": .string("me")]), claim("aud")),
+                (orders, try await token(["iss": .null]), claim("iss")),
+                (orders, try await token(["sub": .null]), claim("sub")),
+                ("/v1/admin/skus", try await token([:]), "An API key (pdk_...) is needed here"),
+                ("/v1/admin/skus", counter.adminKey + "x", "There is no such API key, or it was revoked"),
+                ("/v1/admin/skus", revoked.key, "There is no such API key, or it was revoked"),
+            ]
+            for (path, bearer, words) in cases {
+                #expect(
+                    try await challenge(path, bearer)
+                        == none + #", error="invalid_token", error_description="\#(words)""#, "\(words)")
+            }
+            let chinese = try await counter.get(orders, expired, headers: ["Accept-Language": "zh-CN"])
+            #expect(try chinese.json.text("msg") == "令牌已过期。")
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `no route takes a credential that is not its own`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in

@@ -14,6 +14,11 @@ struct EnvelopeTests {
         (.invalidRequest(field: "quantity", reason: "must be 1 to 1000"), 400, "invalid_request"),
         (.invalidRequest(field: "", reason: "the body is not JSON"), 400, "invalid_request"),
         (.invalidNotification, 400, "invalid_notification"), (.unauthenticated, 401, "unauthenticated"),
+        (.invalidCredential(.noToken), 401, "unauthenticated"), (.invalidCredential(.noKey), 401, "unauthenticated"),
+        (.invalidCredential(.unknownKey), 401, "unauthenticated"),
+        (.invalidCredential(.signature), 401, "unauthenticated"),
+        (.invalidCredential(.expired), 401, "unauthenticated"),
+        (.invalidCredential(.claim("a\"\\\n声明")), 401, "unauthenticated"),
         (.forbidden, 403, "forbidden"), (.notFound, 404, "not_found"),
         (.orderNotFound("ord_\u{1F4A5}x"), 404, "order_not_found"), (.skuNotFound("商品"), 404, "sku_not_found"),
         (.alreadyOwned, 409, "already_owned"), (.orderNotOpen, 409, "order_not_open"),
@@ -39,6 +44,9 @@ struct EnvelopeTests {
             #expect(reply.message(["en-GB", "zh"]) == reply.english)
             #expect(reply.message([]) == reply.english)
             #expect((reply.retryAfter != nil) == [429, 503].contains(status) || id == "request_in_progress")
+            #expect((reply.challenge != nil) == (status == 401))
+            #expect([nil, 2, 6].contains(reply.challenge.map { $0.count { $0 == "\"" } }), "\(reply.challenge ?? "")")
+            #expect(reply.challenge?.contains("\\") != true)
         }
     }
 
@@ -137,7 +145,9 @@ struct EnvelopeTests {
                 "/v1/public/orders", token, headers: ["Origin": "https://app.example"])
             #expect(known.header("Access-Control-Allow-Origin") == "https://app.example")
             #expect(known.header("Vary") == "Origin")
-            #expect(known.header("Access-Control-Expose-Headers") == "ETag, X-Request-Id, Idempotency-Replayed")
+            #expect(
+                known.header("Access-Control-Expose-Headers")
+                    == "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate")
             #expect(known.header("Access-Control-Allow-Credentials") == nil)
             let refused = try await counter.get("/v1/public/orders", headers: ["Origin": "https://app.example"])
             #expect(refused.status == 401)

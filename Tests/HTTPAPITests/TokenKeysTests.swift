@@ -52,11 +52,11 @@ struct TokenKeysTests {
         for keys in [UserKeys.set(json: Self.set(issuer.entry)), .remote { Self.set(issuer.entry) }] {
             let tokens = UserTokens(UserTokenRules(keys: keys), time: clock.time)
             let junk = try await stranger.token(at: clock.now, .sha512)
-            #expect(await Self.user(junk, tokens) == .failure(.unauthenticated))
+            #expect(await Self.user(junk, tokens) == .failure(.invalidCredential(.signature)))
             #expect(await Self.user(try await issuer.token(at: clock.now), tokens) == .success("alice"))
             // The set is fetched anew for a token that does not verify.
             clock.advance(seconds: 61)
-            #expect(await Self.user(junk, tokens) == .failure(.unauthenticated))
+            #expect(await Self.user(junk, tokens) == .failure(.invalidCredential(.signature)))
             #expect(await Self.user(try await issuer.token("bob", at: clock.now), tokens) == .success("bob"))
         }
     }
@@ -83,7 +83,8 @@ struct TokenKeysTests {
         let others = UserTokens(
             UserTokenRules(keys: .set(json: Self.set(encrypting.entry, nameless.entry))), time: clock.time)
         #expect(
-            await Self.user(try await encrypting.token(at: clock.now), others) == .failure(.unauthenticated))
+            await Self.user(try await encrypting.token(at: clock.now), others)
+                == .failure(.invalidCredential(.signature)))
     }
 
     @Test(arguments: ["", "{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"oct","kid":"x","k":"AAAA"}]}"#])

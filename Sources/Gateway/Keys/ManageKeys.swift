@@ -94,13 +94,15 @@ extension Gateway {
 
     /// Finds whose key this is, in time that does not depend on how much of it is right.
     ///
-    /// - Throws: `unauthenticated`.
+    /// - Throws: `invalidCredential`.
     package func authenticate(key: String) async throws(GatewayError) -> AuthenticatedKey {
         let parts = key.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
-        guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])"),
-            let record = try await read({ db in try db.apiKey(id) }), record.revokedAt == nil,
+        guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])") else {
+            throw .invalidCredential(.noKey)
+        }
+        guard let record = try await read({ db in try db.apiKey(id) }), record.revokedAt == nil,
             Self.equalInConstantTime(record.hash, Self.hash(key))
-        else { throw .unauthenticated }
+        else { throw .invalidCredential(.unknownKey) }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 

@@ -48,9 +48,9 @@ struct UserTokens: Sendable {
 
     /// The user that a token names.
     ///
-    /// - Throws: `unauthenticated`, with nothing that tells an attacker which check failed.
+    /// - Throws: `invalidCredential`, with nothing that helps whoever cannot sign a token.
     func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
-        guard token.utf8.count <= TokenVerifier.limit else { throw .unauthenticated }
+        guard token.utf8.count <= TokenVerifier.limit else { throw .invalidCredential(.noToken) }
         let now = time.now
         let digest = SHA256.hash(data: Data(token.utf8))
         if let user = cache.user(digest, at: now) { return user }
@@ -89,19 +89,21 @@ actor TokenVerifier {
         self.time = time
     }
 
-    /// - Throws: `unauthenticated`; `temporarilyUnavailable` while there is no key that could judge a token.
+    /// - Throws: `invalidCredential`; `temporarilyUnavailable` while there is no key that could judge a token.
     func verify(_ token: String) async throws(GatewayError) -> VerifiedToken {
-        guard let algorithm = Self.algorithm(of: token) else { throw .unauthenticated }
-        switch rules.keys {
-        case .secret: guard algorithm == "HS256" else { throw .unauthenticated }
-        case .set, .remote: guard Self.asymmetric.contains(algorithm) else { throw .unauthenticated }
-        }
+        guard let algorithm = Self.algorithm(of: token) else { throw .invalidCredential(.noToken) }
+        let isConfigured =
+            switch rules.keys {
+            case .secret: algorithm == "HS256"
+            case .set, .remote: Self.asymmetric.contains(algorithm)
+            }
+        guard isConfigured else { throw .invalidCredential(.signature) }
         await prepareKeys()
         guard keys != nil else { throw .temporarilyUnavailable(retryAfter: Self.refetchInterval) }
         var claims = await verified(token, algorithm)
         if claims == nil, await refetch() { claims = await verified(token, algorithm) }
-        guard let claims, let verified = check(claims.members) else { throw .unauthenticated }
-        return verified
+        guard let claims else { throw .invalidCredential(.signature) }
+        do throws(InvalidCredential) { return try check(claims.members) } catch { throw .invalidCredential(error) }
     }
 
     private func verified(_ token: String, _ algorithm: String) async -> Claims? {
@@ -135,26 +137,30 @@ actor TokenVerifier {
         return true
     }
 
-    private func check(_ claims: [String: JSONValue]) -> VerifiedToken? {
+    private func check(_ claims: [String: JSONValue]) throws(InvalidCredential) -> VerifiedToken {
+        func require(_ holds: Bool, _ claim: String) throws(InvalidCredential) {
+            guard holds else { throw .claim(claim) }
+        }
         let now = time.now.rawValue
-        guard let expiry = claims["exp"]?.seconds, now < expiry else { return nil }
+        guard let expiry = claims["exp"]?.seconds else { throw .claim("exp") }
+        guard now < expiry else { throw .expired }
         let issuedAt = claims["iat"]?.seconds ?? now
+        try require(issuedAt <= now + Self.leeway, "iat")
         let (lifetime, overflow) = expiry.subtractingReportingOverflow(min(issuedAt, now))
-        guard !overflow, issuedAt <= now + Self.leeway, lifetime <= rules.maxLifetimeHours * 3_600 + Self.leeway else {
-            return nil
-        }
+        try require(!overflow && lifetime <= rules.maxLifetimeHours * 3_600 + Self.leeway, "exp")
         if let notBefore = claims["nbf"] {
-            guard let seconds = notBefore.seconds, seconds <= now + Self.leeway else { return nil }
+            try require(notBefore.seconds.map { $0 <= now + Self.leeway } ?? false, "nbf")
         }
-        guard rules.issuer.isEmpty || claims["iss"] == .string(rules.issuer) else { return nil }
-        guard rules.audience.isEmpty || claims["aud"]?.names(rules.audience) == true else { return nil }
+        try require(rules.issuer.isEmpty || claims["iss"] == .string(rules.issuer), "iss")
+        try require(rules.audience.isEmpty || claims["aud"]?.names(rules.audience) == true, "aud")
         let user: ExternalUserID? =
             switch claims[rules.claim] {
             case .string(let text)?: ExternalUserID(text)
             case .integer(let number)?: ExternalUserID(String(number))
             default: nil
             }
-        return user.map { VerifiedToken(user: $0, expiry: expiry) }
+        guard let user else { throw .claim(rules.claim) }
+        return VerifiedToken(user: user, expiry: expiry)
     }
 
     /// The `alg` of the header; nil for a token that has not three parts or that lists critical extensions.

@@ -27,7 +27,7 @@ extension VerifyReceiptStatus {
         case .invalidReceipt(PurchaseRefusal.Reason.malformed.rawValue): self = .malformed
         case .invalidReceipt, .invalidTransaction: self = .notAuthentic
         case .invalidRequest, .payloadTooLarge, .unsupportedMediaType, .headersTooLarge: self = .malformed
-        case .unauthenticated, .forbidden: self = .wrongSecret
+        case .unauthenticated, .invalidCredential, .forbidden: self = .wrongSecret
         case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
             self = .unavailable
         case .internalError: self = .dataAccess

@@ -138,17 +138,20 @@ extension OpenAPIDocument.Route {
                 "description": .string(ids.map { "`\($0.rawValue)`" }.joined(separator: ", ")),
                 "content": content("application/json", body.schema(&components.schemas)),
             ]
-            if ids.contains(where: \.saysWhenToRetry) {
-                response["headers"] = .object([
-                    "Retry-After": .object([
-                        "description": .string("Seconds."),
-                        "schema": .object(["type": .string("integer")]),
-                    ])
-                ])
+            var headers: [String: JSONValue] = [:]
+            if ids.contains(where: \.saysWhenToRetry) { headers["Retry-After"] = Self.header("Seconds.", "integer") }
+            if ids.contains(.unauthenticated) {
+                headers["WWW-Authenticate"] = Self.header(
+                    "`Bearer`, with `error_description` where a token or key was sent (RFC 6750 section 3).", "string")
             }
+            if !headers.isEmpty { response["headers"] = .object(headers) }
             components.responses[name] = .object(response)
         }
         return .object(["$ref": .string("#/components/responses/\(name)")])
+    }
+
+    private static func header(_ note: String, _ type: String) -> JSONValue {
+        .object(["description": .string(note), "schema": .object(["type": .string(type)])])
     }
 
     /// What the route itself refuses, and what every route of its kind does.

@@ -28,7 +28,8 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
         var response = try await next(request, context)
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.vary] = "Origin"
-        response.headers[.accessControlExposeHeaders] = "ETag, X-Request-Id, Idempotency-Replayed"
+        response.headers[.accessControlExposeHeaders] =
+            "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate"
         return response
     }
 }

@@ -23,8 +23,11 @@ enum Envelope {
             case .flat: flat(reply, languages)
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
-        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        return response(reply.status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
+        let retry = reply.retryAfter.map { HTTPField(name: .retryAfter, value: String($0)) }
+        let challenge = reply.challenge.map { HTTPField(name: .wwwAuthenticate, value: $0) }
+        return response(
+            reply.status, ByteBuffer(bytes: body), requestID: requestID,
+            extra: [retry, challenge].compactMap(\.self))
     }
 
     /// A refusal as Apple's `verifyReceipt` tells it.

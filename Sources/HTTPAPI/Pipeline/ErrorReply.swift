@@ -11,6 +11,8 @@ struct ErrorReply: Sendable {
     let chinese: String
     var details: [String: String] = [:]
     var retryAfter: Int64?
+    /// The value of `WWW-Authenticate`, which every 401 has (RFC 9110 section 15.5.2).
+    var challenge: String?
 
     func message(_ languages: [String]) -> String {
         for language in languages.map({ $0.lowercased() }) {
@@ -61,6 +63,11 @@ extension ErrorReply {
             self.init(.purchaseRevoked, "Apple has taken this purchase back.", "该购买已被 Apple 撤销。")
         case .unauthenticated:
             self.init(.unauthenticated, "A valid token or key is needed.", "需要有效的令牌或密钥。")
+            challenge = Self.challenge
+        case .invalidCredential(let fault):
+            let (english, chinese) = fault.words
+            self.init(.unauthenticated, "\(english).", "\(chinese)。")
+            challenge = "\(Self.challenge), error=\"invalid_token\", error_description=\"\(english)\""
         case .forbidden:
             self.init(.forbidden, "This key lacks the scope for that.", "此密钥没有所需的权限。")
         case .notFound:
@@ -131,6 +138,9 @@ extension ErrorReply {
         }
     }
 
+    /// Without credentials there is nothing more to say (RFC 6750 section 3.1).
+    private static let challenge = #"Bearer realm="paydesk""#
+
     private init(
         _ id: ErrorID, _ english: String, _ chinese: String, _ details: [String: String] = [:],
         retryAfter: Int64? = nil
@@ -142,6 +152,26 @@ extension ErrorReply {
         self.details = details
         self.retryAfter = retryAfter
     }
+}
+
+extension InvalidCredential {
+    /// In English, as a quoted string of a header may have it, and in Chinese.
+    fileprivate var words: (english: String, chinese: String) {
+        switch self {
+        case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌(JWT)")
+        case .noKey: ("An API key (pdk_...) is needed here", "此处需要 API 密钥(pdk_…)")
+        case .unknownKey: ("There is no such API key, or it was revoked", "API 密钥不存在或已被撤销")
+        case .signature: ("The token's signature does not verify", "令牌签名验证失败")
+        case .expired: ("The token has expired", "令牌已过期")
+        case .claim(let name):
+            (
+                "The token's claim \(Self.quotable(name)) is missing or not as configured",
+                "令牌的声明 \(Self.quotable(name)) 缺失或与配置不符"
+            )
+        }
+    }
+
+    private static func quotable(_ name: String) -> String { name.shown.filter { $0 != "\"" && $0 != "\\" } }
 }
 
 extension String {
