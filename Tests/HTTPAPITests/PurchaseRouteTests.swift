@@ -95,7 +95,7 @@ struct PurchaseRouteTests {
             status: 400, error: "invalid_request", field: "transactions"),
         Refusal(
             testDescription: "transactions that are no texts", path: PurchasePath.restore,
-            body: { _ in #"{"transactions":[1]}"# }, status: 400, error: "invalid_request", field: "transactions.[0]"),
+            body: { _ in #"{"transactions":[1]}"# }, status: 400, error: "invalid_request", field: "transactions[0]"),
     ]
 
     @Test(arguments: TestEngine.allCases)

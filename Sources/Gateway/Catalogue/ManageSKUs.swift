@@ -174,15 +174,20 @@ package struct CatalogueImport: Codable, Sendable, Equatable {
 }
 
 extension DecodingError {
-    /// The JSON member that did not fit, with dots between the levels.
+    /// The JSON member that did not fit, as `prices[0].value`.
     package var fieldName: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        case .keyNotFound(let key, let context):
-            (context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue } + [key.stringValue])
-                .joined(separator: ".")
+            Self.name(context.codingPath)
+        case .keyNotFound(let key, let context): Self.name(context.codingPath + [key])
         @unknown default: ""
+        }
+    }
+
+    private static func name(_ path: [any CodingKey]) -> String {
+        path.reduce("") { name, key in
+            if let index = key.intValue { return "\(name)[\(index)]" }
+            return name.isEmpty ? key.stringValue : "\(name).\(key.stringValue)"
         }
     }
 }
