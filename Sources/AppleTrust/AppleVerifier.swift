@@ -51,6 +51,14 @@ public struct AppleVerifier: Sendable {
         try VerifiedTransaction(try authenticator.authenticate(jws, xcode: true), for: audience)
     }
 
+    /// The transaction in a compact JWS that Apple's server gave when it was asked for those of an app.
+    ///
+    /// Apple leaves the app out of very old ones: whose they are then stands in the question alone. So this is for
+    /// answers of the App Store Server API, which knows the app by its key, and for nothing that a client can send.
+    public func transaction(_ jws: String, of bundleID: String) throws(AppleRefusal) -> VerifiedTransaction {
+        try VerifiedTransaction(try authenticator.authenticate(jws, xcode: false), for: audience, of: bundleID)
+    }
+
     /// The renewal information in a compact JWS (JWSRenewalInfo), in an accepted environment; it names no app.
     public func renewalInfo(_ jws: String) throws(AppleRefusal) -> VerifiedRenewalInfo {
         try VerifiedRenewalInfo(try authenticator.authenticate(jws, xcode: true), for: audience)

@@ -40,6 +40,29 @@ struct VerifiedTransactionTests {
         #expect(full.revocationType?.known == .proratedRefund && full.revocationPercentage == 50_000)
     }
 
+    @Test func `a transaction that names no app is that of the question, and of no other app`() throws {
+        let nameless = MintJWS(payload: MintJWS.transaction.with(["bundleId": nil])).text
+        #expect(try verifier.transaction(nameless, of: "com.example.app").bundleID == "com.example.app")
+        for text in [nameless, MintJWS(payload: MintJWS.transaction.with(["bundleId": "null"])).text] {
+            #expect(MintVerifier.reason(text) == .malformed)
+        }
+        func reason(_ text: String, of app: String) -> AppleRefusal.Reason? {
+            do throws(AppleRefusal) {
+                _ = try verifier.transaction(text, of: app)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        #expect(reason(nameless, of: "com.other") == .wrongApp)
+        let others = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"com.other\""])).text
+        #expect(reason(others, of: "com.example.app") == .wrongApp)
+        let empty = MintJWS(payload: MintJWS.transaction.with(["bundleId": "\"\""])).text
+        #expect(reason(empty, of: "com.example.app") == .malformed)
+        let forged = MintJWS(payload: MintJWS.transaction.with(["bundleId": nil]), signer: .new(.p256)).text
+        #expect(reason(forged, of: "com.example.app") == .badSignature)
+    }
+
     @Test func `what Apple leaves out is absent, also when it is null`() throws {
         let optional = MintJWS.transaction.keys.filter {
             ![

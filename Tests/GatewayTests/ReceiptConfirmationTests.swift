@@ -54,6 +54,18 @@ struct ReceiptConfirmationTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an old purchase whose answer names no app is the receipt's app's`(_ engine: TestEngine) async throws {
+        try await Self.withStore(on: engine) { (apple, store) async throws in
+            let ring = apple.sale("com.example.ring", AppleSale.nonConsumable)
+            store.add(ring.signedAgain(after: 9) { ($0.bundle, $0.price, $0.currency) = (nil, 1_990, "USD") })
+            let verified = try await apple.verify(apple.receipt(ring), ring.id)
+            #expect(verified.source == .appStore && !verified.isStale)
+            #expect(try await apple.order(verified.attached).order.charged?.value == 199)
+            #expect(try await apple.record(ring)?.purchase.bundleID == "com.example.app")
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `what is not answered now is stale and asked again`(_ engine: TestEngine) async throws {
         try await Self.withStore(on: engine) { (apple, store) async throws in
             let sale = apple.period("first", from: 0) { $0.id = "first" }

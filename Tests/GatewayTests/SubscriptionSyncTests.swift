@@ -190,6 +190,33 @@ struct SubscriptionSyncTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `an old transaction that names no app is the asked one's, and is read once`(_ engine: TestEngine) async throws
+    {
+        try await Self.withStore(on: engine) { apple, store in
+            let first = apple.period("old", from: 0)
+            try await apple.attach(first)
+            let token = try await apple.token()
+            let ring = apple.sale("com.example.ring", AppleSale.nonConsumable) { ($0.bundle, $0.token) = (nil, token) }
+            for sale in [first, ring] { store.add(sale) }
+            // A client's word alone does not say whose it is, and neither does a notification.
+            #expect(try await apple.refusal(ring) == .invalidTransaction(.malformed))
+            await #expect(throws: GatewayError.invalidNotification) {
+                try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, ring, at: apple.now))
+            }
+            _ = try await Self.sync(apple)
+            #expect(try await apple.record(ring)?.purchase.bundleID == "com.example.app")
+            #expect(try await apple.grants().contains { $0.source.id == ring.id })
+            let asked = store.requests.count
+            _ = try await Self.sync(apple)
+            #expect(store.requests.dropFirst(asked).contains { $0.url.hasSuffix("revision=2") })
+            // It stays another app's where it says so.
+            store.add(apple.sale { $0.bundle = "com.example.other" })
+            _ = try await Self.sync(apple)
+            #expect(try await apple.desk.count("purchases") == 2)
+        }
+    }
+
     /// What Apple may answer instead of an answer.
     static let troubles: [[Result<IncomingReply, HTTPTransportError>]] = [
         [.success(IncomingReply(status: 401))],

@@ -29,7 +29,8 @@ package struct AppleSale: Sendable {
     package var revoked: Int64?
     package var percentage: Int64?
     package var environment = "Production"
-    package var bundle = "com.example.app"
+    /// nil: the payload names no app, as very old ones do.
+    package var bundle: String? = "com.example.app"
     /// Further members of the payload.
     package var more: [String: JSONValue] = [:]
 
@@ -67,12 +68,13 @@ package struct AppleSale: Sendable {
     package var payload: Data {
         var fields: [String: JSONValue] = [
             "transactionId": .string(id), "originalTransactionId": .string(original ?? id),
-            "bundleId": .string(bundle), "productId": .string(product), "type": .string(kind),
+            "productId": .string(product), "type": .string(kind),
             "purchaseDate": .integer(purchased), "originalPurchaseDate": .integer(purchased),
             "signedDate": .integer(signed ?? purchased), "environment": .string(environment),
             "inAppOwnershipType": .string("PURCHASED"),
             "transactionReason": .string(isRenewal ? "RENEWAL" : "PURCHASE"),
         ]
+        fields["bundleId"] = bundle.map(JSONValue.string)
         fields["expiresDate"] = expires.map(JSONValue.integer)
         fields["quantity"] = quantity.map(JSONValue.integer)
         fields["price"] = price.map(JSONValue.integer)

@@ -45,7 +45,7 @@ extension AppleIAPProvider: ReceiptReading {
         guard let api = api(of: receipt) else { return nil }
         do throws(AppStoreServerError) {
             let found = try await api.hurried.transaction(id, in: .only(AppleEnvironment(receipt.environment)))
-            return statement(found.value, nil, status: nil)
+            return statement(found.value, nil, of: receipt.bundleID, status: nil)
         } catch {
             throw .store(StoreSyncError(error))
         }
@@ -70,7 +70,9 @@ extension AppleIAPProvider: ReceiptReading {
             let found = try await api.subscriptions(of: next.transactionID, in: place).value
             for subscription in found {
                 let status = AppleSubscriptionStatus(rawValue: subscription.status.rawValue)
-                add(statement(subscription.transaction, subscription.renewalInfo, status: status))
+                add(
+                    statement(
+                        subscription.transaction, subscription.renewalInfo, of: receipt.bundleID, status: status))
             }
             let answered = Set(found.map(\.originalTransactionID)).union([next.originalTransactionID])
             open.removeAll { answered.contains($0.originalTransactionID) }
@@ -78,7 +80,8 @@ extension AppleIAPProvider: ReceiptReading {
         var isUnknown = false
         for purchase in unsigned where purchase.kind != .autoRenewable && isInTime() {
             do throws(AppStoreServerError) {
-                add(statement(try await api.transaction(purchase.transactionID, in: place).value, nil, status: nil))
+                let found = try await api.transaction(purchase.transactionID, in: place).value
+                add(statement(found, nil, of: receipt.bundleID, status: nil))
             } catch .unknownTransactionYet {
                 // What it does know counts all the same.
                 isUnknown = true
@@ -88,7 +91,7 @@ extension AppleIAPProvider: ReceiptReading {
         if let any = receipt.entries.last?.purchase {
             var pages = api.refunds(of: any.transactionID, in: place).makeAsyncIterator()
             while isInTime(), let page = try await pages.next(isolation: nil) {
-                for text in page.items { add(statement(text, nil, status: nil)) }
+                for text in page.items { add(statement(text, nil, of: receipt.bundleID, status: nil)) }
             }
         }
         return StoreAnswer(items: items, refused: refused, cursor: nil, isWhole: isWhole && !isUnknown && refused == 0)

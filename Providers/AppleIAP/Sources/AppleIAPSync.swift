@@ -22,7 +22,7 @@ extension AppleIAPProvider: StoreSyncing {
                 of: purchase.transactionID, in: .only(AppleEnvironment(purchase.environment)))
             let items = found.value.map { subscription in
                 statement(
-                    subscription.transaction, subscription.renewalInfo,
+                    subscription.transaction, subscription.renewalInfo, of: purchase.bundleID,
                     status: AppleSubscriptionStatus(rawValue: subscription.status.rawValue))
             }
             return StoreAnswer(items: items.compactMap { $0 }, refused: items.count { $0 == nil }, cursor: nil)
@@ -44,7 +44,7 @@ extension AppleIAPProvider: StoreSyncing {
                     let page = try await iterator.next(isolation: nil)
                     pages = iterator
                     return page.map { page in
-                        let items = page.items.map { statement($0, nil, status: nil) }
+                        let items = page.items.map { statement($0, nil, of: purchase.bundleID, status: nil) }
                         return StoreAnswer(
                             items: items.compactMap { $0 }, refused: items.count { $0 == nil }, cursor: page.cursor)
                     }
@@ -95,11 +95,13 @@ extension AppleIAPProvider: StoreSyncing {
     }
 
     /// What two signed texts state together; nil where either does not verify or they are of two subscriptions.
+    ///
+    /// - Parameter bundleID: the app that the API was asked about.
     func statement(
-        _ transaction: SignedText, _ renewalInfo: SignedText?, status: AppleSubscriptionStatus?
+        _ transaction: SignedText, _ renewalInfo: SignedText?, of bundleID: String, status: AppleSubscriptionStatus?
     ) -> StoreAnswer.Item? {
         do throws(AppleRefusal) {
-            let verified = try transaction.transaction(by: trust.verifier)
+            let verified = try transaction.transaction(by: trust.verifier, of: bundleID)
             let renewal = try renewalInfo?.renewalInfo(by: trust.verifier)
             guard renewal.map({ $0.belongs(to: verified) }) ?? true else { return nil }
             return StoreAnswer.Item(

@@ -140,7 +140,7 @@ struct AppStoreRequestTests {
         let strangers = try AppleVerifier(
             AppleVerifierConfiguration(
                 apps: [AppleApp(bundleID: "com.example.app", appAppleID: nil)], environments: [.production]))
-        #expect(throws: AppleRefusal.self) { try signed.transaction(by: strangers) }
+        #expect(throws: AppleRefusal.self) { try signed.transaction(by: strangers, of: "com.example.app") }
         #expect(throws: AppleRefusal.self) { try signed.renewalInfo(by: strangers) }
         #expect(throws: AppleRefusal.self) { try signed.payload(by: strangers) }
         var dumped = ""

@@ -55,13 +55,16 @@ public struct VerifiedTransaction: Sendable {
     /// The decoded payload as Apple signed it, with the fields that are not read above.
     public let json: [UInt8]
 
-    init(_ payload: VerifiedPayload, for audience: Audience) throws(AppleRefusal) {
+    /// - Parameter app: whose it is where it names no app.
+    init(_ payload: VerifiedPayload, for audience: Audience, of app: String? = nil) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
         transactionID = try claims.required("transactionId", ClaimReader.identifier)
         originalTransactionID = try claims.required("originalTransactionId", ClaimReader.identifier)
         webOrderLineItemID = try claims.text("webOrderLineItemId")
         appTransactionID = try claims.text("appTransactionId")
-        bundleID = try claims.required("bundleId", ClaimReader.identifier)
+        let named = try claims.identifier("bundleId")
+        guard let bundleID = named ?? app else { throw .malformed("bundleId is missing") }
+        self.bundleID = bundleID
         productID = try claims.required("productId", ClaimReader.identifier)
         subscriptionGroupID = try claims.text("subscriptionGroupIdentifier")
         type = AppleCode(rawValue: try claims.required("type", ClaimReader.identifier))

@@ -17,8 +17,11 @@ package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomRe
         compact = text
     }
 
-    package func transaction(by verifier: AppleVerifier) throws(AppleRefusal) -> VerifiedTransaction {
-        try verifier.transaction(compact)
+    /// - Parameter bundleID: the app that the API was asked about.
+    package func transaction(
+        by verifier: AppleVerifier, of bundleID: String
+    ) throws(AppleRefusal) -> VerifiedTransaction {
+        try verifier.transaction(compact, of: bundleID)
     }
 
     package func renewalInfo(by verifier: AppleVerifier) throws(AppleRefusal) -> VerifiedRenewalInfo {
