@@ -234,6 +234,26 @@ struct ConsumptionTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases)
+    func `a question under a further id of a purchase is answered under that id`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { desk in
+            let appStore = ScriptedAppStore(.reply("", status: 202))
+            let apple = try await Self.desk(desk, appStore)
+            let month = apple.sale("com.example.c.auto", AppleSale.subscription) {
+                ($0.id, $0.expires) = ("1000", $0.purchased + 30 * 86_400_000)
+            }
+            let again = month.with { ($0.id, $0.original) = ("1001", "1000") }
+            let order = try await apple.attach(month, consent: true).order_id
+            try await apple.attach(again, consent: true)
+            try await apple.notify(AppleNotice("CONSUMPTION_REQUEST", nil, again, at: apple.now))
+            apple.desk.clock.advance(days: 3)
+            try await apple.answer()
+            #expect(appStore.paths.map { $0.suffix(17) } == ["consumption/1001"].map { "/\($0)".suffix(17) })
+            #expect(appStore.bodies.allSatisfy { $0.contains(#""deliveryStatus":"DELIVERED""#) })
+            #expect(try await apple.lines(order) == ["delivered, 10 % used"])
+        }
+    }
+
     @Test
     func `the tries reach into the twelve hours, and not beyond them`() {
         let kind = JobKind.answerConsumption

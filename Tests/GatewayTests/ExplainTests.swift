@@ -74,7 +74,7 @@ struct ExplainTests {
             // What became of it since is not hers to know.
             let count = hers.facts.count
             apple.desk.clock.advance(days: 1)
-            let refunded = apple.period("moving", from: -2) {
+            let refunded = apple.period("moving", from: -1) {
                 $0.token = token
                 $0.signed = apple.now.rawValue * 1_000
                 $0.revoked = $0.signed

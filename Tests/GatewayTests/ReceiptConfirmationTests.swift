@@ -66,6 +66,30 @@ struct ReceiptConfirmationTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a receipt that holds a restored purchase tells of one order`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { (apple) async throws in
+            let ring = apple.sale("com.example.ring", AppleSale.nonConsumable)
+            let again = ring.with {
+                ($0.id, $0.original) = ("\(ring.id)1", ring.id)
+                $0.purchased += 3_600_000
+            }
+            let month = apple.period("sub", from: 0) { ($0.id, $0.line) = ("sub", "7") }
+            let copy = month.with { $0.id = "sub-again" }
+            let receipt = apple.receipt(again, copy, ring, month)
+            let report = try #require(try await apple.report(receipt))
+            #expect(Set(report.rows.map(\.purchase.transactionID)) == [ring.id, again.id, "sub", "sub-again"])
+            #expect(try await apple.desk.count("orders") == 2)
+            #expect(try await apple.verify(receipt, again.id).attached.active)
+            #expect(try await apple.attach(ring.signedAgain(after: 9)).active)
+            let refunded = apple.receipt(again.with { $0.revoked = ring.purchased + 7_200_000 }) {
+                $0.created += 8_000_000
+            }
+            #expect(try await apple.refusal(of: refunded.base64, again.id) == .purchaseRevoked)
+            #expect(try await apple.refusal(ring) == .purchaseRevoked)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `what is not answered now is stale and asked again`(_ engine: TestEngine) async throws {
         try await Self.withStore(on: engine) { (apple, store) async throws in
             let sale = apple.period("first", from: 0) { $0.id = "first" }

@@ -80,7 +80,7 @@ struct ReceiptRouteTests {
     @Test(arguments: TestEngine.allCases)
     func `an answer says what Apple's said`(_ engine: TestEngine) async throws {
         try await Self.withCounter(on: engine) { (counter, apple) async throws in
-            let period = apple.period("first", from: 0)
+            let period = apple.period("first", from: 0) { $0.line = "7" }
             let receipt = AppleReceipt([period], at: apple.now)
             let json = try await counter.post(Self.path, nil, Self.body(receipt.base64)).json
             #expect(json.int("status") == 0 && json.text("environment") == "Production")

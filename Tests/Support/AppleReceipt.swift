@@ -109,7 +109,7 @@ package struct AppleReceipt: Sendable {
             attribute(1_701, integer(Int(sale.quantity ?? 1))) + attribute(1_702, text(0x0C, sale.product))
                 + attribute(1_703, text(0x0C, sale.id)) + date(1_704, sale.purchased)
                 + attribute(1_705, text(0x0C, sale.original ?? sale.id)) + date(1_706, sale.purchased) + kind
-                + date(1_708, sale.expires) + attribute(1_711, integer(sale.expires == nil ? 0 : 7))
+                + date(1_708, sale.expires) + attribute(1_711, integer(sale.line.flatMap { Int($0) } ?? 0))
                 + date(1_712, sale.revoked) + attribute(1_713, integer(trials.contains(sale.id) ? 1 : 0)))
     }
 

@@ -31,6 +31,8 @@ package struct AppleSale: Sendable {
     package var environment = "Production"
     /// nil: the payload names no app, as very old ones do.
     package var bundle: String? = "com.example.app"
+    /// What Apple calls the subscription's period.
+    package var line: String?
     /// Further members of the payload.
     package var more: [String: JSONValue] = [:]
 
@@ -75,6 +77,7 @@ package struct AppleSale: Sendable {
             "transactionReason": .string(isRenewal ? "RENEWAL" : "PURCHASE"),
         ]
         fields["bundleId"] = bundle.map(JSONValue.string)
+        fields["webOrderLineItemId"] = line.map(JSONValue.string)
         fields["expiresDate"] = expires.map(JSONValue.integer)
         fields["quantity"] = quantity.map(JSONValue.integer)
         fields["price"] = price.map(JSONValue.integer)

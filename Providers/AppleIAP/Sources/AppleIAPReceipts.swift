@@ -123,7 +123,7 @@ extension StoreReceipt {
                 Entry(
                     purchase: StorePurchase(purchase, in: receipt, digest),
                     originalPurchasedAt: purchase.originalPurchaseDate,
-                    webOrderLineItemID: purchase.webOrderLineItemID, promotionalOfferID: purchase.promotionalOfferID)
+                    promotionalOfferID: purchase.promotionalOfferID)
             })
     }
 }
@@ -143,6 +143,7 @@ extension StorePurchase {
         offer = StoreOffer(
             isTrial: purchase.isTrial, isIntroductory: purchase.isIntroductory,
             promotionalOfferID: purchase.promotionalOfferID)
+        webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
         self.receipt = digest
     }
 }

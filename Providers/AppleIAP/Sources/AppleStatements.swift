@@ -20,6 +20,14 @@ extension StorePurchase {
             })
         offer = transaction.offer.map(StoreOffer.init)
         commitmentEndsAt = transaction.commitment?.expiresDate
+        webOrderLineItemID = .lineItem(transaction.webOrderLineItemID)
+    }
+}
+
+extension String? {
+    /// The id of a subscription's period; Apple writes 0 or nothing for what is none.
+    static func lineItem(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty || $0 == "0" || $0.utf8.count > 255 ? nil : $0 }
     }
 }
 

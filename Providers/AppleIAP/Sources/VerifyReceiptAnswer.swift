@@ -126,6 +126,7 @@ private struct Row: Decodable {
         purchase.offer = StoreOffer(
             isTrial: flag("is_trial_period"), isIntroductory: flag("is_in_intro_offer_period"),
             promotionalOfferID: text("promotional_offer_id"))
+        purchase.webOrderLineItemID = .lineItem(text("web_order_line_item_id"))
         purchase.receipt = receipt.digest
         return purchase
     }

@@ -28,23 +28,25 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public let transactionID: String
     public let originalTransactionID: String
     public let kind: Kind
-    public let purchasedAt: Int64
-    public let expiresAt: Int64?
+    public internal(set) var purchasedAt: Int64
+    public internal(set) var expiresAt: Int64?
     public let signedAt: Int64
     public let quantity: Int64
     /// Thousandths of a major unit, for the whole quantity; nil where the store signed no price.
-    public let priceMilliunits: Int64?
-    public let currency: Currency?
+    public internal(set) var priceMilliunits: Int64?
+    public internal(set) var currency: Currency?
     /// The UUID that the app passed to StoreKit, in lower case.
     public let appAccountToken: String?
     public let isRenewal: Bool
-    public let isUpgraded: Bool
+    public internal(set) var isUpgraded: Bool
     public let isFamilyShared: Bool
-    public let revocation: Revocation?
+    public internal(set) var revocation: Revocation?
     /// The offer that applied to this period.
     public var offer: StoreOffer?
     /// The end of a commitment that is billed by the month.
     public var commitmentEndsAt: Int64?
+    /// What the store calls a subscription's period, whatever id the transaction has; nil for whatever is none.
+    public var webOrderLineItemID: String?
     /// The receipt that it was read from; nil where the store signed the transaction itself.
     ///
     /// A receipt says less of a transaction, so that what the store signed of it alone counts, whenever that was; but a

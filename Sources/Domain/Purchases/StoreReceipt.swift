@@ -40,16 +40,13 @@ public struct StoreReceipt: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         public let purchase: StorePurchase
         public let originalPurchasedAt: Int64?
-        public let webOrderLineItemID: Int64?
         public let promotionalOfferID: String?
 
         public init(
-            purchase: StorePurchase, originalPurchasedAt: Int64?, webOrderLineItemID: Int64?,
-            promotionalOfferID: String?
+            purchase: StorePurchase, originalPurchasedAt: Int64?, promotionalOfferID: String?
         ) {
             self.purchase = purchase
             self.originalPurchasedAt = originalPurchasedAt
-            self.webOrderLineItemID = webOrderLineItemID
             self.promotionalOfferID = promotionalOfferID
         }
     }

@@ -12,8 +12,8 @@ package enum Subscription: Identified {
 
 /// What the signed facts of one subscription come to, in whatever order they came.
 ///
-/// Per transaction its newest version is given; the **current** one was bought last, then ends last, of those that no upgrade
-/// has replaced. What a store said about the renewal counts for the period that it was said of.
+/// Each period is given once, as all its transactions tell it; the **current** one was bought last, then ends last, of
+/// those that no upgrade has replaced. What a store said about the renewal counts for the period that it was said of.
 package struct SubscriptionState: Sendable, Equatable {
     /// Apple's shortest grace period; it counts where a grace period was stated without its end.
     private static let shortestGrace = 3 * day

@@ -63,7 +63,7 @@ extension Explainer {
         guard grant.environment != .production, case .until(let end) = grant.term else { return nil }
         let bought = source.purchases.filter {
             $0.purchase.originalTransactionID == grant.source.id
-                || $0.purchase.key(claimant: $0.user) == grant.source.id
+                || $0.key == grant.source.id
         }
         if let paid = bought.compactMap(\.purchase.expires).max(), paid <= end { return nil }
         return words.bounded(name(grant.sku), end.utcDate)

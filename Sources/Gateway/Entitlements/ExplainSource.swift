@@ -41,7 +41,7 @@ struct ExplainSource: Sendable {
         let orders = try db.orders(OrderFilter(user: user, sku: sku), before: nil, limit: limit)
         source.orders = try orders.reversed().map { try OrderSnapshot($0, from: db, audience: .user) }
         let purchases = try db.storePurchases(of: user, limit: limit)
-        source.purchases = purchases.reversed().filter { source.concerns($0) }
+        source.purchases = purchases.reversed().folded.filter { source.concerns($0) }
         let ledger = try db.ledger(of: user, limit: limit)
         source.ledger = ledger.reversed().filter { source.concerns($0) }
         source.isCut = [orders.count, purchases.count, ledger.count].contains(Int(limit))
@@ -67,7 +67,7 @@ struct ExplainSource: Sendable {
     private func concerns(_ entry: LedgerEntry) -> Bool {
         guard sku != nil else { return true }
         return orders.contains { $0.order.id.rawValue == entry.source.id }
-            || purchases.contains { $0.purchase.key(claimant: $0.user) == entry.source.id }
+            || purchases.contains { $0.key == entry.source.id }
     }
 
     private mutating func readTransfers(of user: ID<User>, from db: any Database) throws {

@@ -76,18 +76,20 @@ private struct ConsumptionQuestion: Sendable {
     }
 
     init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at now: Timestamp) throws {
-        guard let record = try db.storePurchase(subject.environment, subject.key),
-            let order = try record.order.flatMap({ try db.order($0) }),
+        // The store asked under the transaction's own id; what was given stands under the one that has the order.
+        guard let asked = try db.storePurchase(subject.environment, subject.key),
+            let record = try db.purchases(of: asked).first, let order = try record.order.flatMap({ try db.order($0) }),
             let sku = try record.sku.flatMap({ try db.sku($0) })
         else { return nil }
         self.order = order.id
-        transaction = record.purchase.transactionID
+        transaction = asked.purchase.transactionID
         askedAt = try db.job(job, at: now)?.createdAt ?? now
         // The catalogue and the customer may have changed their minds since.
         if let silence = try ConsumptionSilence(record, in: db) {
             answer = .failure(silence)
         } else {
-            answer = .success(try ConsumptionReport(record, order, sku: sku, in: db, at: now))
+            answer = .success(
+                try ConsumptionReport(record, order, asked: transaction, sku: sku, in: db, at: now))
         }
     }
 }

@@ -6,12 +6,15 @@ extension ConsumptionReport {
     private static let whole: Int64 = 100_000
 
     /// What is known of a purchase: whether it was given, and how much of it was used.
-    init(_ record: PurchaseRecord, _ order: Order, sku: SKU, in db: any Database, at now: Timestamp) throws {
+    ///
+    /// - Parameter id: of the transaction that the store asked about.
+    init(
+        _ record: PurchaseRecord, _ order: Order, asked id: String, sku: SKU, in db: any Database, at now: Timestamp
+    ) throws {
         let purchase = record.purchase
-        let key = purchase.key(claimant: record.user)
-        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
+        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: record.key)
         let booked = try db.booked(source, user: order.user, environment: purchase.environment)
-        let given = try Self.given(record, key: key, in: db, at: now)
+        let given = try Self.given(record, key: record.key, in: db, at: now)
         let isDelivered = !booked.isEmpty || given != nil
         let balances = try db.balances(of: order.user)[purchase.environment] ?? [:]
         let used =
@@ -19,7 +22,7 @@ extension ConsumptionReport {
             ? Self.used(purchase, given, at: now)
             : Self.spent(booked.mapValues(\.sum), of: balances)
         self.init(
-            environment: purchase.environment, bundleID: purchase.bundleID, transactionID: purchase.transactionID,
+            environment: purchase.environment, bundleID: purchase.bundleID, transactionID: id,
             isAutoRenewable: purchase.kind == .autoRenewable, isDelivered: isDelivered,
             percentage: isDelivered ? used : 0, preference: Preference(rawValue: sku.consumption.rawValue))
     }

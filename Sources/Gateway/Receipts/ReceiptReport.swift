@@ -58,7 +58,8 @@ extension ReceiptReport {
             let entries = Dictionary(receipt.entries.map { ($0.purchase.transactionID, $0) }) { first, _ in first }
             for subject in subjects {
                 if let user, try !db.holders(of: subject).contains(user) { continue }
-                let purchases = try db.storePurchases(subject.environment, original: subject.original).map(\.purchase)
+                let kept = try db.storePurchases(subject.environment, original: subject.original)
+                let purchases = kept.map(\.purchase)
                 let first = purchases.first { $0.transactionID == subject.original }?.purchasedAt
                 let rows = purchases.map { purchase in
                     let entry = entries[purchase.transactionID]
@@ -69,7 +70,7 @@ extension ReceiptReport {
                 let renewal = try db.subscription(subject.environment, original: subject.original, holder: nil)?.renewal
                 let state =
                     purchases.contains { $0.kind == .autoRenewable }
-                    ? SubscriptionState(purchases, renewal: renewal) : nil
+                    ? SubscriptionState(kept.folded.map(\.purchase), renewal: renewal) : nil
                 self.rows += rows.filter {
                     guard newestOnly, let state else { return true }
                     return $0.purchase.transactionID == state.current.transactionID

@@ -67,7 +67,7 @@ extension Settlement {
         let kept = try tx.storePurchases(subject.environment, original: subject.original)
         // What no SKU knows yet is granted as soon as one does.
         if kept.contains(where: { $0.sku == nil && $0.purchase.mayRun(at: now) }) { return true }
-        let keys = Set(kept.map { $0.purchase.key(claimant: $0.user) })
+        let keys = Set(kept.map(\.key))
         return EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.contains { entitlement in
             let grant = entitlement.grant
             guard grant.environment == subject.environment else { return false }
@@ -83,11 +83,12 @@ extension Settlement {
         }
     }
 
-    /// Whether the newest version of a transaction says that its store took it back.
+    /// Whether the newest version of a transaction, or another transaction of the same purchase, says that its store took
+    /// it back.
     private func isTakenBack(_ purchase: StorePurchase) throws -> Bool {
         let kept = try tx.storePurchase(purchase.environment, purchase.key(claimant: nil))?.purchase
         let newest = kept.map { $0.signedAt >= purchase.signedAt ? $0 : purchase } ?? purchase
-        return newest.revocation != nil
+        return try newest.revocation != nil || tx.isTakenBackElsewhere(newest)
     }
 
     /// Locks all whose entitlements claims may change, in an order that any two settlements share.
@@ -99,10 +100,10 @@ extension Settlement {
         for purchase in claims.map(\.purchase) {
             users.formUnion(try tx.holders(of: StoreSubject(purchase)))
             // Who first had it: units go back from there, whoever it belongs to by now.
-            let others = [
-                try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }, try tx.buyer(of: purchase),
-            ]
-            users.formUnion(others.compactMap { $0 })
+            users.formUnion(try tx.buyers(of: purchase))
+            if let named = try purchase.appAccountToken.flatMap({ try tx.user(appAccountToken: $0) }) {
+                users.insert(named)
+            }
         }
         for user in users.sorted() { try tx.lockUser(user) }
     }

@@ -13,11 +13,12 @@ extension Settlement {
         // In Xcode original transactions of several users have the same id.
         let known = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
             .filter { ($0.user == owner || purchase.environment != .xcode) && $0.sku != nil }
+        let periods = known.folded
         guard let account = known.first?.account else { return false }
         let subscription = try tx.ensureSubscription(
             ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
-        guard let state = SubscriptionState(known.map(\.purchase), renewal: subscription.renewal),
-            let current = known.first(where: { $0.purchase == state.current }), let code = current.sku,
+        guard let state = SubscriptionState(periods.map(\.purchase), renewal: subscription.renewal),
+            let current = periods.first(where: { $0.purchase == state.current }), let code = current.sku,
             let sku = try tx.sku(code)
         else { return false }
         func put(_ user: ID<User>, entitled: Bool) throws -> Bool {
@@ -91,6 +92,8 @@ extension StorePurchase {
     var revokedShare: Int64? {
         revocation.map { min(max($0.percentage ?? Order.wholeShare, 0), Order.wholeShare) }
     }
+
+    var revokedAt: Timestamp? { revocation.map { Timestamp($0.at.flooredSeconds) } }
 
     /// What Apple gave back of what it charged.
     func returned(of charged: Money?) -> Int64 {

@@ -13,7 +13,7 @@ extension Settlement {
         let subject = ConsumptionSubject(
             environment: purchase.environment, account: account, key: purchase.key(claimant: owner))
         guard let record = try tx.storePurchase(subject.environment, subject.key),
-            let order = try record.order.flatMap({ try tx.lockOrder($0) })
+            let order = try tx.purchases(of: record).first?.order.flatMap({ try tx.lockOrder($0) })
         else { return }
         guard now.rawValue - purchase.signedAt.flooredSeconds < Self.consumptionWindow else {
             return try note(order, "consumption.not_answered", "the question is older than 12 hours")

@@ -19,7 +19,7 @@ extension Settlement {
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
         let outcome = try place(claim, owner: owner, entitled: entitled)
-        try placeUnclaimed(like: claim, owner: owner, entitled: entitled)
+        try placeKept(like: claim, owner: owner, entitled: entitled)
         switch hold.right {
         case .none: return .anotherUser
         case .owner:
@@ -37,25 +37,34 @@ extension Settlement {
         }
     }
 
-    /// Gives what was kept of a subscription before anybody claimed it.
-    func placeUnclaimed(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
+    /// Gives what was kept of an original transaction and has no order yet.
+    ///
+    /// Nobody had claimed it, or it counted as another id of a purchase that it turned out not to be.
+    func placeKept(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
         let purchase = claim.purchase
-        guard purchase.kind == .autoRenewable, purchase.environment != .xcode else { return }
-        var isAny = false
-        for record in try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        where record.user == nil {
+        guard purchase.mayBeRestored else { return }
+        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        let ordered = kept.filter { $0.order != nil }
+        let waiting = kept.filter { record in
+            record.order == nil
+                && (record.user == nil
+                    || record.sku != nil && !ordered.contains { $0.purchase.isSame(as: record.purchase) })
+        }
+        guard !waiting.isEmpty else { return }
+        for record in waiting {
             let kept = PurchaseClaim(
                 purchase: record.purchase, account: record.account, evidence: nil, rules: claim.rules, fallback: nil)
             _ = try place(kept, owner: owner, entitled: entitled, regrades: false)
-            isAny = true
         }
-        guard isAny else { return }
-        _ = try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        if purchase.kind == .autoRenewable {
+            _ = try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        }
         try touch(owner)
     }
 
     /// Keeps the purchase, finds what it means, completes its order and grants.
     ///
+    /// A further id of a purchase that has its order already is kept beside it, and only what it says counts.
     /// - Parameter regrades: false where the caller regrades once for many of one original transaction.
     func place(
         _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true
@@ -63,29 +72,43 @@ extension Settlement {
         let key = claim.purchase.key(claimant: owner)
         let isNewer = try tx.keepPurchase(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
-        guard let record = try tx.storePurchase(claim.purchase.environment, key) else {
+        guard let kept = try tx.storePurchase(claim.purchase.environment, key) else {
             throw StoreError.corrupt("a purchase was not kept")
         }
-        let meant = try meaning(of: record, claim.fallback)
+        let purchases = try tx.purchases(of: kept)
+        let record = purchases.first ?? kept
         let isRevoked = record.purchase.revocation != nil
-        guard let (sku, days) = meant else {
-            if record.user == nil {
-                try tx.placePurchase(record.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
-                try tell(.purchaseUnmapped, record.purchase, owner: owner, sku: nil, order: nil)
+        guard let meant = try meaning(of: record, claim.fallback) else {
+            if kept.user == nil {
+                try tx.placePurchase(kept.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
+                try tell(.purchaseUnmapped, kept.purchase, owner: owner, sku: nil, order: nil)
             }
             return isRevoked ? .revoked : .unknownProduct
         }
-        if let order = record.order {
-            if isNewer { try fillPrice(record, order: order) }
-            if isNewer && isRevoked {
-                try followRevoked(record, key: key, owner: owner, order: order, claim, entitled: entitled)
-            } else if isNewer {
-                try follow(record, key: key, owner: owner, order: order, claim, entitled: entitled)
-            }
-            guard !isRevoked else { return .revoked }
-            return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order), isNew: false)
+        guard let order = record.order else {
+            return try placeFirst(
+                record, key: key, as: meant, owner: owner, claim, entitled: entitled, regrades: regrades)
         }
+        guard let code = meant.sku.code else { throw StoreError.corrupt("a SKU has no id") }
+        if kept.order == nil, kept.user != owner || kept.sku != code {
+            try tx.placePurchase(kept.purchase, key: key, user: owner, sku: code, days: meant.days, order: nil)
+        }
+        if isNewer {
+            for purchase in purchases { try follow(purchase, owner: owner, claim, entitled: entitled) }
+        }
+        guard !isRevoked else { return .revoked }
+        return .attached(
+            try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order), isNew: false)
+    }
+
+    /// Completes the order of a purchase that has none yet, and grants.
+    private func placeFirst(
+        _ record: PurchaseRecord, key: String, as meant: (sku: SKU, days: Int64?), owner: ID<User>,
+        _ claim: PurchaseClaim, entitled: Bool, regrades: Bool
+    ) throws -> ClaimOutcome {
+        let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
+        let isRevoked = record.purchase.revocation != nil
         let terms = sku.terms(for: record.purchase, days: days)
         let order = try complete(record, sku: code, terms: terms, owner: owner)
         try tx.placePurchase(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
@@ -188,123 +211,6 @@ extension Settlement {
                 _ = try tx.insertGrant(grant)
             }
             try giveSharers(purchase, order, rules: rules)
-        }
-    }
-
-    /// Brings the owner's entitlements in line with a purchase that has just been given or taken back.
-    private func regrade(
-        _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
-    ) throws {
-        if record.purchase.kind == .autoRenewable {
-            _ = try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-        }
-        try touch(owner)
-    }
-
-    /// A newer signed version of a purchase that is attached: a subscription's end can have moved, and what Apple had
-    /// taken back it can have given again.
-    private func follow(
-        _ record: PurchaseRecord, key: String, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim,
-        entitled: Bool
-    ) throws {
-        guard let order = try tx.lockOrder(id) else { return }
-        let returned = try giveBack(record.purchase, key: key, order: order)
-        let isReturned = !returned.isEmpty
-        if isReturned || order.revokedShare != nil {
-            try tx.setReturned(id, 0, share: nil)
-            try note(order, "order.reinstated", record.purchase.transactionID)
-            try audit(order, "order.reinstated", before: "revoked", after: record.purchase.transactionID)
-            try emit(.refundFailed, id)
-        }
-        if record.purchase.kind == .autoRenewable {
-            guard
-                try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-                    || isReturned
-            else { return }
-        } else if !isReturned {
-            return
-        }
-        for user in returned.subtracting([owner]).sorted() { try touch(user) }
-        try touch(owner)
-    }
-
-    /// Gives an order the price that its receipt did not tell, once the store has signed it.
-    private func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
-        guard let price = record.purchase.price, let order = try tx.lockOrder(id), order.charged == nil,
-            order.state == .paid
-        else { return }
-        try tx.setSignedPrice(price, of: id)
-        try audit(order, "order.priced", before: "", after: "\(record.purchase.transactionID) \(price)")
-        if let share = order.revokedShare {
-            try tx.setReturned(id, record.purchase.returned(of: price), share: share)
-        }
-    }
-
-    /// Gives again what a revocation took: the grants, and the units that were booked.
-    ///
-    /// - Returns: to whom.
-    private func giveBack(_ purchase: StorePurchase, key: String, order: Order) throws -> Set<ID<User>> {
-        var changed: Set<ID<User>> = []
-        for grant in try tx.grants(of: order.id)
-        where grant.source.kind == .appleTransaction && grant.revocation?.reason == .refund {
-            try tx.setGrant(grant.id, revocation: nil, suspended: grant.suspended)
-            changed.insert(grant.user)
-        }
-        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
-        for (unit, amount) in order.terms.units.sorted(by: { $0.key < $1.key }) {
-            guard let (sum, steps) = booked[unit], sum == 0 else { continue }
-            _ = try tx.book(
-                amount, unit: unit, user: order.user, environment: purchase.environment, source: source,
-                step: steps + 1, at: now)
-            changed.insert(order.user)
-        }
-        return changed
-    }
-
-    /// A newer signed version of a revoked purchase: Apple signs it anew at every question, and takes it back once.
-    private func followRevoked(
-        _ record: PurchaseRecord, key: String, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim,
-        entitled: Bool
-    ) throws {
-        guard try tx.lockOrder(id)?.revokedShare == record.purchase.revokedShare else {
-            try takeBack(record, key: key, order: id)
-            return try regrade(record, owner: owner, claim, entitled: entitled)
-        }
-        guard record.purchase.kind == .autoRenewable,
-            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-        else { return }
-        try touch(owner)
-    }
-
-    /// Takes back exactly what a transaction gave.
-    private func takeBack(_ record: PurchaseRecord, key: String, order id: ID<Order>) throws {
-        guard let order = try tx.lockOrder(id) else { return }
-        let returned = record.purchase.returned(of: order.charged)
-        try tx.setReturned(id, returned, share: record.purchase.revokedShare)
-        try note(order, "order.revoked", record.purchase.transactionID)
-        try audit(
-            order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
-        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-        // Units stay with who first had them, also when the purchase has moved since.
-        try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
-        var others: Set<ID<User>> = [order.user]
-        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
-            try tx.setGrant(
-                grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
-            others.insert(grant.user)
-        }
-        // The owner's turn comes when everything is regraded.
-        for user in others.subtracting([record.user ?? order.user]).sorted() { try touch(user) }
-        try emit(.refundSucceeded, id)
-    }
-
-    private func takeBackUnits(_ source: LedgerSource, owner: ID<User>, environment: Environment) throws {
-        for (unit, booked) in try tx.booked(source, user: owner, environment: environment) where booked.sum > 0 {
-            let balance = try tx.book(
-                -booked.sum, unit: unit, user: owner, environment: environment, source: source, step: booked.steps + 1,
-                at: now)
-            if balance < 0 { try emitOverdrawn(unit, balance, owner) }
         }
     }
 

@@ -28,7 +28,7 @@ extension Settlement {
                 let decided = try self.owner(of: purchase, claimant: known, token: token)
                 let entitled = try entitles(decided, word)
                 _ = try place(claim, owner: decided, entitled: entitled)
-                try placeUnclaimed(like: claim, owner: decided, entitled: entitled)
+                try placeKept(like: claim, owner: decided, entitled: entitled)
                 owner = decided
             } else {
                 try keepUnclaimed(claim)
@@ -48,10 +48,8 @@ extension Settlement {
     /// Whose state a statement may change.
     func users(of statement: StoreStatement) throws -> Set<ID<User>> {
         guard let subject = StoreSubject(statement) else { return [] }
-        let found = [
-            try token(of: statement), try statement.purchase.flatMap { try tx.buyer(of: $0) },
-        ]
-        return try tx.holders(of: subject).union(found.compactMap { $0 })
+        let buyers = try statement.purchase.map { try tx.buyers(of: $0) } ?? []
+        return try tx.holders(of: subject).union(buyers).union([token(of: statement)].compactMap { $0 })
     }
 
     private func token(of statement: StoreStatement) throws -> ID<User>? {

@@ -5,7 +5,7 @@ import Store
 extension Settlement {
     /// Gives a new sharer what every transaction of the original has given its owner, units excepted.
     func giveShare(of purchase: StorePurchase, to user: ID<User>, rules: TestPurchaseRules) throws {
-        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).folded
         var isGiven = false
         for record in kept {
             guard let id = record.order, let order = try tx.order(id) else { continue }
@@ -22,7 +22,7 @@ extension Settlement {
         }
         if isGiven { try touch(user) }
         let key = purchase.key(claimant: user)
-        if let record = kept.first(where: { $0.purchase.key(claimant: user) == key }), record.order != nil {
+        if let record = kept.first(where: { $0.key == key || $0.purchase.isSame(as: purchase) }), record.order != nil {
             try tell(.purchaseAttached, record.purchase, owner: user, sku: record.sku, order: record.order)
         }
     }
@@ -55,12 +55,12 @@ extension Settlement {
     func shown(_ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool) throws -> ClaimOutcome
     {
         guard case .attached(_, let isFresh) = outcome else { return outcome }
-        let key = claim.purchase.key(claimant: user)
-        guard let record = try tx.storePurchase(claim.purchase.environment, key), let order = record.order,
+        guard let kept = try tx.storePurchase(claim.purchase.environment, claim.purchase.key(claimant: user)),
+            let record = try tx.purchases(of: kept).first, let order = record.order,
             let sku = try record.sku.flatMap({ try tx.sku($0) })
         else { throw StoreError.corrupt("a shared purchase was not kept") }
         return .attached(
-            try describe(record, key: key, sku: sku, owner: user, order: order), isNew: isNew || isFresh)
+            try describe(kept, key: record.key, sku: sku, owner: user, order: order), isNew: isNew || isFresh)
     }
 }
 

@@ -48,7 +48,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     ) throws -> SubscriptionSnapshot? {
         let known = try db.storePurchases(record.environment, original: record.original)
             .filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
-        guard let state = SubscriptionState(known.map(\.purchase), renewal: record.renewal) else { return nil }
+        guard let state = SubscriptionState(known.folded.map(\.purchase), renewal: record.renewal) else { return nil }
         return SubscriptionSnapshot(record, state, known, at: now)
     }
 

@@ -75,7 +75,8 @@ struct VerifyReceiptBody: Encodable {
             fields["cancellation_reason"] = .text(String(revocation.reason ?? 0))
         }
         if purchase.isUpgraded { fields["is_upgraded"] = .text("true") }
-        if let item = row.entry?.webOrderLineItemID { fields["web_order_line_item_id"] = .text(String(item)) }
+        let item = purchase.webOrderLineItemID ?? row.entry?.purchase.webOrderLineItemID
+        fields["web_order_line_item_id"] = item.map(VerifyReceiptField.text)
         if let token = purchase.appAccountToken { fields["app_account_token"] = .text(token) }
         if purchase.offer?.type == "promotional", let offer = purchase.offer?.identifier {
             fields["promotional_offer_id"] = .text(offer)

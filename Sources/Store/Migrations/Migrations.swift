@@ -15,6 +15,7 @@ package enum Migrations {
         Migration(number: 12, name: "instrument claims", sql: instrumentClaims),
         Migration(number: 13, name: "payer addresses", sql: payerAddresses),
         Migration(number: 14, name: "answers by resource", sql: answersByResource),
+        Migration(number: 15, name: "restored purchases", sql: restoredPurchases),
         Migration(number: 16, name: "refunds and replay", sql: refundsAndReplay),
         Migration(number: 17, name: "money jobs", sql: moneyJobs),
     ]

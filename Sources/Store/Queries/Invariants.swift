@@ -17,6 +17,25 @@ extension Database {
 extension InvariantRule {
     package static let all = ofFacts + ofHolders
 
+    /// Whether the store took the purchase `p` back, under whichever of its ids.
+    static let isTakenBack = """
+        (p.revoked_at IS NOT NULL OR p.environment <> 'Xcode' AND p.expires_at IS NULL
+          AND p.kind NOT IN ('Consumable', 'Non-Renewing Subscription', 'Auto-Renewable Subscription')
+          AND EXISTS (SELECT 1 FROM purchases t WHERE t.environment = p.environment
+            AND t.original_transaction_id = p.original_transaction_id AND t.product_id = p.product_id
+            AND t.expires_at IS NULL AND t.revoked_at >= p.purchased_at
+            AND t.kind NOT IN ('Consumable', 'Non-Renewing Subscription', 'Auto-Renewable Subscription')))
+        """
+
+    /// Whether `t` is another transaction of the period that `p` is of.
+    private static let isSamePeriod = """
+        t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
+        AND t.product_id = p.product_id AND t.key <> p.key
+        AND CASE WHEN t.web_order_line_item_id IS NOT NULL AND p.web_order_line_item_id IS NOT NULL
+            THEN t.web_order_line_item_id = p.web_order_line_item_id
+            ELSE t.purchased_at / 1000 = p.purchased_at / 1000 END
+        """
+
     private static let ofFacts = [
         InvariantRule(
             invariant: 3, detail: "a payment's sums are not those of its refunds and disputes",
@@ -50,8 +69,12 @@ extension InvariantRule {
                         AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
                         AND (-n.is_upgraded, n.purchased_at, n.expires_at)
                             > (-p.is_upgraded, p.purchased_at, p.expires_at))
+                  AND NOT EXISTS (SELECT 1 FROM purchases t WHERE \(isSamePeriod)
+                      AND (CASE WHEN t.receipt IS NULL THEN 1 ELSE 0 END, t.signed_at)
+                          > (CASE WHEN p.receipt IS NULL THEN 1 ELSE 0 END, p.signed_at))
                   AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
-                       OR g.revoked_at IS NULL AND p.revoked_at IS NOT NULL)
+                       OR g.revoked_at IS NULL AND (p.revoked_at IS NOT NULL OR EXISTS (
+                           SELECT 1 FROM purchases t WHERE \(isSamePeriod) AND t.revoked_at IS NOT NULL)))
                 """),
         InvariantRule(
             invariant: 7, detail: "a payment or refund is in flight, and the job that sought its end has given up",
@@ -140,7 +163,7 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = p.user_id
-                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (p.revoked_at IS NULL)))
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) <> \(isTakenBack)))
                 """),
         InvariantRule(
             invariant: 2, detail: "a transaction credited more than once, or kept its credit after its revocation",

@@ -22,7 +22,7 @@ extension Database {
         arguments += [from, to]
         arguments += Self.made(Refund.self, from, to) + [from, to]
         arguments += Self.made(Dispute.self, from, to) + [from, to]
-        arguments += [from.rawValue * 1_000, to.rawValue * 1_000]
+        arguments += [from, to]
         for row in try rows(dayStatsQuery, arguments) {
             let place = StatsPlace(day: try row.int("day"), currency: try row.text("currency"))
             var stats =
@@ -52,7 +52,7 @@ private struct StatsPlace: Hashable {
     let currency: String
 }
 
-/// What a store charged and took back stands on the order and its purchase, what a provider did on payments.
+/// What a store charged and took back stands on the order, what a provider did on payments.
 private let dayStatsQuery = """
     SELECT 'opened' AS what, o.created_at / 86400 AS day, COALESCE(o.currency, o.charged_currency, '') AS currency,
         COUNT(*) AS n, 0 AS amount
@@ -78,9 +78,9 @@ private let dayStatsQuery = """
         AND d.id >= ? AND d.id < ? AND d.created_at >= ? AND d.created_at < ?
     GROUP BY 2, 3
     UNION ALL
-    SELECT 'returned', v.revoked_at / 86400000, o.charged_currency, 0, SUM(o.returned)
-    FROM purchases v JOIN orders o ON o.id = v.order_id
+    SELECT 'returned', o.returned_at / 86400, o.charged_currency, 0, SUM(o.returned)
+    FROM orders o
     WHERE o.environment = 'Production' AND o.charged_currency IS NOT NULL
-        AND v.revoked_at >= ? AND v.revoked_at < ?
+        AND o.returned_at >= ? AND o.returned_at < ?
     GROUP BY 2, 3
     """

@@ -21,7 +21,7 @@ package struct ReplayTable: Sendable {
             name: "orders", key: ["id"], condition: "origin = 'checkout'",
             reset: [
                 "state": "open", "paid_by": nil, "paid_at": nil, "closed_at": nil, "charged": nil,
-                "charged_currency": nil, "returned": 0, "revoked_share": nil,
+                "charged_currency": nil, "returned": 0, "returned_at": nil, "revoked_share": nil,
             ]),
         ReplayTable(
             name: "payments", key: ["id"], condition: "1 = 1",

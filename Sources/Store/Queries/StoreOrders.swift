@@ -45,9 +45,14 @@ extension Transaction {
 
     /// What a store gave back of an order.
     ///
-    /// - Parameter share: of its price, in thousandths of a percent; nil where it took nothing back.
-    package func setReturned(_ id: ID<Order>, _ returned: Int64, share: Int64?) throws(StoreError) {
-        try run("UPDATE orders SET returned = ?, revoked_share = ? WHERE id = ?", returned, share, id)
+    /// - Parameters:
+    ///   - share: of its price, in thousandths of a percent; nil where it took nothing back.
+    ///   - at: when that was; nil where it took nothing back.
+    package func setReturned(
+        _ id: ID<Order>, _ returned: Int64, share: Int64?, at: Timestamp?
+    ) throws(StoreError) {
+        try run(
+            "UPDATE orders SET returned = ?, revoked_share = ?, returned_at = ? WHERE id = ?", returned, share, at, id)
     }
 
     /// Writes a subscription's one grant, or what changed of it; the caller holds its owner's lock.

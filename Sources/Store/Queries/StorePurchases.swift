@@ -31,8 +31,8 @@ extension Database {
         """
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
-        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, receipt, user_id, sku, days, \
-        order_id
+        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, \
+        receipt, user_id, sku, days, order_id
         """
     }
 
@@ -47,11 +47,16 @@ extension Database {
     package func storePurchases(
         _ environment: Environment, original: String
     ) throws(StoreError) -> [PurchaseRecord] {
+        try storePurchases(
+            where: "environment = ? AND original_transaction_id = ?", [environment.rawValue, original])
+    }
+
+    /// Kept transactions by a condition of SQL, oldest first.
+    func storePurchases(
+        where condition: String, _ arguments: [any SQLBindable]
+    ) throws(StoreError) -> [PurchaseRecord] {
         try rows(
-            """
-            SELECT \(Self.purchaseColumns) FROM purchases WHERE environment = ? AND original_transaction_id = ?
-            ORDER BY purchased_at, key
-            """, [environment.rawValue, original]
+            "SELECT \(Self.purchaseColumns) FROM purchases WHERE \(condition) ORDER BY purchased_at, key", arguments
         ).map { row throws(StoreError) in try Self.purchase(row) }
     }
 
@@ -77,17 +82,6 @@ extension Database {
         try row(
             "SELECT user_id FROM purchase_owners WHERE environment = ? AND original_transaction_id = ?",
             environment.rawValue, original
-        )?.id("user_id")
-    }
-
-    /// Who has the order of a known transaction; ids in Xcode name no transaction by themselves.
-    package func buyer(of purchase: StorePurchase) throws(StoreError) -> ID<User>? {
-        guard purchase.environment != .xcode else { return nil }
-        return try row(
-            """
-            SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
-            WHERE p.environment = ? AND p.key = ?
-            """, purchase.environment.rawValue, purchase.transactionID
         )?.id("user_id")
     }
 
@@ -154,6 +148,7 @@ extension Database {
             revocation: revocation)
         purchase.offer = try row.optionalText("offer") == nil ? nil : try row.json("offer")
         purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
+        purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
         purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
         return PurchaseRecord(
             purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
@@ -194,8 +189,9 @@ extension Transaction {
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
-                revocation_percentage, offer, commitment_ends_at, receipt, evidence, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, receipt, evidence,
+                received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
@@ -210,6 +206,7 @@ extension Transaction {
                 revocation_reason = excluded.revocation_reason,
                 revocation_percentage = excluded.revocation_percentage, offer = excluded.offer,
                 commitment_ends_at = excluded.commitment_ends_at,
+                web_order_line_item_id = COALESCE(excluded.web_order_line_item_id, purchases.web_order_line_item_id),
                 evidence = COALESCE(excluded.evidence, purchases.evidence)
             WHERE (CASE WHEN excluded.receipt IS NULL THEN 1 ELSE 0 END, excluded.signed_at,
                     COALESCE(excluded.revoked_at, 0), excluded.is_upgraded, COALESCE(excluded.expires_at, 0))
@@ -221,7 +218,8 @@ extension Transaction {
             purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
-            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, purchase.receipt?.rawValue, evidence, now) == 1
+            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, purchase.webOrderLineItemID,
+            purchase.receipt?.rawValue, evidence, now) == 1
     }
 
     /// Binds an original transaction to its first claimant.

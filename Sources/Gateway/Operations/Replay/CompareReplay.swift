@@ -169,7 +169,7 @@ private struct PurchaseShape: Sendable, Equatable {
 
     init(_ record: PurchaseRecord, in db: any Database) throws {
         environment = record.purchase.environment
-        key = record.purchase.key(claimant: record.user)
+        key = record.key
         sku = record.sku
         let order = try record.order.flatMap { try db.order($0) }
         status = order?.status

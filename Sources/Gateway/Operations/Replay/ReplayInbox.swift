@@ -98,10 +98,13 @@ package struct ReplayInbox: Sendable {
     }
 
     /// Gives a kept purchase again to whoever it was given to, and takes it back again where its store has.
+    ///
+    /// What its further ids say is in it already.
     private func attach(_ step: ReplayStep) async throws {
         let read = try await source.read { db -> (PurchaseRecord, Order?, String)? in
             guard let environment = Environment(rawValue: step.subject),
-                let record = try db.storePurchase(environment, step.body), let owner = record.user
+                let kept = try db.storePurchase(environment, step.body), let owner = kept.user,
+                let record = try db.purchases(of: kept).first, record.key == kept.key
             else { return nil }
             let order = try record.order.flatMap { try db.order($0) }
             return (record, order, try db.externalUserID(owner) ?? "")
@@ -175,6 +178,7 @@ extension StorePurchase {
             appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
             isFamilyShared: isFamilyShared, revocation: revocation)
         (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
+        copy.webOrderLineItemID = webOrderLineItemID
         return copy
     }
 }
