@@ -41,4 +41,30 @@ struct RestoredPurchaseRouteTests {
             #expect(orders.map { $0.text("status") } == ["refunded"])
         }
     }
+
+    @Test(arguments: TestEngine.allCases)
+    func `what was bought again is owned once the first one is refunded`(_ engine: TestEngine) async throws {
+        try await withPurchaseCounter(on: engine) { counter, apple in
+            let token = try await counter.token()
+            let lives = (0..<2).map { _ in apple.sale("com.example.life", AppleSale.nonConsumable) }
+            let answers = try await lives.asyncMap {
+                try await counter.post(PurchasePath.attach, token, $0.body()).data
+            }
+            #expect(answers.map { $0["active"] } == [.bool(true), .bool(false)])
+            let refund = lives[0].signedAgain(after: 600) { $0.revoked = $0.signed }
+            #expect(try await Self.notify("REFUND", refund, counter, apple).status == 200)
+            let status = try await counter.get(PurchasePath.status, token).data
+            #expect(status["active"] == .bool(true) && status["perpetual"] == .bool(true))
+            let order = try await counter.get("/v1/public/orders/\(answers[1].text("order_id"))", token).data
+            #expect(order.text("status") == "paid" && order["timeline"].elements.last?.text("type") == "order.granted")
+        }
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Value>(_ make: (Element) async throws -> Value) async rethrows -> [Value] {
+        var made: [Value] = []
+        for element in self { made.append(try await make(element)) }
+        return made
+    }
 }

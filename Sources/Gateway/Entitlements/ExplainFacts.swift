@@ -64,6 +64,7 @@ struct Explainer {
         case "order.closed": return words.orderClosed(date)
         case "order.revoked": return words.takenBackByStore(name(order.sku), order.revokedShare, date)
         case "order.reinstated": return words.reinstatedByStore(name(order.sku), date)
+        case "order.granted": return words.givenAfterAll(name(order.sku), date)
         case "refund.created", "refund.adopted": return words.refundStarted(refund, date)
         case "refund.succeeded": return words.refundDone(refund, date)
         case "refund.failed", "refund.reversed": return words.refundFailed(refund, date)

@@ -43,6 +43,12 @@ extension ExplainWords {
         pick("On \(date), Apple reinstated the purchase of “\(item)”.", "\(date),Apple 恢复了“\(item)”的购买。")
     }
 
+    func givenAfterAll(_ item: String, _ date: String) -> String {
+        pick(
+            "On \(date), “\(item)” was given after all, as nothing else gives it any more.",
+            "\(date),因已无其他来源,补发“\(item)”。")
+    }
+
     func movedHere(_ item: String, _ date: String) -> String {
         pick(
             "On \(date), the purchase of “\(item)” came to this account from another one.",

@@ -65,6 +65,10 @@ extension Gateway {
             guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
+            // A gift goes; what was bought beside it stays.
+            if current.order == nil {
+                _ = try settlement.giveHeld(current.sku, in: current.environment, to: current.user)
+            }
             let before = current.revocation.map { "revoked by a \($0.reason.rawValue)" } ?? "good"
             try settlement.audit(
                 subject: current.user.rawValue, "grant.revoked", before: "\(id) \(current.sku.rawValue) \(before)",

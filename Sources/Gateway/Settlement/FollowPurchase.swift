@@ -117,6 +117,9 @@ extension Settlement {
                 grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
             others.insert(grant.user)
         }
+        for user in others.sorted() where order.terms.kind == .nonConsumable {
+            _ = try giveHeld(order.sku, in: order.environment, to: user)
+        }
         // The owner's turn comes when everything is regraded.
         for user in others.subtracting([record.user ?? order.user]).sorted() { try touch(user) }
         try emit(.refundSucceeded, id)
@@ -129,5 +132,32 @@ extension Settlement {
                 at: now)
             if balance < 0 { try emitOverdrawn(unit, balance, owner) }
         }
+    }
+
+    /// Gives what a user bought again and was not given, because it was owned already, once nothing else gives it.
+    ///
+    /// What was held beside something that lasts for ever lasts as long. The caller holds the user's lock and touches
+    /// the user.
+    /// - Returns: whether there was anything to give.
+    func giveHeld(_ sku: SKUCode, in environment: Environment, to user: ID<User>) throws -> Bool {
+        guard try !owns(sku, user, in: environment, besides: nil) else { return false }
+        // An admin who took a purchase back has decided about this user and this SKU.
+        let isDecided = try tx.grants(of: user).contains {
+            $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.order != nil
+                && $0.revocation?.reason == .admin
+        }
+        guard !isDecided else { return false }
+        for record in try tx.heldPurchases(of: user, sku, in: environment)
+        where try !tx.isTakenBackElsewhere(record.purchase) {
+            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }),
+                let grant = record.purchase.grant(
+                    ids.make(), to: user, key: record.key, order: order, entitled: true, rules: .unbounded)
+            else { continue }
+            _ = try tx.insertGrant(grant)
+            try note(order, "order.granted", record.purchase.transactionID)
+            try audit(order, "order.granted", before: "held", after: record.purchase.transactionID)
+            return true
+        }
+        return false
     }
 }

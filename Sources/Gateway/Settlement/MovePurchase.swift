@@ -49,6 +49,11 @@ extension Settlement {
         try tx.dropShare(of: subject, with: new)
         try tx.movePurchases(subject.environment, original: subject.original, from: old, to: new, at: now)
         try tellTransfer(of: subject, from: old, to: new)
+        // What was held beside it stands alone now, and what was held itself may stand alone where it went.
+        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        for sku in Set(kept.filter { !$0.purchase.isPeriod }.compactMap(\.sku)).sorted() {
+            for user in [old, new] { _ = try giveHeld(sku, in: subject.environment, to: user) }
+        }
         try touch(old)
         try touch(new)
     }

@@ -32,6 +32,9 @@ extension Settlement {
             try tx.setGrant(grant.id, revocation: revocation, suspended: standing.isSuspended)
             changed = true
         }
+        if changed && order.terms.kind == .nonConsumable {
+            _ = try giveHeld(order.sku, in: order.environment, to: order.user)
+        }
         let credited = try credit(order.gives(standing) ? order.terms.units : [:], order)
         if changed || credited { try touch(order.user) }
     }

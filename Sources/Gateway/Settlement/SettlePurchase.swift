@@ -97,6 +97,8 @@ extension Settlement {
             for purchase in purchases { try follow(purchase, owner: owner, claim, entitled: entitled) }
         }
         guard !isRevoked else { return .revoked }
+        let isForGood = record.purchase.skuKind ?? meant.sku.kind == .nonConsumable
+        if isForGood, try giveHeld(code, in: record.purchase.environment, to: owner) { try touch(owner) }
         return .attached(
             try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order), isNew: false)
     }

@@ -159,11 +159,26 @@ extension InvariantRule {
                 SELECT p.key AS subject FROM purchases p
                 WHERE p.order_id IS NOT NULL AND p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
                   AND NOT EXISTS (SELECT 1 FROM order_anomalies a
-                      WHERE a.order_id = p.order_id AND a.anomaly IN ('duplicate_ownership', 'kind_mismatch'))
+                      WHERE a.order_id = p.order_id AND (a.anomaly = 'kind_mismatch'
+                        OR a.anomaly = 'duplicate_ownership' AND NOT EXISTS (SELECT 1 FROM grants h
+                            WHERE h.source_kind = 'apple_transaction' AND h.environment = p.environment
+                              AND h.source_id = p.key AND h.user_id = p.user_id)))
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = p.user_id
                         AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) <> \(isTakenBack)))
+                """),
+        InvariantRule(
+            invariant: 2, detail: "something was bought again and is held, and nothing else gives it any more",
+            sql: """
+                SELECT p.key AS subject FROM purchases p JOIN order_anomalies a
+                  ON a.order_id = p.order_id AND a.anomaly = 'duplicate_ownership'
+                WHERE p.user_id IS NOT NULL AND NOT \(isTakenBack)
+                  AND NOT EXISTS (SELECT 1 FROM grants g
+                      WHERE g.user_id = p.user_id AND g.sku = p.sku AND g.environment = p.environment
+                        AND (g.source_kind = 'apple_transaction' AND g.source_id = p.key
+                          OR g.perpetual = 1 AND (g.revoked_at IS NULL
+                            OR g.revoked_by = 'admin' AND g.order_id IS NOT NULL)))
                 """),
         InvariantRule(
             invariant: 2, detail: "a transaction credited more than once, or kept its credit after its revocation",

@@ -48,6 +48,21 @@ extension Database {
         }
         return try storePurchases(where: condition, arguments)
     }
+
+    /// What a user bought of a SKU and was not given, because it was owned already, oldest first.
+    package func heldPurchases(
+        of user: ID<User>, _ sku: SKUCode, in environment: Environment
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try storePurchases(
+            where: """
+                user_id = ? AND environment = ? AND sku = ? AND revoked_at IS NULL
+                  AND EXISTS (SELECT 1 FROM order_anomalies a
+                      WHERE a.order_id = purchases.order_id AND a.anomaly = 'duplicate_ownership')
+                  AND NOT EXISTS (SELECT 1 FROM grants g
+                      WHERE g.source_kind = 'apple_transaction' AND g.environment = purchases.environment
+                        AND g.source_id = purchases.key AND g.user_id = purchases.user_id)
+                """, [user, environment.rawValue, sku])
+    }
 }
 
 extension PurchaseRecord {
