@@ -84,7 +84,7 @@ package struct AppleDesk: Sendable {
         ]
         """
 
-    init(_ desk: Desk, _ setup: AppleDeskSetup) async throws {
+    package init(_ desk: Desk, _ setup: AppleDeskSetup) async throws {
         self.desk = desk
         let base = desk.gateway
         let id = try AccountID.test("apple-iap")

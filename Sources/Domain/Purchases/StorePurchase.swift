@@ -14,6 +14,8 @@ public struct StorePurchase: Sendable, Equatable, Codable {
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
         public let percentage: Int64?
+        /// When the receipt was signed that alone says so; nil where the store signed it of the transaction itself.
+        public var receiptSignedAt: Int64?
 
         public init(at: Int64, reason: Int64?, percentage: Int64?) {
             self.at = at

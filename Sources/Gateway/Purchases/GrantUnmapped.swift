@@ -30,7 +30,7 @@ extension Gateway {
             guard let last = page.last else { return isWhole }
             for record in page {
                 guard let owner = record.user else { continue }
-                let rules = (registry[record.account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
+                let rules = registry.word(of: record.account).rules
                 let claim = PurchaseClaim(
                     purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
                 do throws(GatewayError) {

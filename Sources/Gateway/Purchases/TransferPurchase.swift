@@ -22,7 +22,7 @@ extension Gateway {
     package func transferPurchase(
         _ original: String, to user: ExternalUserID, environment: Environment?, context: CallContext
     ) async throws(GatewayError) -> TransferredPurchase {
-        let (ids, now, registry) = (ids, time.now, registry)
+        let (ids, now) = (ids, time.now)
         let cause = Cause(actor: context.actor, requestID: context.requestID)
         return try await settle(cause) { settlement in
             let tx = settlement.tx
@@ -39,7 +39,7 @@ extension Gateway {
                     _ = try tx.bindPurchase(subject, to: target, at: now)
                     try settlement.tellTransfer(of: subject, from: nil, to: target)
                 }
-                try settlement.settleKept(subject, for: target, name: user.rawValue, registry)
+                try settlement.settleKept(subject, for: target, name: user.rawValue)
                 try tx.bind(context, to: original)
             }
             return TransferredPurchase(
@@ -67,9 +67,7 @@ extension Settlement {
     }
 
     /// Settles what was kept of an original transaction for its new owner; the caller holds the owner's lock.
-    fileprivate func settleKept(
-        _ subject: StoreSubject, for owner: ID<User>, name: String, _ registry: ProviderRegistry
-    ) throws {
+    fileprivate func settleKept(_ subject: StoreSubject, for owner: ID<User>, name: String) throws {
         try tx.claimSubscription(subject, for: owner)
         let kept = try tx.storePurchases(subject.environment, original: subject.original)
         for record in kept where record.user == nil {

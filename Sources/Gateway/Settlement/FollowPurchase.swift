@@ -141,17 +141,18 @@ extension Settlement {
     /// - Returns: whether there was anything to give.
     func giveHeld(_ sku: SKUCode, in environment: Environment, to user: ID<User>) throws -> Bool {
         guard try !owns(sku, user, in: environment, besides: nil) else { return false }
-        // An admin who took a purchase back has decided about this user and this SKU.
-        let isDecided = try tx.grants(of: user).contains {
+        // An admin who took a purchase back has decided about this user and all that the user had bought of this SKU.
+        let decided = try tx.grants(of: user).filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.order != nil
                 && $0.revocation?.reason == .admin
-        }
-        guard !isDecided else { return false }
+        }.compactMap(\.revocation?.at).max()
         for record in try tx.heldPurchases(of: user, sku, in: environment)
-        where try !tx.isTakenBackElsewhere(record.purchase) {
-            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }),
+        where decided.map({ $0 < record.purchase.purchased }) ?? true {
+            let rules = registry.word(of: record.account).rules
+            let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
+            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }), order.revokedShare == nil,
                 let grant = record.purchase.grant(
-                    ids.make(), to: user, key: record.key, order: order, entitled: true, rules: .unbounded)
+                    ids.make(), to: user, key: record.key, order: order, entitled: entitled, rules: rules)
             else { continue }
             _ = try tx.insertGrant(grant)
             try note(order, "order.granted", record.purchase.transactionID)

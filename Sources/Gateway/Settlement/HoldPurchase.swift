@@ -32,7 +32,7 @@ extension Settlement {
         guard token == nil || token == claimant else { return PurchaseHold(owner: owner, right: .none) }
         let sharers = try tx.sharers(of: subject)
         if sharers.contains(claimant) { return PurchaseHold(owner: owner, right: .sharer) }
-        guard mayChangeHands, token == nil, try !isTakenBack(purchase), try !tx.isErased(owner),
+        guard mayChangeHands, token == nil, try !tx.isTakenBack(purchase), try !tx.isErased(owner),
             try signedOwner(of: subject) == nil
         else { return PurchaseHold(owner: owner, right: .none) }
         if try mayMove(purchase, from: owner) {
@@ -83,27 +83,24 @@ extension Settlement {
         }
     }
 
-    /// Whether the newest version of a transaction, or another transaction of the same purchase, says that its store took
-    /// it back.
-    private func isTakenBack(_ purchase: StorePurchase) throws -> Bool {
-        let kept = try tx.storePurchase(purchase.environment, purchase.key(claimant: nil))?.purchase
-        let newest = kept.map { $0.signedAt >= purchase.signedAt ? $0 : purchase } ?? purchase
-        return try newest.revocation != nil || tx.isTakenBackElsewhere(newest)
-    }
-
     /// Locks all whose entitlements claims may change, in an order that any two settlements share.
     ///
     /// The original transactions come first: whoever holds one of them knows who its holders are.
     func lockHolders(of claims: [PurchaseClaim], claimant: ID<User>) throws {
         try lock(claims.map { StoreSubject($0.purchase) })
         var users: Set<ID<User>> = [claimant]
+        var asked: Set<[String]> = []
         for purchase in claims.map(\.purchase) {
-            users.formUnion(try tx.holders(of: StoreSubject(purchase)))
-            // Who first had it: units go back from there, whoever it belongs to by now.
-            users.formUnion(try tx.buyers(of: purchase))
             if let named = try purchase.appAccountToken.flatMap({ try tx.user(appAccountToken: $0) }) {
                 users.insert(named)
             }
+            let subject = StoreSubject(purchase)
+            guard asked.insert([subject.environment.rawValue, subject.original, purchase.productID]).inserted else {
+                continue
+            }
+            users.formUnion(try tx.holders(of: subject))
+            // Who first had it: units go back from there, whoever it belongs to by now.
+            users.formUnion(try tx.buyers(of: purchase))
         }
         for user in users.sorted() { try tx.lockUser(user) }
     }

@@ -70,8 +70,6 @@ extension Settlement {
 extension TestPurchaseRules {
     /// Where the account that verified a purchase is configured no longer, only real purchases count.
     static let worthless = TestPurchaseRules(entitled: .none, maxHours: 0)
-
-    static let unbounded = TestPurchaseRules(entitled: .all, maxHours: 0)
 }
 
 extension StorePurchase {

@@ -44,11 +44,9 @@ extension Settlement {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
         let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        let ordered = kept.filter { $0.order != nil }
-        let waiting = kept.filter { record in
-            record.order == nil
-                && (record.user == nil
-                    || record.sku != nil && !ordered.contains { $0.purchase.isSame(as: record.purchase) })
+        let waiting = kept.byPurchase.flatMap { group in
+            let isPlaced = group.contains { $0.order != nil }
+            return group.filter { $0.order == nil && ($0.user == nil || $0.sku != nil && !isPlaced) }
         }
         guard !waiting.isEmpty else { return }
         for record in waiting {

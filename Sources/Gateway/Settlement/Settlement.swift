@@ -24,6 +24,7 @@ struct Settlement {
     let ids: IDSource
     let now: Timestamp
     let policies: OrderPolicies
+    let registry: ProviderRegistry
     var cause: Cause
     var ownership = OwnershipRules()
     var followUps: [FollowUp] = []
@@ -93,10 +94,11 @@ extension Gateway {
     func settle<T: Sendable>(
         _ cause: Cause, _ body: @escaping @Sendable (inout Settlement) throws -> T
     ) async throws(GatewayError) -> T {
-        let (ids, now, policies, ownership) = (ids, time.now, settings.policies, settings.ownership)
+        let (ids, now, registry) = (ids, time.now, registry)
+        let (policies, ownership) = (settings.policies, settings.ownership)
         let (result, followUps) = try await write { tx in
             var settlement = Settlement(
-                tx: tx, ids: ids, now: now, policies: policies, cause: cause, ownership: ownership)
+                tx: tx, ids: ids, now: now, policies: policies, registry: registry, cause: cause, ownership: ownership)
             let result = try body(&settlement)
             return (result, settlement.followUps)
         }

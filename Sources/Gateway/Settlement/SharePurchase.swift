@@ -21,8 +21,9 @@ extension Settlement {
             }
         }
         if isGiven { try touch(user) }
-        let key = purchase.key(claimant: user)
-        if let record = kept.first(where: { $0.key == key || $0.purchase.isSame(as: purchase) }), record.order != nil {
+        if let claimed = try tx.storePurchase(purchase.environment, purchase.key(claimant: user)),
+            let record = try tx.purchases(of: claimed).first, record.order != nil
+        {
             try tell(.purchaseAttached, record.purchase, owner: user, sku: record.sku, order: record.order)
         }
     }

@@ -17,16 +17,6 @@ extension Database {
 extension InvariantRule {
     package static let all = ofFacts + ofHolders
 
-    /// Whether the store took the purchase `p` back, under whichever of its ids.
-    static let isTakenBack = """
-        (p.revoked_at IS NOT NULL OR p.environment <> 'Xcode' AND p.expires_at IS NULL
-          AND p.kind NOT IN ('Consumable', 'Non-Renewing Subscription', 'Auto-Renewable Subscription')
-          AND EXISTS (SELECT 1 FROM purchases t WHERE t.environment = p.environment
-            AND t.original_transaction_id = p.original_transaction_id AND t.product_id = p.product_id
-            AND t.expires_at IS NULL AND t.revoked_at >= p.purchased_at
-            AND t.kind NOT IN ('Consumable', 'Non-Renewing Subscription', 'Auto-Renewable Subscription')))
-        """
-
     /// Whether `t` is another transaction of the period that `p` is of.
     private static let isSamePeriod = """
         t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
@@ -156,8 +146,8 @@ extension InvariantRule {
         InvariantRule(
             invariant: 2, detail: "an attached purchase gave nothing, or a revoked one still gives",
             sql: """
-                SELECT p.key AS subject FROM purchases p
-                WHERE p.order_id IS NOT NULL AND p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
+                SELECT p.key AS subject FROM purchases p JOIN orders o ON o.id = p.order_id
+                WHERE p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
                   AND NOT EXISTS (SELECT 1 FROM order_anomalies a
                       WHERE a.order_id = p.order_id AND (a.anomaly = 'kind_mismatch'
                         OR a.anomaly = 'duplicate_ownership' AND NOT EXISTS (SELECT 1 FROM grants h
@@ -166,29 +156,47 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = p.user_id
-                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) <> \(isTakenBack)))
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (o.revoked_share IS NULL)))
+                """),
+        InvariantRule(
+            invariant: 2, detail: "a store revoked a transaction, and no order of its purchase knows",
+            sql: """
+                SELECT p.key AS subject FROM purchases p
+                WHERE p.revoked_at IS NOT NULL AND p.sku IS NOT NULL AND p.user_id IS NOT NULL
+                  AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = p.order_id AND o.revoked_share IS NOT NULL)
+                  AND (p.order_id IS NOT NULL OR NOT EXISTS (
+                      SELECT 1 FROM purchases t JOIN orders o ON o.id = t.order_id
+                      WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
+                        AND t.product_id = p.product_id AND o.revoked_share IS NOT NULL))
+                  AND NOT EXISTS (SELECT 1 FROM purchases t
+                      WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
+                        AND t.product_id = p.product_id AND t.receipt IS NULL AND t.revoked_at IS NULL
+                        AND (p.receipt IS NOT NULL OR p.receipt_revoked_at = p.revoked_at)
+                        AND t.signed_at >= COALESCE(p.receipt_signed_at, p.signed_at)
+                        AND t.purchased_at <= p.revoked_at)
                 """),
         InvariantRule(
             invariant: 2, detail: "something was bought again and is held, and nothing else gives it any more",
             sql: """
-                SELECT p.key AS subject FROM purchases p JOIN order_anomalies a
-                  ON a.order_id = p.order_id AND a.anomaly = 'duplicate_ownership'
-                WHERE p.user_id IS NOT NULL AND NOT \(isTakenBack)
+                SELECT p.key AS subject FROM order_anomalies a JOIN purchases p ON p.order_id = a.order_id
+                JOIN orders o ON o.id = a.order_id
+                WHERE a.anomaly = 'duplicate_ownership' AND p.user_id IS NOT NULL AND o.revoked_share IS NULL
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.user_id = p.user_id AND g.sku = p.sku AND g.environment = p.environment
                         AND (g.source_kind = 'apple_transaction' AND g.source_id = p.key
-                          OR g.perpetual = 1 AND (g.revoked_at IS NULL
-                            OR g.revoked_by = 'admin' AND g.order_id IS NOT NULL)))
+                          OR g.perpetual = 1 AND (g.revoked_at IS NULL OR g.revoked_by = 'admin'
+                            AND g.order_id IS NOT NULL AND g.revoked_at >= p.purchased_at / 1000)))
                 """),
         InvariantRule(
             invariant: 2, detail: "a transaction credited more than once, or kept its credit after its revocation",
             sql: """
                 SELECT l.source_id AS subject FROM ledger l JOIN purchases p
                   ON p.environment = l.environment AND p.key = l.source_id
+                JOIN orders o ON o.id = p.order_id
                 WHERE l.source_kind = 'apple_transaction'
-                GROUP BY l.environment, l.source_id, l.unit, p.revoked_at
-                HAVING p.revoked_at IS NOT NULL AND SUM(l.delta) <> 0
-                    OR p.revoked_at IS NULL AND SUM(l.delta) <> MAX(l.delta)
+                GROUP BY l.environment, l.source_id, l.unit, o.revoked_share
+                HAVING o.revoked_share IS NOT NULL AND SUM(l.delta) <> 0
+                    OR o.revoked_share IS NULL AND SUM(l.delta) <> MAX(l.delta)
                 """),
         InvariantRule(
             invariant: 9, detail: "a subject's events are not numbered in their order",

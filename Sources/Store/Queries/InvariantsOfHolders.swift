@@ -51,15 +51,16 @@ extension InvariantRule {
         InvariantRule(
             invariant: 2, detail: "a shared purchase gave a sharer nothing, or a revoked one still gives",
             sql: """
-                SELECT p.key AS subject FROM purchases p JOIN purchase_shares s
+                SELECT p.key AS subject FROM purchases p JOIN orders o ON o.id = p.order_id
+                JOIN purchase_shares s
                   ON s.environment = p.environment AND s.original_transaction_id = p.original_transaction_id
-                WHERE p.order_id IS NOT NULL AND p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
+                WHERE p.kind IN ('Non-Renewing Subscription', 'Non-Consumable')
                   AND NOT EXISTS (SELECT 1 FROM order_anomalies a
                       WHERE a.order_id = p.order_id AND a.anomaly = 'kind_mismatch')
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = s.user_id
-                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) <> \(isTakenBack)))
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (o.revoked_share IS NULL)))
                 """),
         InvariantRule(
             invariant: 2, detail: "a shared subscription gave a sharer another grant than its owner",

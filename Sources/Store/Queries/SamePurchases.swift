@@ -8,17 +8,33 @@ extension Database {
     /// That is one purchase, the transaction's own where none of them has an order yet. An earlier release made an order
     /// of every id: there each of them stands, the transaction's own first.
     package func purchases(of kept: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
-        let others = try others(like: kept.purchase)
-        guard !others.isEmpty else { return [kept] }
-        let ordered = ([kept] + others.filter { $0.purchase.isSame(as: kept.purchase) }).filter { $0.order != nil }
-        return (ordered.isEmpty ? [kept] : ordered).map { one in
-            one.joined(with: ([kept] + others).filter { $0.isAnotherTransaction(of: one) })
+        let known = try transactions(like: kept.purchase)
+        guard known.count > 1, let group = known.byPurchase.first(where: { $0.contains { $0.key == kept.key } }) else {
+            return [kept]
+        }
+        let ordered = group.filter { $0.order != nil }
+        guard !ordered.isEmpty else { return [kept.joined(with: group)] }
+        return (ordered.filter { $0.key == kept.key } + ordered.filter { $0.key != kept.key }).map {
+            $0.joined(with: group)
         }
     }
 
-    /// Whether any other transaction of the same purchase says that its store took it back.
-    package func isTakenBackElsewhere(_ purchase: StorePurchase) throws(StoreError) -> Bool {
-        try others(like: purchase).contains { $0.purchase.revocation != nil && $0.purchase.isSame(as: purchase) }
+    /// Whether a store took a purchase back, as a claim of it and all that is kept of it say.
+    package func isTakenBack(_ claimed: StorePurchase) throws(StoreError) -> Bool {
+        let kept =
+            claimed.mayBeRestored
+            ? try transactions(like: claimed)
+            : [try storePurchase(claimed.environment, claimed.key(claimant: nil))].compactMap(\.self)
+        var known = kept.map { (purchase: $0.purchase, hasOrder: $0.order != nil) }
+        var own = (purchase: claimed, hasOrder: false)
+        if let place = known.firstIndex(where: { $0.purchase.transactionID == claimed.transactionID }) {
+            let before = known.remove(at: place)
+            own = (before.purchase.signedAt >= claimed.signedAt ? before.purchase : claimed, before.hasOrder)
+        }
+        let group = (known + [own]).groupedByPurchase({ $0.purchase }, hasOrder: { $0.hasOrder })
+            .first { $0.contains { $0.purchase.transactionID == claimed.transactionID } }
+        let others = (group ?? []).map(\.purchase).filter { $0.transactionID != claimed.transactionID }
+        return own.purchase.joined(with: others).revocation != nil
     }
 
     /// Who has orders of the same product and original transaction.
@@ -34,19 +50,12 @@ extension Database {
         ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// The kept transactions with another id that may be of the same purchase, oldest first.
-    private func others(like purchase: StorePurchase) throws(StoreError) -> [PurchaseRecord] {
+    /// The kept transactions that may be of the same purchase, oldest first.
+    private func transactions(like purchase: StorePurchase) throws(StoreError) -> [PurchaseRecord] {
         guard purchase.mayBeRestored else { return [] }
-        var condition = "environment = ? AND original_transaction_id = ? AND product_id = ? AND transaction_id <> ?"
-        var arguments: [any SQLBindable] = [
-            purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID, purchase.transactionID,
-        ]
-        if purchase.isPeriod {
-            let second = purchase.purchased.rawValue * 1_000
-            condition += " AND (purchased_at BETWEEN ? AND ? OR web_order_line_item_id = ?)"
-            arguments += [second, second + 999, purchase.webOrderLineItemID]
-        }
-        return try storePurchases(where: condition, arguments)
+        return try storePurchases(
+            where: "environment = ? AND original_transaction_id = ? AND product_id = ?",
+            [purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID])
     }
 
     /// What a user bought of a SKU and was not given, because it was owned already, oldest first.
@@ -55,7 +64,7 @@ extension Database {
     ) throws(StoreError) -> [PurchaseRecord] {
         try storePurchases(
             where: """
-                user_id = ? AND environment = ? AND sku = ? AND revoked_at IS NULL
+                user_id = ? AND environment = ? AND sku = ?
                   AND EXISTS (SELECT 1 FROM order_anomalies a
                       WHERE a.order_id = purchases.order_id AND a.anomaly = 'duplicate_ownership')
                   AND NOT EXISTS (SELECT 1 FROM grants g
@@ -69,38 +78,28 @@ extension PurchaseRecord {
     /// What names it among the kept purchases, and as the source of what it gave.
     package var key: String { purchase.key(claimant: user) }
 
-    fileprivate func isAnotherTransaction(of other: PurchaseRecord) -> Bool {
-        purchase.transactionID != other.purchase.transactionID && purchase.isSame(as: other.purchase)
-    }
-
-    /// This record with its purchase as other transactions tell it, too.
-    fileprivate func joined(with others: [PurchaseRecord]) -> PurchaseRecord {
+    /// This record with its purchase as the other transactions of the same one tell it, too.
+    ///
+    /// What has an order of its own has a price of its own.
+    fileprivate func joined(with group: [PurchaseRecord]) -> PurchaseRecord {
+        let others = group.filter { $0.key != key }
         guard !others.isEmpty else { return self }
+        let priced = others.first { $0.order == nil && $0.purchase.priceMilliunits != nil }
+        let told = priced.map { purchase.priced(like: $0.purchase) } ?? purchase
         return PurchaseRecord(
-            purchase: purchase.joined(with: others.map(\.purchase)), account: account, user: user, sku: sku, days: days,
+            purchase: told.joined(with: others.map(\.purchase)), account: account, user: user, sku: sku, days: days,
             order: order)
     }
 }
 
 extension [PurchaseRecord] {
-    /// One record for each purchase, as all its transactions here tell it, in the order of the first of them.
+    /// All transactions of one purchase each, oldest first.
+    package var byPurchase: [[PurchaseRecord]] { groupedByPurchase({ $0.purchase }, hasOrder: { $0.order != nil }) }
+
+    /// One record for each purchase, as all its transactions here tell it, oldest first.
     ///
     /// It is the one that has an order, where any has.
     package var folded: [PurchaseRecord] {
-        var groups: [[PurchaseRecord]] = []
-        var places: [String: [Int]] = [:]
-        for record in self {
-            let traits = record.purchase.traits
-            let known = traits.lazy.flatMap { places[$0] ?? [] }
-                .first { group in groups[group].contains { $0.isAnotherTransaction(of: record) } }
-            if let known {
-                let leads = record.order != nil && groups[known].allSatisfy { $0.order == nil }
-                groups[known].insert(record, at: leads ? 0 : groups[known].count)
-            } else {
-                groups.append([record])
-            }
-            for trait in traits { places[trait, default: []].append(known ?? groups.count - 1) }
-        }
-        return groups.compactMap { group in group.first?.joined(with: Array(group.dropFirst())) }
+        byPurchase.compactMap { group in (group.first { $0.order != nil } ?? group.first)?.joined(with: group) }
     }
 }

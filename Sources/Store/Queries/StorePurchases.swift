@@ -32,7 +32,7 @@ extension Database {
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
         revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, \
-        receipt, user_id, sku, days, order_id
+        receipt, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id
         """
     }
 
@@ -130,10 +130,17 @@ extension Database {
     }
 
     static func purchase(_ row: Row) throws(StoreError) -> PurchaseRecord {
-        let revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
+        let receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
+        var revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
             StorePurchase.Revocation(
                 at: at, reason: try row.optionalInt("revocation_reason"),
                 percentage: try row.optionalInt("revocation_percentage"))
+        }
+        // What the store signs of a transaction that it took back has a reason.
+        if let told = revocation, try row.optionalInt("receipt_revoked_at") == told.at,
+            receipt != nil || told.reason == nil
+        {
+            revocation?.receiptSignedAt = try row.optionalInt("receipt_signed_at")
         }
         var purchase = StorePurchase(
             environment: try row.choice("environment"), bundleID: try row.text("bundle_id"),
@@ -149,7 +156,7 @@ extension Database {
         purchase.offer = try row.optionalText("offer") == nil ? nil : try row.json("offer")
         purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
         purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
-        purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
+        purchase.receipt = receipt
         return PurchaseRecord(
             purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
             sku: try row.optionalText("sku").flatMap(SKUCode.init), days: try row.optionalInt("days"),

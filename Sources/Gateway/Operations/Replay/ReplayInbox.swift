@@ -110,16 +110,14 @@ package struct ReplayInbox: Sendable {
             return (record, order, try db.externalUserID(owner) ?? "")
         }
         guard let (record, order, name) = read, let owner = record.user else { return }
-        let provider = registry[record.account]?.provider as? any PurchaseVerifying
+        let rules = registry.word(of: record.account).rules
         // Units stay with who had them first, also when the purchase has moved since.
         let user = order.map { $0.terms.units.isEmpty ? owner : $0.user } ?? owner
         var versions = [record.purchase]
         if record.purchase.revocation != nil, record.order != nil { versions.insert(record.purchase.given, at: 0) }
         for (index, version) in versions.enumerated() {
             let claim = PurchaseClaim(
-                purchase: version, account: record.account, evidence: nil,
-                rules: provider?.testPurchases ?? .worthless,
-                fallback: nil)
+                purchase: version, account: record.account, evidence: nil, rules: rules, fallback: nil)
             try await settle(step.at) { settlement in
                 let key = version.key(claimant: user)
                 if index == 0 {
@@ -155,10 +153,11 @@ package struct ReplayInbox: Sendable {
     }
 
     private func settle(_ now: Timestamp, _ body: @escaping @Sendable (inout Settlement) throws -> Void) async throws {
-        let (ids, policies) = (ids, policies)
+        let (ids, policies, registry) = (ids, policies, registry)
         try await scratch.write { tx in
             var settlement = Settlement(
-                tx: tx, ids: ids, now: now, policies: policies, cause: Cause(actor: .system("replay"), requestID: ""))
+                tx: tx, ids: ids, now: now, policies: policies, registry: registry,
+                cause: Cause(actor: .system("replay"), requestID: ""))
             try body(&settlement)
         }
     }
