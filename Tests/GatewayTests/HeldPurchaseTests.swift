@@ -152,6 +152,21 @@ struct HeldPurchaseTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `what has moved to a user is owned by that user`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let rings = Self.rings(apple)
+            try await apple.attach(rings[0])
+            _ = try await apple.gateway.transferPurchase(
+                rings[0].id, to: Desk.user("bob"), environment: nil, context: .test)
+            #expect(try await !apple.attach(rings[1], user: "bob").active)
+            #expect(try await Self.holds(apple, "bob") == [rings[0].id])
+            try await Self.takeBack(rings[0], at: apple)
+            #expect(try await Self.holds(apple, "bob") == [rings[1].id])
+            #expect(try await Self.holds(apple).isEmpty)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `sharers have what their owner was given late`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine, PurchasePolicyTests.setup(.share)) { apple in
             let rings = Self.rings(apple)

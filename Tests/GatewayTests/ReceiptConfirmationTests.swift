@@ -90,6 +90,27 @@ struct ReceiptConfirmationTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `an entry tells what was said of its purchase under another id`(_ engine: TestEngine) async throws {
+        try await withReceiptDesk(on: engine) { (apple) async throws in
+            let month = apple.period("1000", from: 0) { ($0.id, $0.line) = ("1000", "7") }
+            let copy = month.with { $0.id = "1000-again" }
+            let receipt = apple.receipt(month, copy)
+            try await apple.verify(receipt, month.id)
+            let extended = copy.signedAgain(after: 60) { $0.expires = $0.purchased + 40 * 86_400_000 }
+            try await apple.notify(AppleNotice("RENEWAL_EXTENDED", nil, extended, at: apple.now))
+            for newestOnly in [true, false] {
+                let rows = try #require(try await apple.report(receipt, newestOnly: newestOnly)).rows
+                #expect(rows.count == (newestOnly ? 1 : 2))
+                #expect(rows.allSatisfy { $0.purchase.expiresAt == extended.expires })
+            }
+            let refund = copy.signedAgain(after: 90) { $0.revoked = $0.signed }
+            try await apple.notify(AppleNotice("REFUND", nil, refund, at: apple.now))
+            let rows = try #require(try await apple.report(receipt)).rows
+            #expect(rows.allSatisfy { $0.purchase.revocation?.at == refund.revoked })
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `what is not answered now is stale and asked again`(_ engine: TestEngine) async throws {
         try await Self.withStore(on: engine) { (apple, store) async throws in
             let sale = apple.period("first", from: 0) { $0.id = "first" }

@@ -179,6 +179,24 @@ struct RestoredPurchaseTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `a period that is restored after its end is no new one`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let first = apple.period("1000", from: -40) { ($0.id, $0.line) = ("1000", "a") }
+            let second = apple.period("1000", from: -10) { ($0.line, $0.isRenewal) = ("b", true) }
+            let restored = first.with {
+                $0.id = "1000-again"
+                $0.purchased += 35 * 86_400_000
+            }
+            for sale in [first, second, restored] {
+                let attached = try await apple.attach(sale)
+                #expect(attached.active == (sale.id != first.id) && attached.transaction_id == sale.id)
+            }
+            #expect(try await apple.status().expires_at == apple.now.adding(days: 20).rawValue)
+            #expect(try await apple.desk.count("orders") == 2)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `what is used up, and a pass, is bought as often as it has ids`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
             for (product, kind) in [

@@ -23,7 +23,7 @@ extension StorePurchase {
         joined.isUpgraded = newest.isUpgraded
         joined.offer = newest.offer
         joined.commitmentEndsAt = newest.commitmentEndsAt
-        joined.revocation = all.standingRevocations.max { $0.weight < $1.weight }
+        joined.revocation = all.compactMap(\.revocation).max { $0.weight < $1.weight }
         return joined
     }
 
@@ -46,27 +46,24 @@ extension Sequence {
     ///
     /// A period is told by its line item, and by its beginning where a transaction names none, because one period of a
     /// subscription runs at a time. What lasts for ever is told by its original transaction, as long as nothing was taken
-    /// back in between: what is bought after that is a purchase of its own. So are two that have an order each, unless
-    /// they were bought in the same second: those are what an earlier release made of one purchase.
+    /// back in between: what is bought after that is a purchase of its own. So are two that have an order each.
     ///
     /// The answer depends on all transactions of an original and a product, so they are given together.
+    /// - Returns: each with what its store said of it, less what was given again since.
     package func groupedByPurchase(
         _ purchase: (Element) -> StorePurchase, hasOrder: (Element) -> Bool
-    ) -> [[Element]] {
-        let all = map { Transaction(element: $0, purchase: purchase($0), hasOrder: hasOrder($0)) }.sorted()
-        var groups: [[Transaction<Element>]] = []
-        var seen: [Place: [Transaction<Element>]] = [:]
-        for transaction in all {
-            guard transaction.purchase.mayBeRestored else {
-                groups.append([transaction])
-                continue
-            }
-            seen[Place(transaction.purchase), default: []].append(transaction)
+    ) -> [[(element: Element, purchase: StorePurchase)]] {
+        var places: [Place?: [Transaction<Element>]] = [:]
+        for transaction in map({ Transaction(element: $0, purchase: purchase($0), hasOrder: hasOrder($0)) }).sorted() {
+            let place = transaction.purchase.mayBeRestored ? Place(transaction.purchase) : nil
+            places[place, default: []].append(transaction)
         }
-        for (place, transactions) in seen {
-            groups += place.isPeriod ? transactions.byPeriod() : transactions.byRevocation().flatMap { $0.byOrder() }
+        let groups = places.flatMap { place, transactions in
+            guard let place else { return transactions.map { [$0] } }
+            guard place.isPeriod else { return transactions.standing().byRevocation().flatMap { $0.byOrder() } }
+            return transactions.byPeriod().map { $0.standing() }
         }
-        return groups.sorted { $0[0] < $1[0] }.map { $0.map(\.element) }
+        return groups.sorted { $0[0] < $1[0] }.map { $0.map { ($0.element, $0.purchase) } }
     }
 }
 
@@ -87,7 +84,7 @@ private struct Place: Hashable {
 
 private struct Transaction<Element>: Comparable {
     let element: Element
-    let purchase: StorePurchase
+    var purchase: StorePurchase
     let hasOrder: Bool
 
     static func < (left: Self, right: Self) -> Bool {
@@ -96,10 +93,42 @@ private struct Transaction<Element>: Comparable {
     }
 
     static func == (left: Self, right: Self) -> Bool { !(left < right) && !(right < left) }
+
+    /// Whether this says that its store gave again what only a receipt says was taken back of another.
+    ///
+    /// A receipt tells of every transaction of a purchase, what is signed after a reversal of one alone.
+    func givesAgain(_ other: Self) -> Bool {
+        guard let toldAt = other.purchase.toldByReceiptAt, purchase.isGivenAgain, purchase.signedAt >= toldAt else {
+            return false
+        }
+        return purchase.isPeriod || !hasOrder || !other.hasOrder
+    }
+}
+
+extension StorePurchase {
+    /// When the receipt was signed that alone says that it was taken back; nil where its store signed so of itself.
+    fileprivate var toldByReceiptAt: Int64? {
+        guard let revocation else { return nil }
+        if receipt != nil { return receiptRevocation?.signedAt ?? signedAt }
+        // What is signed of a transaction that was taken back has a reason.
+        guard revocation.reason == nil, receiptRevocation?.at == revocation.at else { return nil }
+        return receiptRevocation?.signedAt
+    }
+
+    /// Whether its store signed it anew after a receipt had said that it was taken back.
+    fileprivate var isGivenAgain: Bool { receipt == nil && revocation == nil && receiptRevocation != nil }
 }
 
 // Each takes the transactions of one place, oldest first.
 extension Array {
+    fileprivate func standing<Kept>() -> Self where Element == Transaction<Kept> {
+        map { transaction in
+            var standing = transaction
+            if contains(where: { $0.givesAgain(transaction) }) { standing.purchase.revocation = nil }
+            return standing
+        }
+    }
+
     fileprivate func byPeriod<Kept>() -> [Self] where Element == Transaction<Kept> {
         var groups: [Self] = []
         var ends: [Int64] = []
@@ -109,16 +138,18 @@ extension Array {
             let purchase = transaction.purchase
             guard let line = purchase.webOrderLineItemID else { continue }
             let end = purchase.expiresAt ?? .max
-            // A line item is of one period, however often it is named.
-            if let known = lines[line], purchase.purchasedAt < ends[known] {
+            var place = groups.count
+            // A line item is of one period, whenever that is restored.
+            if let known = lines[line], purchase.purchasedAt < ends[known] || end <= ends[known] {
+                place = known
                 groups[known].append(transaction)
                 ends[known] = Swift.max(ends[known], end)
             } else {
-                lines[line] = groups.count
+                lines[line] = place
                 groups.append([transaction])
                 ends.append(end)
             }
-            seconds[purchase.purchased.rawValue] = seconds[purchase.purchased.rawValue] ?? groups.count - 1
+            seconds[purchase.purchased.rawValue] = seconds[purchase.purchased.rawValue] ?? place
         }
         for transaction in self where transaction.purchase.webOrderLineItemID == nil {
             let second = transaction.purchase.purchased.rawValue
@@ -133,50 +164,19 @@ extension Array {
     }
 
     fileprivate func byRevocation<Kept>() -> [Self] where Element == Transaction<Kept> {
-        let times = map(\.purchase).standingRevocations.map(\.at)
-        let taken = Dictionary(grouping: self) { transaction in
+        let times = compactMap(\.purchase.revocation?.at)
+        let groups = Dictionary(grouping: self) { transaction in
             times.count { $0 < transaction.purchase.purchasedAt }
         }
-        return taken.values.map { $0 }
+        return groups.values.map { $0 }
     }
 
     /// Gives each order its purchase; a transaction without one is of the order before it.
     fileprivate func byOrder<Kept>() -> [Self] where Element == Transaction<Kept> {
-        var groups: [Self] = []
-        for transaction in self where transaction.hasOrder {
-            if let last = groups.last?.last, last.purchase.purchased == transaction.purchase.purchased {
-                groups[groups.count - 1].append(transaction)
-            } else {
-                groups.append([transaction])
-            }
-        }
-        guard !groups.isEmpty else { return [self] }
-        let starts = groups.map { $0[0].purchase.purchasedAt }
-        for transaction in self where !transaction.hasOrder {
-            let before = starts.lastIndex { $0 <= transaction.purchase.purchasedAt } ?? 0
-            groups[before].append(transaction)
-        }
-        return groups.map { $0.sorted() }
-    }
-}
-
-extension [StorePurchase] {
-    /// What its store took back and has not given again.
-    ///
-    /// A receipt tells of every transaction, a signed version of one alone: where that says later that nothing is taken
-    /// back, it speaks for those of which only a receipt said so.
-    fileprivate var standingRevocations: [StorePurchase.Revocation] {
-        compactMap { told in
-            guard let revocation = told.revocation else { return nil }
-            guard let toldAt = revocation.receiptSignedAt ?? (told.receipt == nil ? nil : told.signedAt) else {
-                return revocation
-            }
-            let isGivenAgain = contains { other in
-                other.receipt == nil && other.revocation == nil && other.signedAt >= toldAt
-                    && other.purchasedAt <= revocation.at
-            }
-            return isGivenAgain ? nil : revocation
-        }
+        let starts = indices.filter { self[$0].hasOrder }
+        guard starts.count > 1 else { return [self] }
+        let groups = Dictionary(grouping: indices) { index in starts.last { $0 <= index } ?? starts[0] }
+        return groups.values.map { group in group.map { self[$0] } }
     }
 }
 

@@ -14,13 +14,23 @@ public struct StorePurchase: Sendable, Equatable, Codable {
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
         public let percentage: Int64?
-        /// When the receipt was signed that alone says so; nil where the store signed it of the transaction itself.
-        public var receiptSignedAt: Int64?
 
         public init(at: Int64, reason: Int64?, percentage: Int64?) {
             self.at = at
             self.reason = reason
             self.percentage = percentage
+        }
+    }
+
+    /// A receipt's word that the store took something back.
+    public struct ReceiptRevocation: Sendable, Equatable, Codable {
+        public let at: Int64
+        /// When the receipt was signed.
+        public let signedAt: Int64
+
+        public init(at: Int64, signedAt: Int64) {
+            self.at = at
+            self.signedAt = signedAt
         }
     }
 
@@ -54,6 +64,8 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     /// A receipt says less of a transaction, so that what the store signed of it alone counts, whenever that was; but a
     /// newer receipt can say that it was taken back.
     public var receipt: ReceiptDigest?
+    /// What a receipt said last of its being taken back; nil where none did.
+    public var receiptRevocation: ReceiptRevocation?
 
     public init(
         environment: Environment, bundleID: String, productID: String, transactionID: String,

@@ -59,8 +59,9 @@ extension ReceiptReport {
             for subject in subjects {
                 if let user, try !db.holders(of: subject).contains(user) { continue }
                 let kept = try db.storePurchases(subject.environment, original: subject.original)
-                let purchases = kept.map(\.purchase)
-                let first = purchases.first { $0.transactionID == subject.original }?.purchasedAt
+                // An entry tells of its purchase what any of its transactions said last.
+                let purchases = kept.told.joined().map(\.purchase)
+                let first = kept.map(\.purchase).first { $0.transactionID == subject.original }?.purchasedAt
                 let rows = purchases.map { purchase in
                     let entry = entries[purchase.transactionID]
                     return Row(

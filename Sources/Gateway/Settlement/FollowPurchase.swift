@@ -15,6 +15,11 @@ extension Settlement {
         }
     }
 
+    /// Whether an order is as its store left the purchase.
+    func stands(_ record: PurchaseRecord) throws -> Bool {
+        try record.order.flatMap { try tx.order($0) }?.revokedShare == record.purchase.revokedShare
+    }
+
     /// Brings the owner's entitlements in line with a purchase that has just been given or taken back.
     func regrade(
         _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
@@ -148,6 +153,8 @@ extension Settlement {
         }.compactMap(\.revocation?.at).max()
         for record in try tx.heldPurchases(of: user, sku, in: environment)
         where decided.map({ $0 < record.purchase.purchased }) ?? true {
+            // What an earlier release took for another purchase goes with the one that it is of.
+            guard try tx.purchases(of: record).first?.key == record.key else { continue }
             let rules = registry.word(of: record.account).rules
             let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
             guard let order = try record.order.flatMap({ try tx.lockOrder($0) }), order.revokedShare == nil,

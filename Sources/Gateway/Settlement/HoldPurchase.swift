@@ -21,8 +21,9 @@ extension Settlement {
     /// claim by what the store took back gives nothing and changes no hands.
     /// - Parameter mayChangeHands: false where nobody claims anything: what is kept is settled again for its owner.
     func hold(
-        _ purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, mayChangeHands: Bool
+        _ claim: PurchaseClaim, claimant: ID<User>, token: ID<User>?, mayChangeHands: Bool
     ) throws -> PurchaseHold {
+        let purchase = claim.purchase
         let subject = StoreSubject(purchase)
         let before = try tx.purchaseOwner(subject.environment, original: subject.original)
         let owner = try owner(of: purchase, claimant: claimant, token: token)
@@ -32,7 +33,7 @@ extension Settlement {
         guard token == nil || token == claimant else { return PurchaseHold(owner: owner, right: .none) }
         let sharers = try tx.sharers(of: subject)
         if sharers.contains(claimant) { return PurchaseHold(owner: owner, right: .sharer) }
-        guard mayChangeHands, token == nil, try !tx.isTakenBack(purchase), try !tx.isErased(owner),
+        guard mayChangeHands, token == nil, try !tx.isTakenBack(purchase, at: claim.account), try !tx.isErased(owner),
             try signedOwner(of: subject) == nil
         else { return PurchaseHold(owner: owner, right: .none) }
         if try mayMove(purchase, from: owner) {

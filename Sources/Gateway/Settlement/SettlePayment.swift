@@ -108,9 +108,10 @@ extension Settlement {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil
                 && ($0.order == nil || $0.order != order)
         }
-        // What another's order gave, by a share, can go with it.
+        // What another's order gave can go with it where it is shared, and stays where the purchase has moved.
         return try held.contains { grant in
-            try grant.order.flatMap { try tx.order($0) }.map { $0.user == user } ?? true
+            guard let order = try grant.order.flatMap({ try tx.order($0) }) else { return true }
+            return try order.user == user || tx.purchaser(of: order.id) == user
         }
     }
 }

@@ -14,7 +14,7 @@ extension Settlement {
     ) throws -> ClaimOutcome {
         let purchase = claim.purchase
         let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
-        let hold = try hold(purchase, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
+        let hold = try hold(claim, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
         let owner = hold.owner
         let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
@@ -44,9 +44,9 @@ extension Settlement {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
         let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        let waiting = kept.byPurchase.flatMap { group in
-            let isPlaced = group.contains { $0.order != nil }
-            return group.filter { $0.order == nil && ($0.user == nil || $0.sku != nil && !isPlaced) }
+        let unplaced = Set(kept.told.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
+        let waiting = kept.filter { record in
+            record.order == nil && (record.user == nil || record.sku != nil && unplaced.contains(record.key))
         }
         guard !waiting.isEmpty else { return }
         for record in waiting {
@@ -63,9 +63,11 @@ extension Settlement {
     /// Keeps the purchase, finds what it means, completes its order and grants.
     ///
     /// A further id of a purchase that has its order already is kept beside it, and only what it says counts.
-    /// - Parameter regrades: false where the caller regrades once for many of one original transaction.
+    /// - Parameters:
+    ///   - regrades: false where the caller regrades once for many of one original transaction.
+    ///   - isAlone: whether the claim tells all of its purchase, which no further id is of.
     func place(
-        _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true
+        _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true, isAlone: Bool = false
     ) throws -> ClaimOutcome {
         let key = claim.purchase.key(claimant: owner)
         let isNewer = try tx.keepPurchase(
@@ -73,7 +75,7 @@ extension Settlement {
         guard let kept = try tx.storePurchase(claim.purchase.environment, key) else {
             throw StoreError.corrupt("a purchase was not kept")
         }
-        let purchases = try tx.purchases(of: kept)
+        let purchases = isAlone ? [kept] : try tx.purchases(of: kept)
         let record = purchases.first ?? kept
         let isRevoked = record.purchase.revocation != nil
         guard let meant = try meaning(of: record, claim.fallback) else {
@@ -91,8 +93,9 @@ extension Settlement {
         if kept.order == nil, kept.user != owner || kept.sku != code {
             try tx.placePurchase(kept.purchase, key: key, user: owner, sku: code, days: meant.days, order: nil)
         }
-        if isNewer {
-            for purchase in purchases { try follow(purchase, owner: owner, claim, entitled: entitled) }
+        // Another id may have been kept before anybody knew that it is of this purchase.
+        for purchase in purchases where try isNewer || purchases != [kept] && !stands(purchase) {
+            try follow(purchase, owner: owner, claim, entitled: entitled)
         }
         guard !isRevoked else { return .revoked }
         let isForGood = record.purchase.skuKind ?? meant.sku.kind == .nonConsumable

@@ -5,7 +5,7 @@ import Store
 extension Settlement {
     /// Gives a new sharer what every transaction of the original has given its owner, units excepted.
     func giveShare(of purchase: StorePurchase, to user: ID<User>, rules: TestPurchaseRules) throws {
-        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).folded
+        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).told.joined()
         var isGiven = false
         for record in kept {
             guard let id = record.order, let order = try tx.order(id) else { continue }

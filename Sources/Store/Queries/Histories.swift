@@ -23,9 +23,10 @@ extension Database {
     package func storePurchases(of user: ID<User>, limit: Int64) throws(StoreError) -> [PurchaseRecord] {
         try rows(
             """
-            SELECT * FROM purchases WHERE user_id = ?
-            UNION
-            SELECT p.* FROM orders o JOIN purchases p ON p.order_id = o.id WHERE o.user_id = ?
+            SELECT \(Self.purchaseColumns) FROM purchases WHERE (environment, key) IN (
+                SELECT environment, key FROM purchases WHERE user_id = ?
+                UNION
+                SELECT p.environment, p.key FROM orders o JOIN purchases p ON p.order_id = o.id WHERE o.user_id = ?)
             ORDER BY purchased_at DESC, key DESC LIMIT ?
             """, [user, user, limit]
         ).map { row throws(StoreError) in try Self.purchase(row) }

@@ -26,6 +26,19 @@ extension InvariantRule {
             ELSE t.purchased_at / 1000 = p.purchased_at / 1000 END
         """
 
+    /// Whether a store took back the transaction of this name, and did not reverse that of another where only a receipt
+    /// says so.
+    private static func isRevoked(_ name: String) -> String {
+        """
+        (\(name).revoked_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM purchases r
+            WHERE r.environment = \(name).environment AND r.original_transaction_id = \(name).original_transaction_id
+              AND r.product_id = \(name).product_id AND r.receipt IS NULL AND r.revoked_at IS NULL
+              AND r.receipt_revoked_at IS NOT NULL
+              AND (\(name).receipt IS NOT NULL OR \(name).receipt_revoked_at = \(name).revoked_at)
+              AND r.signed_at >= COALESCE(\(name).receipt_signed_at, \(name).signed_at)))
+        """
+    }
+
     private static let ofFacts = [
         InvariantRule(
             invariant: 3, detail: "a payment's sums are not those of its refunds and disputes",
@@ -59,12 +72,12 @@ extension InvariantRule {
                         AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
                         AND (-n.is_upgraded, n.purchased_at, n.expires_at)
                             > (-p.is_upgraded, p.purchased_at, p.expires_at))
-                  AND NOT EXISTS (SELECT 1 FROM purchases t WHERE \(isSamePeriod)
-                      AND (CASE WHEN t.receipt IS NULL THEN 1 ELSE 0 END, t.signed_at)
-                          > (CASE WHEN p.receipt IS NULL THEN 1 ELSE 0 END, p.signed_at))
                   AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
-                       OR g.revoked_at IS NULL AND (p.revoked_at IS NOT NULL OR EXISTS (
-                           SELECT 1 FROM purchases t WHERE \(isSamePeriod) AND t.revoked_at IS NOT NULL)))
+                         AND NOT EXISTS (SELECT 1 FROM purchases t WHERE \(isSamePeriod)
+                             AND (CASE WHEN t.receipt IS NULL THEN 1 ELSE 0 END, t.signed_at)
+                                 > (CASE WHEN p.receipt IS NULL THEN 1 ELSE 0 END, p.signed_at))
+                       OR g.revoked_at IS NULL AND (\(isRevoked("p")) OR EXISTS (
+                           SELECT 1 FROM purchases t WHERE \(isSamePeriod) AND \(isRevoked("t")))))
                 """),
         InvariantRule(
             invariant: 7, detail: "a payment or refund is in flight, and the job that sought its end has given up",
@@ -162,18 +175,12 @@ extension InvariantRule {
             invariant: 2, detail: "a store revoked a transaction, and no order of its purchase knows",
             sql: """
                 SELECT p.key AS subject FROM purchases p
-                WHERE p.revoked_at IS NOT NULL AND p.sku IS NOT NULL AND p.user_id IS NOT NULL
+                WHERE \(isRevoked("p")) AND p.sku IS NOT NULL AND p.user_id IS NOT NULL
                   AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = p.order_id AND o.revoked_share IS NOT NULL)
                   AND (p.order_id IS NOT NULL OR NOT EXISTS (
                       SELECT 1 FROM purchases t JOIN orders o ON o.id = t.order_id
                       WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
                         AND t.product_id = p.product_id AND o.revoked_share IS NOT NULL))
-                  AND NOT EXISTS (SELECT 1 FROM purchases t
-                      WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
-                        AND t.product_id = p.product_id AND t.receipt IS NULL AND t.revoked_at IS NULL
-                        AND (p.receipt IS NOT NULL OR p.receipt_revoked_at = p.revoked_at)
-                        AND t.signed_at >= COALESCE(p.receipt_signed_at, p.signed_at)
-                        AND t.purchased_at <= p.revoked_at)
                 """),
         InvariantRule(
             invariant: 2, detail: "something was bought again and is held, and nothing else gives it any more",
@@ -181,6 +188,10 @@ extension InvariantRule {
                 SELECT p.key AS subject FROM order_anomalies a JOIN purchases p ON p.order_id = a.order_id
                 JOIN orders o ON o.id = a.order_id
                 WHERE a.anomaly = 'duplicate_ownership' AND p.user_id IS NOT NULL AND o.revoked_share IS NULL
+                  AND NOT EXISTS (SELECT 1 FROM purchases t
+                      WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
+                        AND t.product_id = p.product_id AND t.key <> p.key AND t.order_id IS NOT NULL
+                        AND (t.revoked_at IS NULL OR t.revoked_at >= p.purchased_at))
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.user_id = p.user_id AND g.sku = p.sku AND g.environment = p.environment
                         AND (g.source_kind = 'apple_transaction' AND g.source_id = p.key

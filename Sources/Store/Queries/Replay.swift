@@ -128,7 +128,8 @@ extension Database {
     ) throws(StoreError) -> [PurchaseRecord] {
         try rows(
             """
-            SELECT * FROM purchases WHERE order_id IS NOT NULL AND (environment, key) > (?, ?)
+            SELECT \(Self.purchaseColumns) FROM purchases
+            WHERE order_id IS NOT NULL AND (environment, key) > (?, ?)
             ORDER BY environment, key LIMIT ?
             """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
         ).map { row throws(StoreError) in try Self.purchase(row) }

@@ -2,8 +2,8 @@ package import Domain
 package import FoundationEssentials
 
 /// A verified store purchase as it is kept: the newest signed version of each transaction, with what became of it.
-package struct PurchaseRecord: Sendable {
-    package let purchase: StorePurchase
+package struct PurchaseRecord: Sendable, Equatable {
+    package internal(set) var purchase: StorePurchase
     package let account: AccountID
     /// nil while nobody has claimed it.
     package let user: ID<User>?
@@ -12,6 +12,8 @@ package struct PurchaseRecord: Sendable {
     /// The days that the pattern or the client's fallback gives.
     package let days: Int64?
     package let order: ID<Order>?
+    /// Whether its order gave nothing, because the user owned it already.
+    package internal(set) var isHeld = false
 
     package init(
         purchase: StorePurchase, account: AccountID, user: ID<User>?, sku: SKUCode?, days: Int64?, order: ID<Order>?
@@ -26,13 +28,25 @@ package struct PurchaseRecord: Sendable {
 }
 
 extension Database {
+    /// Whether something that was owned already was bought again, so that it was not given.
+    static var isHeld: String {
+        """
+        EXISTS (SELECT 1 FROM order_anomalies a
+            WHERE a.order_id = purchases.order_id AND a.anomaly = 'duplicate_ownership')
+        AND NOT EXISTS (SELECT 1 FROM grants g
+            WHERE g.source_kind = 'apple_transaction' AND g.environment = purchases.environment
+              AND g.source_id = purchases.key AND g.user_id = purchases.user_id)
+        """
+    }
+
     /// All but the evidence, which is most of a row.
-    private static var purchaseColumns: String {
+    static var purchaseColumns: String {
         """
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
         revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, \
-        receipt, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id
+        receipt, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id, \
+        CASE WHEN \(isHeld) THEN 1 ELSE 0 END AS is_held
         """
     }
 
@@ -66,7 +80,7 @@ extension Database {
     ) throws(StoreError) -> [PurchaseRecord] {
         try rows(
             """
-            SELECT * FROM purchases WHERE sku IS NULL AND (environment, key) > (?, ?)
+            SELECT \(Self.purchaseColumns) FROM purchases WHERE sku IS NULL AND (environment, key) > (?, ?)
             ORDER BY environment, key LIMIT ?
             """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
         ).map { row throws(StoreError) in try Self.purchase(row) }
@@ -75,6 +89,11 @@ extension Database {
     /// Whether a store's purchase paid an order.
     package func isStoreOrder(_ order: ID<Order>) throws(StoreError) -> Bool {
         try row("SELECT key FROM purchases WHERE order_id = ?", order) != nil
+    }
+
+    /// Whose the purchase of an order is by now; nil where it is no store's order.
+    package func purchaser(of order: ID<Order>) throws(StoreError) -> ID<User>? {
+        try row("SELECT user_id FROM purchases WHERE order_id = ?", order)?.optionalID("user_id")
     }
 
     /// The owner that a purchase is bound to.
@@ -130,17 +149,10 @@ extension Database {
     }
 
     static func purchase(_ row: Row) throws(StoreError) -> PurchaseRecord {
-        let receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
-        var revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
+        let revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
             StorePurchase.Revocation(
                 at: at, reason: try row.optionalInt("revocation_reason"),
                 percentage: try row.optionalInt("revocation_percentage"))
-        }
-        // What the store signs of a transaction that it took back has a reason.
-        if let told = revocation, try row.optionalInt("receipt_revoked_at") == told.at,
-            receipt != nil || told.reason == nil
-        {
-            revocation?.receiptSignedAt = try row.optionalInt("receipt_signed_at")
         }
         var purchase = StorePurchase(
             environment: try row.choice("environment"), bundleID: try row.text("bundle_id"),
@@ -156,11 +168,16 @@ extension Database {
         purchase.offer = try row.optionalText("offer") == nil ? nil : try row.json("offer")
         purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
         purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
-        purchase.receipt = receipt
-        return PurchaseRecord(
+        purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
+        if let at = try row.optionalInt("receipt_revoked_at"), let signed = try row.optionalInt("receipt_signed_at") {
+            purchase.receiptRevocation = StorePurchase.ReceiptRevocation(at: at, signedAt: signed)
+        }
+        var record = PurchaseRecord(
             purchase: purchase, account: try row.account("account"), user: try row.optionalID("user_id"),
             sku: try row.optionalText("sku").flatMap(SKUCode.init), days: try row.optionalInt("days"),
             order: try row.optionalID("order_id"))
+        record.isHeld = try row.bool("is_held")
+        return record
     }
 }
 

@@ -33,7 +33,8 @@ extension Database {
             }
         return try rows(
             """
-            SELECT * FROM purchases WHERE \(condition) AND (received_at, environment, key) < (?, ?, ?)
+            SELECT \(Self.purchaseColumns), key, received_at FROM purchases
+            WHERE \(condition) AND (received_at, environment, key) < (?, ?, ?)
             ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?
             """,
             [cursor?.receivedAt ?? Timestamp(.max), cursor?.environment ?? "", cursor?.key ?? "", limit]

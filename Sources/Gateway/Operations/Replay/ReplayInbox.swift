@@ -104,7 +104,7 @@ package struct ReplayInbox: Sendable {
         let read = try await source.read { db -> (PurchaseRecord, Order?, String)? in
             guard let environment = Environment(rawValue: step.subject),
                 let kept = try db.storePurchase(environment, step.body), let owner = kept.user,
-                let record = try db.purchases(of: kept).first, record.key == kept.key
+                let record = try db.purchases(of: kept).first(where: { $0.key == kept.key })
             else { return nil }
             let order = try record.order.flatMap { try db.order($0) }
             return (record, order, try db.externalUserID(owner) ?? "")
@@ -128,7 +128,8 @@ package struct ReplayInbox: Sendable {
                         version, key: key, user: nil, sku: record.sku, days: record.days, order: nil)
                 }
                 try settlement.tx.lockUser(user)
-                _ = try settlement.place(claim, owner: user, entitled: claim.rules.entitles(name))
+                _ = try settlement.place(
+                    claim, owner: user, entitled: claim.rules.entitles(name), isAlone: true)
             }
         }
     }
