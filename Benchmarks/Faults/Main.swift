@@ -42,16 +42,20 @@ struct FaultTest: AsyncParsableCommand {
 
     func run() async throws {
         let seed = seed ?? UInt64.random(in: 1...999_999_999)
-        let repetition = [
+        let options = [
             "--seed \(seed)", "--engine \(engine)", only.isEmpty ? nil : "--only \(only)",
             rounds.map { "--rounds \($0)" }, long ? "--long" : nil, lose ? "--lose" : nil,
             lies ? "--lies" : nil, clients == 24 ? nil : "--clients \(clients)",
         ]
-        say("seed \(seed); again: paydesk-faults \(repetition.compactMap(\.self).joined(separator: " "))")
+        let repetition = "seed \(seed); again: paydesk-faults \(options.compactMap(\.self).joined(separator: " "))"
+        say(repetition)
         do {
             if lose { throw ExitCode(try await everyLossIsReported(seed) ? 1 : 3) }
             let plan = Plan(seed: seed, isLong: long, engines: engine.engines, only: names, rounds: rounds, lies: lies)
-            if try await !run(plan) { throw ExitCode(1) }
+            if try await !run(plan) {
+                say(repetition)
+                throw ExitCode(1)
+            }
         } catch let code as ExitCode {
             throw code
         } catch {

@@ -42,8 +42,8 @@ struct Plan: Sendable {
         _ engine: TestEngine, isLong: Bool = false, lies: Bool = false
     ) -> [(any Scenario, short: Int, long: Int)] {
         [
-            (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 40, 1_000),
-            (DiskErrorFault(), 10, 200), (SlowDiskFault(), 5, 50),
+            (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
+            (DiskErrorFault(), 6, 200), (SlowDiskFault(), 5, 50),
             (DatabaseStopFault(), 5, 100), (ConnectionCutFault(), 5, 60),
             (
                 ZombieFault(engine: engine, isLong: isLong), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5

@@ -63,9 +63,13 @@ struct Summary: Sendable {
         }
     }
 
+    /// The violations come once more after the table: of a long output often only the end is kept.
     func show() {
         say(Tally.header)
         for row in rows { say(row.line) }
+        for row in rows {
+            for violation in row.violations.prefix(20) { say("VIOLATION \(row.engine) \(row.fault): \(violation)") }
+        }
     }
 }
 
