@@ -32,6 +32,12 @@ final class GroupCommitWriter: Sendable {
         var failure: StoreError?
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
+        /// Whether the writer sleeps; it is no longer asleep for whoever asks next.
+        mutating func wakes() -> Bool {
+            defer { isAsleep = false }
+            return isAsleep
+        }
+
         mutating func takeFirst(_ count: Int) -> [QueuedWrite] {
             let taken = Array(queue.prefix(count))
             queue.removeFirst(taken.count)
@@ -80,32 +86,27 @@ final class GroupCommitWriter: Sendable {
 
     /// Hands a write to the writer, or fails it at once when there is no room.
     func submit(_ write: QueuedWrite) {
-        let refusal = state.withLock { state -> StoreError? in
-            if let failure = state.failure { return failure }
-            if state.isStopping { return .unavailable("the database is closed") }
-            if state.queue.count >= limits.waiting { return .unavailable("too many writes are waiting") }
+        let (refusal, wakes) = state.withLock { state -> (StoreError?, Bool) in
+            if let failure = state.failure { return (failure, false) }
+            if state.isStopping { return (.unavailable("the database is closed"), false) }
+            if state.queue.count >= limits.waiting { return (.unavailable("too many writes are waiting"), false) }
             state.queue.append(write)
-            if state.isAsleep {
-                state.isAsleep = false
-                wake.signal()
-            }
-            return nil
+            return (nil, state.wakes())
         }
+        // Not within the lock, which would be the first thing that the writer waits for.
+        if wakes { wake.signal() }
         if let refusal { write.fail(refusal) }
     }
 
     /// Commits what was accepted, closes the connections and returns when that is done.
     func stop() async {
         await withCheckedContinuation { continuation in
-            let isStopped = state.withLock { state in
+            let (isStopped, wakes) = state.withLock { state in
                 state.isStopping = true
-                if state.isAsleep {
-                    state.isAsleep = false
-                    wake.signal()
-                }
                 if !state.isStopped { state.stopWaiters.append(continuation) }
-                return state.isStopped
+                return (state.isStopped, state.wakes())
             }
+            if wakes { wake.signal() }
             if isStopped { continuation.resume() }
         }
     }
