@@ -139,6 +139,8 @@ final class Bench {
         try await settled()
         row.violations += try await compare()
         try await resolve(since: since)
+        // An acknowledged notification is stored; its settlement may still be under way.
+        try await settled()
         row.violations += try await compare() + servers[0].check()
         report(row, moment)
         return row.violations.isEmpty

@@ -21,7 +21,7 @@ extension Expectation {
             if ending.mustBePaid { least[user, default: 0] += units }
             guard ending.isRefundWhole else { continue }
             least[user, default: 0] -= units
-            if !ending.refunds.isEmpty { most[user, default: 0] -= units }
+            if ending.refunds.values.contains(true) { most[user, default: 0] -= units }
         }
         return Dictionary(
             uniqueKeysWithValues: most.map { ($0.key, min(least[$0.key] ?? 0, $0.value)...$0.value) })

@@ -33,6 +33,7 @@ extension Bench {
             try await start()
             try await settled()
             try await resolve(since: .now)
+            try await settled()
             let violations = try await compare()
             guard violations.isEmpty else {
                 throw Server.Failure(description: "violations before anything was taken away: \(violations.prefix(5))")
