@@ -67,9 +67,13 @@ public struct InstrumentRefusal: Error, Sendable, Equatable {
     public let reason: Reason
     /// Finer words for the log, never a part of the token.
     public let detail: String
+    /// The transaction of an instrument with which nothing is wrong but its time; one that was used in time finds its
+    /// payment by it.
+    public let transactionID: String?
 
-    public init(_ reason: Reason, detail: String) {
+    public init(_ reason: Reason, detail: String, transactionID: String? = nil) {
         self.reason = reason
         self.detail = detail
+        self.transactionID = transactionID
     }
 }

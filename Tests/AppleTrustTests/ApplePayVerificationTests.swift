@@ -88,6 +88,21 @@ struct ApplePayVerificationTests {
         #expect(variant != .derEncoding || ApplePayBench.reason(json) == "transaction_identifier_mismatch")
     }
 
+    /// Who has used it in time can recognise it.
+    @Test(arguments: [(nil, nil, true), (ApplePayVariant.signatureTampered, nil, false), (nil, [1] as [UInt8], false)])
+    func `an old token is named only where nothing else is wrong with it`(
+        _ variant: ApplePayVariant?, _ applicationData: [UInt8]?, _ isNamed: Bool
+    ) throws {
+        let json = ApplePayBench.token(.ec, variant)
+        let token = try ApplePayToken(json)
+        let late = ApplePayBench.now + 3_600_000
+        let refusal = #expect(throws: ApplePayRefusal.self) {
+            try ApplePayBench.verifier.verify(
+                token, applicationData: applicationData ?? ApplePayBench.applicationData, at: late)
+        }
+        #expect(refusal?.transactionID == (isNamed ? token.transactionIdentifier?.lowercased() : nil))
+    }
+
     /// The chain is judged when the token was signed, not now.
     @Test func `a leaf that ended since is good enough`() throws {
         let leaf = ApplePayMint.leaf("Ended", .newP256()) { $0.last = ApplePayBench.seconds + 10 }

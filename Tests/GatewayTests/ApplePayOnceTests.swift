@@ -131,4 +131,25 @@ struct ApplePayOnceTests {
             #expect(wallet.line.count(.charge) == 1)
         }
     }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a used token that comes again too late finds its payment`(_ engine: TestEngine) async throws {
+        try await withWalletDesk(on: engine) { wallet in
+            let contract = try await wallet.checkout()
+            let (used, unused) = (try wallet.token(contract), try wallet.token(contract))
+            wallet.line.set(.charge, .unavailable)
+            #expect(try await wallet.pay(contract, used).status == .failed)
+            wallet.line.set(.charge, nil)
+            try await wallet.desk.pass(seconds: 400)
+            #expect(try await wallet.pay(contract, used).status == .failed)
+            // Also after another contract of the order, which the token does not answer.
+            let next = try await wallet.retry(contract.order)
+            #expect(try await wallet.pay(next, used).status == .failed)
+            let late = GatewayError.applePayTokenInvalid(.signingTimeOutOfWindow)
+            #expect(try await wallet.refusal(next, unused) == late)
+            let foreign = try await wallet.checkout(user: "bob")
+            #expect(try await wallet.refusal(foreign, used, user: "bob") == late)
+            #expect(wallet.line.count(.charge) == 1)
+        }
+    }
 }

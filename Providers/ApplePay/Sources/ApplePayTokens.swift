@@ -26,7 +26,7 @@ extension ApplePayProvider: InstrumentVerifying {
                 amount: StatedAmount(value: decrypted.amountMinor, currencyNumber: decrypted.currencyNumeric),
                 instrument: instrument)
         } catch {
-            throw InstrumentRefusal(.init(error.reason), detail: error.detail)
+            throw InstrumentRefusal(.init(error.reason), detail: error.detail, transactionID: error.transactionID)
         }
     }
 

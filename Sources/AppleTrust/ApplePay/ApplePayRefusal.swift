@@ -36,12 +36,16 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
     public let reason: Reason
     /// A finer cause for the log.
     public let detail: String
+    /// The transaction of a token with which nothing is wrong but its time, as 64 hexadecimal digits: whoever took it in
+    /// time can recognise it.
+    public let transactionID: String?
 
     public var description: String { "\(reason.rawValue): \(detail)" }
 
-    init(_ reason: Reason, _ detail: String) {
+    init(_ reason: Reason, _ detail: String, transactionID: String? = nil) {
         self.reason = reason
         self.detail = SafeText.line(detail, limit: 1_000)
+        self.transactionID = transactionID
     }
 
     static func malformed(_ detail: String) -> ApplePayRefusal { ApplePayRefusal(.malformed, detail) }

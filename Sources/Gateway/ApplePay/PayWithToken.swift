@@ -32,7 +32,11 @@ extension Gateway {
             throw .orderNotOpen
         }
         guard let newest = wallets.first else { throw .conflict(reason: Self.noWalletContract) }
-        let (wallet, verified) = try verify(token, for: wallets, newest: newest)
+        let (wallet, verified): (WalletPayment, VerifiedInstrument)
+        switch try await reading(of: token, for: wallets, newest: newest) {
+        case .isUsed(let payment): return try await tokenPayment(payment, found.id)
+        case .pays(let answered, let says): (wallet, verified) = (answered, says)
+        }
         guard let amount = found.amount, verified.amount?.equals(amount) ?? true else { throw .amountMismatch }
         // A token that is claimed is spent, so it is not claimed while nothing could be sent.
         guard let processor = registry[wallet.provider.processor], traffic.hasRoom(processor.id) else {
@@ -60,19 +64,29 @@ extension Gateway {
         return try await tokenPayment(wallet.payment.id, found.id)
     }
 
-    /// The payment whose contract the token answers, and what the token says.
-    private func verify(
-        _ token: Data, for wallets: [WalletPayment], newest: WalletPayment
-    ) throws(GatewayError) -> (WalletPayment, VerifiedInstrument) {
+    private enum TokenReading {
+        /// The payment whose contract the token answers, and what the token says.
+        case pays(WalletPayment, VerifiedInstrument)
+        /// It is too old, and was this payment's when it was not.
+        case isUsed(ID<Payment>)
+    }
+
+    private func reading(
+        of token: Data, for wallets: [WalletPayment], newest: WalletPayment
+    ) async throws(GatewayError) -> TokenReading {
         var refusal: InstrumentRefusal?
         for wallet in wallets {
             do throws(InstrumentRefusal) {
                 guard let applicationData = Data(base64Encoded: wallet.request.applicationData) else { continue }
-                return (wallet, try wallet.provider.verify(token: token, applicationData: applicationData))
+                return .pays(wallet, try wallet.provider.verify(token: token, applicationData: applicationData))
             } catch {
                 refusal = refusal ?? error
+                if let used = error.transactionID {
+                    let owner = try await read { db in try db.payment(claiming: used) }
+                    if let owner, owner == wallet.payment.id { return .isUsed(owner) }
+                }
                 // It may answer an earlier contract of this order, which is then said to be over.
-                if error.reason != .applicationDataMismatch { break }
+                if ![.applicationDataMismatch, .signingTimeOutOfWindow].contains(error.reason) { break }
             }
         }
         guard let refusal else { throw .internalError }

@@ -60,7 +60,9 @@ struct ApplePayExplainer {
         }
         let window = verifier.window
         let (signedAt, now) = (signature.signingTime, now)
-        run(.signingTime) { () throws(ApplePayRefusal) in try window.check(signedAt, at: now) }
+        run(.signingTime) { () throws(ApplePayRefusal) in
+            if let late = window.refusal(signedAt, at: now) { throw late }
+        }
         add("judged at", Self.time(now))
     }
 

@@ -59,10 +59,16 @@ public struct ApplePayVerifier: Sendable {
         _ token: ApplePayToken, applicationData: [UInt8]?, at now: Int64
     ) throws(ApplePayRefusal) -> VerifiedToken {
         let signedAt = try ApplePayRefusal.translating { () throws(AppleRefusal) in try authenticate(token) }
-        try window.check(signedAt, at: now)
-        try Self.check(token, applicationData: applicationData)
-        try Self.checkTransactionIdentifier(token)
-        return VerifiedToken(token, signedAt: signedAt)
+        let late = window.refusal(signedAt, at: now)
+        do throws(ApplePayRefusal) {
+            try Self.check(token, applicationData: applicationData)
+            try Self.checkTransactionIdentifier(token)
+        } catch {
+            throw late ?? error
+        }
+        let verified = VerifiedToken(token, signedAt: signedAt)
+        if let late { throw ApplePayRefusal(late.reason, late.detail, transactionID: verified.transactionID) }
+        return verified
     }
 
     /// - Returns: when it was signed.
@@ -113,15 +119,17 @@ struct SigningWindow: Sendable {
     /// At most some thousand years, so that no sum overflows.
     private static func milliseconds(_ seconds: Int) -> Int64 { Int64(min(max(0, seconds), 1 << 36)) * 1_000 }
 
-    func check(_ signedAt: Int64, at now: Int64) throws(ApplePayRefusal) {
+    /// - Returns: nil for a time within the window.
+    func refusal(_ signedAt: Int64, at now: Int64) -> ApplePayRefusal? {
         let (age, overflow) = now.subtractingReportingOverflow(signedAt)
         guard !overflow, age <= past else {
-            throw ApplePayRefusal(.signingTimeOutOfWindow, "signed \(age / 1_000) s ago, more than \(past / 1_000) s")
+            return ApplePayRefusal(.signingTimeOutOfWindow, "signed \(age / 1_000) s ago, more than \(past / 1_000) s")
         }
         // A signing time has whole seconds, now has not.
         guard -age <= ahead else {
-            throw ApplePayRefusal(
+            return ApplePayRefusal(
                 .signingTimeOutOfWindow, "signed \(-age / 1_000) s ahead of now, more than \(ahead / 1_000) s")
         }
+        return nil
     }
 }
