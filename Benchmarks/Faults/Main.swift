@@ -69,7 +69,11 @@ struct FaultTest: AsyncParsableCommand {
         var summary = Summary()
         try await withThrowingTaskGroup(of: Summary.self) { group in
             for (index, engine) in engine.engines.enumerated() {
-                group.addTask { try await run(plan, engine, firstPlace: index * 1_000) }
+                for (lane, parts) in plan.lanes(engine).enumerated() {
+                    group.addTask {
+                        try await run(parts, engine, seed: plan.seed, firstPlace: index * 1_000 + lane * 100)
+                    }
+                }
             }
             for try await part in group {
                 for row in part.rows { summary.add(row) }
@@ -82,9 +86,11 @@ struct FaultTest: AsyncParsableCommand {
         return false
     }
 
-    private func run(_ plan: Plan, _ engine: TestEngine, firstPlace: Int) async throws -> Summary {
+    private func run(
+        _ parts: [[Plan.Step]], _ engine: TestEngine, seed: UInt64, firstPlace: Int
+    ) async throws -> Summary {
         var summary = Summary()
-        for (index, part) in plan.parts(engine).enumerated() {
+        for (index, part) in parts.enumerated() {
             let small =
                 part.contains { $0.fault is DiskFullFault && $0.fault.obstacle == nil } ? folder + "/small" : nil
             if let small { try await SmallDisk.mount(Place.absolute(small)) }
@@ -97,7 +103,7 @@ struct FaultTest: AsyncParsableCommand {
                 }
                 let last = step.first + step.rounds - 1
                 for number in step.first...last where isClean {
-                    let seed = RoundSeed(plan.seed, step.name, number, isLast: number == last)
+                    let seed = RoundSeed(seed, step.name, number, isLast: number == last)
                     isClean = try await step.fault.run(bench, seed)
                 }
                 say("\(Self.clock()) \(engine) \(step.name): to round \(last)")
@@ -121,12 +127,13 @@ struct FaultTest: AsyncParsableCommand {
     private static func clock() -> String { Date().formatted(.iso8601.time(includingFractionalSeconds: false)) }
 
     private func everyLossIsReported(_ seed: UInt64) async throws -> Bool {
-        var isComplete = true
-        for (index, engine) in engine.engines.enumerated() {
-            isComplete =
-                try await bench(engine, number: index, in: folder).lose(rounds: rounds ?? 2, seed: seed)
-                && isComplete
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for (index, engine) in engine.engines.enumerated() {
+                group.addTask {
+                    try await bench(engine, number: index, in: folder).lose(rounds: rounds ?? 2, seed: seed)
+                }
+            }
+            return try await group.reduce(true) { $0 && $1 }
         }
-        return isComplete
     }
 }

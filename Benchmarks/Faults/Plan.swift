@@ -16,6 +16,7 @@ struct Plan: Sendable {
     private static let partLength = (short: 200, long: 50)
 
     let seed: UInt64
+    private let isLong: Bool
     private let partLength: Int
     private let steps: [TestEngine: [Step]]
 
@@ -25,6 +26,7 @@ struct Plan: Sendable {
     ///   - lies: whether fsync makes nothing durable in power cuts.
     init(seed: UInt64, isLong: Bool, engines: [TestEngine], only: Set<String>, rounds: Int?, lies: Bool = false) {
         self.seed = seed
+        self.isLong = isLong
         partLength = isLong ? Self.partLength.long : Self.partLength.short
         var steps: [TestEngine: [Step]] = [:]
         for engine in engines {
@@ -44,7 +46,7 @@ struct Plan: Sendable {
         [
             (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
             (DiskErrorFault(), 6, 200), (SlowDiskFault(), 5, 50),
-            (DatabaseStopFault(), 5, 100), (ConnectionCutFault(), 5, 60),
+            (DatabaseStopFault(), 3, 100), (ConnectionCutFault(), 4, 60),
             (
                 ZombieFault(engine: engine, isLong: isLong), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5
             ),
@@ -54,15 +56,30 @@ struct Plan: Sendable {
 
     static var names: [String] { all(.sqlite).map { type(of: $0.0).name } }
 
+    /// An engine's parts, those of a lane one after another.
+    ///
+    /// In a short run, most of which is waiting for leases, all are at once; in a long run, whose services must be back in
+    /// time, there is one lane.
+    func lanes(_ engine: TestEngine) -> [[[Step]]] { isLong ? [parts(engine)] : parts(engine).map { [$0] } }
+
+    /// Whether a step has a database of its own.
+    ///
+    /// A full disk needs a disk of its own; and the many kills of the points run beside the others in a short run, which
+    /// would take too long one after another. PostgreSQL's server is everybody's there, and is stopped.
+    private func isAlone(_ step: Step?, _ engine: TestEngine) -> Bool {
+        engine == .sqlite && (step?.fault is DiskFullFault || (step?.fault is PointsScenario && !isLong))
+    }
+
     /// The steps of an engine in parts: several short ones share a database, a long one has several.
-    func parts(_ engine: TestEngine) -> [[Step]] {
+    private func parts(_ engine: TestEngine) -> [[Step]] {
         var parts: [[Step]] = []
         var length = 0
         for step in steps[engine] ?? [] {
             var first = 1
             while first <= step.rounds {
-                // A full disk needs a disk of its own.
-                if parts.isEmpty || length >= partLength || step.fault is DiskFullFault {
+                if parts.isEmpty || length >= partLength || isAlone(step, engine)
+                    || isAlone(parts.last?.last, engine)
+                {
                     parts.append([])
                     length = 0
                 }

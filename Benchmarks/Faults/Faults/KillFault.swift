@@ -1,8 +1,8 @@
 /// kill -9 at any moment.
 struct KillFault: Fault {
     static let name = "kill"
-    /// The leases of what was cut off last longer than a round.
-    let comparedEvery = 5
+    /// The leases of what was cut off last longer than some rounds.
+    let comparedEvery = 13
 
     func strike(_ target: Target, _ dice: inout Dice, _ notes: inout Notes) async throws -> Aftermath {
         try await Task.sleep(for: .random(100...1_500, &dice))
