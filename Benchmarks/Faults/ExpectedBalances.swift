@@ -19,9 +19,10 @@ extension Expectation {
             }
             if ending.mayBePaid { most[user, default: 0] += units }
             if ending.mustBePaid { least[user, default: 0] += units }
-            guard ending.isRefundWhole else { continue }
+            // A refund that is known to have failed took nothing back.
+            guard ending.isRefundWhole, ending.refunds.values.allSatisfy(\.self) else { continue }
             least[user, default: 0] -= units
-            if ending.refunds.values.contains(true) { most[user, default: 0] -= units }
+            if !ending.refunds.isEmpty { most[user, default: 0] -= units }
         }
         return Dictionary(
             uniqueKeysWithValues: most.map { ($0.key, min(least[$0.key] ?? 0, $0.value)...$0.value) })

@@ -52,19 +52,15 @@ struct FaultTest: AsyncParsableCommand {
         do {
             if lose { throw ExitCode(try await everyLossIsReported(seed) ? 1 : 3) }
             let plan = Plan(seed: seed, isLong: long, engines: engine.engines, only: names, rounds: rounds, lies: lies)
-            if try await !run(plan) {
-                say(repetition)
-                throw ExitCode(1)
-            }
-        } catch let code as ExitCode {
-            throw code
+            if try await !run(plan) { throw ExitCode(1) }
         } catch {
-            say("the test cannot run: \(error)")
-            throw ExitCode(2)
+            if !(error is ExitCode) { say("the test cannot run: \(error)") }
+            say(repetition)
+            throw error as? ExitCode ?? ExitCode(2)
         }
     }
 
-    /// Runs both engines beside each other.
+    /// Runs all lanes of both engines beside each other.
     private func run(_ plan: Plan) async throws -> Bool {
         var summary = Summary()
         try await withThrowingTaskGroup(of: Summary.self) { group in

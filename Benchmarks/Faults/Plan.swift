@@ -12,7 +12,7 @@ struct Plan: Sendable {
         var name: String { type(of: fault).name }
     }
 
-    /// A database grows with its rounds, and every comparison reads it; a short run waits for the last leases once.
+    /// A database grows with its rounds, and every comparison reads it; at each one's end the last leases are waited for.
     private static let partLength = (short: 200, long: 50)
 
     let seed: UInt64
@@ -58,9 +58,13 @@ struct Plan: Sendable {
 
     /// An engine's parts, those of a lane one after another.
     ///
-    /// In a short run, most of which is waiting for leases, all are at once; in a long run, whose services must be back in
-    /// time, there is one lane.
-    func lanes(_ engine: TestEngine) -> [[[Step]]] { isLong ? [parts(engine)] : parts(engine).map { [$0] } }
+    /// In a short run, most of which is waiting for leases, what has a database of its own runs beside the rest; in a long
+    /// run, whose services must be back in time, there is one lane.
+    func lanes(_ engine: TestEngine) -> [[[Step]]] {
+        Dictionary(grouping: parts(engine)) { part in
+            part.first.flatMap { !isLong && isAlone($0, engine) ? $0.name : nil } ?? ""
+        }.sorted { $0.key < $1.key }.map(\.value)
+    }
 
     /// Whether a step has a database of its own.
     ///
