@@ -46,7 +46,7 @@ struct Plan: Sendable {
         [
             (PointsScenario(), 3, 18), (KillFault(), 25, 250), (PowerCutFault(lies: lies), 20, 1_000),
             (DiskErrorFault(), 6, 200), (SlowDiskFault(), 5, 50),
-            (DatabaseStopFault(), 3, 100), (ConnectionCutFault(), 4, 60),
+            (DatabaseStopFault(), 3, 100), (ConnectionCutFault(), 5, 60),
             (
                 ZombieFault(engine: engine, isLong: isLong), engine == .postgres ? 2 : 1, engine == .postgres ? 10 : 5
             ),
