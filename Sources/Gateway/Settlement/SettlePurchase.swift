@@ -139,7 +139,9 @@ extension Settlement {
     ) throws -> (sku: SKU, days: Int64?)? {
         if let code = record.sku, let sku = try tx.sku(code) { return (sku, record.days) }
         if let found = try tx.skuOf(appleProduct: record.purchase.productID, bundle: record.purchase.bundleID) {
-            return found
+            // A pass of which nobody has said how long it lasts would be paid and give nothing: it waits for its SKU.
+            let lasts = (record.purchase.skuKind ?? found.sku.kind) != .nonRenewing || found.days != nil
+            return lasts ? found : nil
         }
         guard let fallback else { return nil }
         let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
@@ -154,9 +156,10 @@ extension Settlement {
     ) throws -> Order {
         let purchase = record.purchase
         let charge = StoreCharge(
-            price: purchase.price, terms: terms, quantity: purchase.quantity, environment: purchase.environment,
+            sku: sku, price: purchase.price, terms: terms, quantity: purchase.quantity,
+            environment: purchase.environment,
             paidAt: purchase.purchased)
-        if !purchase.isRenewal, let waiting = try waitingOrder(purchase, owner: owner) {
+        if !purchase.isRenewal, let waiting = try waitingOrder(purchase, sku: sku, owner: owner) {
             try tx.completeStoreOrder(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
             if waiting.payment.state != .succeeded {
                 try tx.movePayment(waiting.payment.id, from: waiting.payment.state, to: .succeeded)
@@ -180,10 +183,12 @@ extension Settlement {
 
     /// 60 s of tolerance, because the store's clock is not ours.
     private func waitingOrder(
-        _ purchase: StorePurchase, owner: ID<User>
+        _ purchase: StorePurchase, sku: SKUCode, owner: ID<User>
     ) throws -> (order: Order, payment: Payment)? {
         let limit = purchase.purchased.adding(seconds: 60)
-        for found in try tx.ordersAwaiting(appleProduct: purchase.productID, user: owner, before: limit) {
+        for found in try tx.ordersAwaiting(
+            appleProduct: purchase.productID, sku: sku, user: owner, before: limit)
+        {
             guard let order = try tx.lockOrder(found.order), order.state != .paid,
                 let payment = try tx.lockPayment(found.payment)?.payment
             else { continue }
@@ -223,9 +228,13 @@ extension Settlement {
     ) throws -> AttachedPurchase {
         let purchase = record.purchase
         let sourceID = purchase.kind == .autoRenewable ? purchase.originalTransactionID : key
-        let entitlement = EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.first {
-            $0.grant.environment == purchase.environment && $0.grant.source.id == sourceID
+        let owned = EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.filter {
+            $0.grant.environment == purchase.environment
         }
+        // What was bought again has no grant of its own while another gives it.
+        let entitlement =
+            owned.first { $0.grant.source.id == sourceID }
+            ?? owned.first { $0.grant.kind == .nonConsumable && $0.grant.sku == sku.code && $0.status.holds }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
         // Only what may be a consumable credits anything, and units are who had them first's.
         let mayCredit = (purchase.skuKind ?? .consumable) == .consumable

@@ -2,13 +2,18 @@ package import Domain
 
 /// What a store's purchase makes of an order.
 package struct StoreCharge: Sendable {
+    /// What the product means now, which may be another than the checkout asked for.
+    package let sku: SKUCode
     package let price: Money?
     package let terms: OrderTerms
     package let quantity: Int64
     package let environment: Environment
     package let paidAt: Timestamp
 
-    package init(price: Money?, terms: OrderTerms, quantity: Int64, environment: Environment, paidAt: Timestamp) {
+    package init(
+        sku: SKUCode, price: Money?, terms: OrderTerms, quantity: Int64, environment: Environment, paidAt: Timestamp
+    ) {
+        self.sku = sku
         self.price = price
         self.terms = terms
         self.quantity = quantity
@@ -25,10 +30,11 @@ extension Transaction {
         let touched = try run(
             """
             UPDATE orders SET state = 'paid', paid_by = ?, paid_at = ?, closed_at = NULL, charged = ?, charged_currency = ?,
-                terms = ?, quantity = ?, environment = ?
+                sku = ?, terms = ?, quantity = ?, environment = ?
             WHERE id = ? AND state = ?
             """,
-            payment, charge.paidAt, charge.price?.value, charge.price?.currency.code, try charge.terms.storedJSON(),
+            payment, charge.paidAt, charge.price?.value, charge.price?.currency.code, charge.sku,
+            try charge.terms.storedJSON(),
             min(max(charge.quantity, 1), 1_000), charge.environment.rawValue, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
     }

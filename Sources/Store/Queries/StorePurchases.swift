@@ -91,6 +91,11 @@ extension Database {
         try row("SELECT key FROM purchases WHERE order_id = ?", order) != nil
     }
 
+    /// The account that verified the purchase of an order; nil where it is no store's order.
+    package func storeAccount(of order: ID<Order>) throws(StoreError) -> AccountID? {
+        try row("SELECT account FROM purchases WHERE order_id = ?", order)?.account("account")
+    }
+
     /// Whose the purchase of an order is by now; nil where it is no store's order.
     package func purchaser(of order: ID<Order>) throws(StoreError) -> ID<User>? {
         try row("SELECT user_id FROM purchases WHERE order_id = ?", order)?.optionalID("user_id")
@@ -121,27 +126,30 @@ extension Database {
             let sku = try Self.sku(literal)
             return (sku, sku.durationDays)
         }
-        let patterns = try rows("SELECT entry, sku FROM apple_products WHERE is_pattern = 1 ORDER BY entry")
-        for row in patterns {
+        var fitting: (code: SKUCode, days: Int64)?
+        for row in try rows("SELECT entry, sku FROM apple_products WHERE is_pattern = 1 ORDER BY entry") {
             guard let entry = AppleProduct(try row.text("entry")), entry.bundle == nil || entry.bundle == bundle,
-                let days = entry.days(in: product), let sku = try sku(try row.code("sku"))
+                let days = entry.days(in: product), entry.bundle != nil || fitting == nil
             else { continue }
-            return (sku, days)
+            fitting = (try row.code("sku"), days)
+            if entry.bundle != nil { break }
         }
-        return nil
+        guard let fitting, let sku = try sku(fitting.code) else { return nil }
+        return (sku, fitting.days)
     }
 
-    /// A user's orders that wait for an Apple purchase of this product and were made before it, newest first.
+    /// A user's orders that wait for an Apple purchase of this product and were made before it: those of the SKU that the
+    /// product means now, then those of one that offered it, newest first.
     package func ordersAwaiting(
-        appleProduct product: String, user: ID<User>, before limit: Timestamp
+        appleProduct product: String, sku: SKUCode, user: ID<User>, before limit: Timestamp
     ) throws(StoreError) -> [(order: ID<Order>, payment: ID<Payment>)] {
         var waiting: [(order: ID<Order>, payment: ID<Payment>)] = []
         let offers = try rows(
             """
             SELECT p.order_id, p.id, p.offers FROM payments p JOIN orders o ON o.id = p.order_id
             WHERE o.user_id = ? AND o.state <> 'paid' AND p.offers IS NOT NULL AND o.created_at <= ?
-            ORDER BY p.order_id DESC, p.id DESC LIMIT 100
-            """, [user, limit])
+            ORDER BY CASE WHEN o.sku = ? THEN 0 ELSE 1 END, p.order_id DESC, p.id DESC LIMIT 100
+            """, [user, limit, sku])
         for row in offers where try row.text("offers").split(separator: " ").contains(product[...]) {
             waiting.append((try row.id("order_id"), try row.id("id")))
         }

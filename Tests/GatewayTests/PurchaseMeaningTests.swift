@@ -1,0 +1,103 @@
+import Foundation
+import Store
+import TestSupport
+import Testing
+
+@testable import Domain
+@testable import Gateway
+
+@Suite("Purchases: which SKU they mean")
+struct PurchaseMeaningTests {
+    private func sell(_ json: String, at apple: AppleDesk) async throws {
+        _ = try await apple.gateway.createSKU(
+            try JSONDecoder().decode(SKU.self, from: Data(json.utf8)), context: .test)
+    }
+
+    private static func pass(_ id: String, _ more: String) -> String {
+        #"""
+        {"id": "\#(id)", "name": "\#(id)", "kind": "non_renewing", "tier": "\#(id)", "rank": 9,
+         "prices": [{"currency": "CNY", "value": 100}], \#(more)}
+        """#
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a pass of no length is kept, and granted once its SKU has one`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let options = #""options": [{"days": 7, "prices": [{"currency": "CNY", "value": 100}]}], "#
+            try await sell(
+                Self.pass("odd", options + #""apple_product_ids": ["com.example.odd", "com.example.odd.${days}"]"#),
+                at: apple)
+            let asked = try await apple.ask("odd", days: 7)
+            let sale = apple.sale("com.example.odd")
+            #expect(try await apple.refusal(sale) == .unknownProduct("com.example.odd"))
+            #expect(try await apple.record(sale)?.order == nil)
+            #expect(try await apple.attach(apple.sale("com.example.odd.7")).order_id == asked.order.rawValue)
+            _ = try await apple.gateway.changeSKU("odd", .object(["duration_days": .integer(9)]), context: .test)
+            try await apple.work()
+            let attached = try await apple.attach(sale)
+            #expect(attached.active && attached.expires_at == apple.now.adding(days: 9).rawValue)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a subscription's SKU says how long a pass of it lasts, or the pass waits`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let json = #"""
+                {"id": "sub", "name": "Sub", "kind": "subscription", "tier": "Sub", "rank": 9,
+                 "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.sub"]}
+                """#
+            try await sell(json, at: apple)
+            let sale = apple.sale("com.example.sub")
+            #expect(try await apple.refusal(sale) == .unknownProduct("com.example.sub"))
+            _ = try await apple.gateway.changeSKU("sub", .object(["duration_days": .integer(5)]), context: .test)
+            try await apple.work()
+            #expect(try await apple.attach(sale).expires_at == apple.now.adding(days: 5).rawValue)
+        }
+    }
+
+    /// Patterns of two SKUs that fit one product, and the SKU that it means in the app.
+    static let patterns: [(generic: String, bound: String, product: String, sku: String)] = [
+        ("a.day${days}", "com.example.app:a.day${days}", "a.day7", "bound"),
+        ("z.day${days}", "com.example.app:z.day${days}", "z.day7", "bound"),
+        ("a.day${days}", "com.elsewhere:a.day${days}", "a.day7", "generic"),
+    ]
+
+    @Test(arguments: TestEngine.allCases)
+    func `a pattern of the app comes before one of any app`(_ engine: TestEngine) async throws {
+        for (generic, bound, product, sku) in Self.patterns {
+            try await withAppleDesk(on: engine) { apple in
+                try await sell(Self.pass("generic", #""apple_product_ids": ["\#(generic)"]"#), at: apple)
+                try await sell(Self.pass("bound", #""apple_product_ids": ["\#(bound)"]"#), at: apple)
+                let attached = try await apple.attach(apple.sale(product))
+                #expect(attached.sku == sku && attached.tier == sku, "\(bound)")
+                #expect(attached.expires_at == apple.now.adding(days: 7).rawValue)
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `an order whose product means another SKU by now is completed as that one's`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            func ring(_ id: String) -> String {
+                #"""
+                {"id": "\#(id)", "name": "\#(id)", "kind": "non_consumable", "tier": "\#(id)", "rank": 9,
+                 "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.gem"]}
+                """#
+            }
+            try await sell(ring("old"), at: apple)
+            let asked = try await apple.ask("old")
+            _ = try await apple.gateway.archiveSKU("old", context: .test)
+            try await sell(ring("new"), at: apple)
+            let attached = try await apple.attach(apple.sale("com.example.gem", AppleSale.nonConsumable))
+            #expect(attached.order_id == asked.order.rawValue && attached.sku == "new" && attached.tier == "new")
+            #expect(try await apple.order(attached).order.sku.rawValue == "new")
+            #expect(try await apple.grants().map(\.sku.rawValue) == ["new"])
+            // It is owned now, so nobody sells it to the same user again.
+            await #expect(throws: GatewayError.self) { try await apple.ask("new") }
+        }
+    }
+}
