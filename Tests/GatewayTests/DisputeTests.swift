@@ -110,6 +110,29 @@ struct DisputeTests {
         }
     }
 
+    /// As after a crash between the call and its answer.
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a refund whose money a lost dispute took has failed only where it was never sent`(
+        _ engine: TestEngine, _ wasSent: Bool
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let contract = try await desk.checkout(provider: "scripted")
+            let payment = try desk.payment(contract)
+            try await desk.state("paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
+            desk.scripted.refunds(.pending)
+            try await desk.refund(contract.order, 90)
+            try await desk.store.write { tx in
+                try tx.run("UPDATE refunds SET state = 'created', sent_at = \(wasSent ? "sent_at" : "NULL")")
+            }
+            try await desk.state(
+                "lost", .dispute(.init(payment: payment, reference: "d", outcome: .lost, amount: contract.amount)))
+            desk.scripted.refunds(.succeeded)
+            try await desk.pass(seconds: 3_600)
+            try await desk.work()
+            #expect(try await desk.refunds(contract.order).map(\.state) == [wasSent ? .succeeded : .failed])
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `units of a lost dispute are taken back`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

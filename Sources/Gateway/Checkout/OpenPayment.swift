@@ -115,6 +115,8 @@ extension Gateway {
         let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
         do throws(GatewayError) {
             return try await settle(cause) { settlement in
+                // User, order, payment: whoever else settles this payment locks them in this order.
+                if settlement.tx.dialect.locksRows { _ = try settlement.lock(payment) }
                 let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
                 _ = try settlement.apply(.payment(report), from: account)
                 guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }

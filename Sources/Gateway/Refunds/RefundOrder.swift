@@ -56,7 +56,11 @@ extension Gateway {
         guard let refund, let payment else { throw .notFound }
         guard !refund.state.isFinal else { return try await refundView(id) }
         if refund.state == .created && !refund.counted {
-            // A lost dispute took what this refund had bound, before it was sent.
+            // A lost dispute took what this refund had bound. Once it may have been sent, only its provider can tell.
+            guard refund.sentAt == nil else {
+                try await settle(cause) { try $0.settleUnknown(refund) }
+                return try await executeRefund(id, cause: cause)
+            }
             let report = RefundReport(
                 payment: payment.id, refund: id, outcome: .failed(reason: "nothing is left"), amount: nil)
             _ = try await settle(cause) { try $0.apply(.refund(report), from: payment.account) }
