@@ -84,6 +84,16 @@ struct PurchaseRestoreTests {
                 _ = try await apple.refusal(sale.signedAgain(after: 5) { $0.revoked = $0.signed })
             }, active: false, tier: "", status: "revoked"),
         State(
+            testDescription: "a long pass taken back, then one that ended",
+            act: { apple in
+                let year = apple.sale("merchant.example.day90")
+                try await apple.attach(year)
+                _ = try await apple.refusal(year.signedAgain(after: 5) { $0.revoked = $0.signed })
+                apple.desk.clock.advance(days: 1)
+                try await apple.attach(apple.sale("merchant.example.day7"))
+                apple.desk.clock.advance(days: 8)
+            }, active: false, tier: "", status: "expired"),
+        State(
             testDescription: "a subscription", act: { try await $0.attach($0.period("s", from: 0)) }, ends: 30,
             renews: true),
         State(

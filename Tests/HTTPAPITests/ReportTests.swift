@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Gateway
+import ProviderKit
 import Store
 import TestSupport
 import Testing
@@ -70,6 +71,13 @@ struct ReportTests {
             _ = try await desk.checkout(user: "carol")
             _ = try await desk.checkout("trial", user: "dora", provider: nil)
             try await apple.attach(apple.sale { $0.environment = "Sandbox" }, user: "eve")
+            // Money that came twice and went back is no turnover.
+            let twice = try await desk.checkout(user: "hank", provider: "scripted")
+            try await desk.notify(
+                "payment.succeeded", try await desk.retry(twice.order, user: "hank", provider: "box-url"))
+            try await desk.state(
+                "again", .payment(.init(payment: try desk.payment(twice), outcome: .succeeded(twice.amount))))
+            #expect(try await desk.refunds(twice.order).map(\.state) == [.succeeded])
             desk.clock.advance(days: 1)
             try await desk.refund(month.order, 1_000)
             let lost = try await desk.buy(user: "fred")
@@ -101,7 +109,7 @@ struct ReportTests {
                         "\(item["refunded"].int("value"))",
                     ].joined(separator: " ")
                 } == [
-                    "\(days[0]) CNY 1 1 3990 4990", "\(days[0]) USD 1 1 599 299", "\(days[1]) CNY 4 3 20890 0",
+                    "\(days[0]) CNY 1 1 3990 4990", "\(days[0]) USD 1 1 599 299", "\(days[1]) CNY 5 4 24880 0",
                 ])
             let whole = "from=\(first.rawValue / 86_400 * 86_400)"
             #expect(try await stats(whole).data["items"].elements == items)

@@ -23,6 +23,22 @@ package struct NotificationView: Encodable, Sendable {
         received_at = summary.receivedAt
         processed_at = summary.processedAt
     }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, account, type, provider_event_id, status, received_at, processed_at
+    }
+
+    /// What has not been is null, never left out.
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encode(account, forKey: .account)
+        try fields.encode(type, forKey: .type)
+        try fields.encode(provider_event_id, forKey: .provider_event_id)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(received_at, forKey: .received_at)
+        try fields.encode(processed_at, forKey: .processed_at)
+    }
 }
 
 extension Gateway {

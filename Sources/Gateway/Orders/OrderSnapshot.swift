@@ -74,10 +74,8 @@ package struct OrderSnapshot: Sendable {
     package var partner: String? { order.partner }
     package var status: Order.Status { order.status }
 
-    /// The account of the payment that paid it, else of the latest attempt.
-    private var provider: String? {
-        (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
-    }
+    /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
+    private let provider: String?
 
     static func load(_ id: ID<Order>, from db: any Database, audience: Audience) throws -> OrderSnapshot? {
         try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
@@ -94,6 +92,10 @@ package struct OrderSnapshot: Sendable {
         }
         // What was never paid by us cannot have gone back by us.
         let hasPayments = !payments.isEmpty
+        provider =
+            hasPayments
+            ? (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
+            : order.origin == .checkout ? nil : try db.storeAccount(of: order.id)?.rawValue
         refunds = try (hasPayments ? db.refunds(of: order.id) : []).map {
             RefundLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,

@@ -47,7 +47,11 @@ extension PurchaseStatus {
         app_account_token = token
     }
 
-    private static func endsBefore(_ left: Entitlement, _ right: Entitlement) -> Bool {
-        (left.endsAt ?? .farFuture) < (right.endsAt ?? .farFuture)
+    private static func endsBefore(_ left: Entitlement, _ right: Entitlement) -> Bool { end(left) < end(right) }
+
+    /// What was taken back ended then.
+    private static func end(_ entitlement: Entitlement) -> Timestamp {
+        let end = entitlement.endsAt ?? .farFuture
+        return entitlement.grant.revocation.map { min(end, $0.at) } ?? end
     }
 }

@@ -8,13 +8,13 @@ extension Gateway {
     ) async throws(GatewayError) -> Page<SubscriptionSnapshot> {
         let before = try Cursor(cursor) { ID<Subscription>($0) }.position
         let now = time.now
-        let found = try await read { db in
-            try db.userID(user).map { user in
-                try db.subscriptions(of: user, before: before, limit: limit + 1)
-                    .compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }
-            }
+        return try await read { db in
+            let records = try db.userID(user).map { try db.subscriptions(of: $0, before: before, limit: limit + 1) }
+            let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
+            // One that no SKU knows is not shown, and what follows it is on its page all the same.
+            let shown = try page.items.compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }
+            return Page(items: shown, nextCursor: page.nextCursor)
         }
-        return Page(found ?? [], limit: limit) { $0.id.rawValue }
     }
 
     /// One subscription of a user.

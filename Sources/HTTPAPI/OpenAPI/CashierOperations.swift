@@ -56,11 +56,11 @@ extension Shape {
         .object(
             [
                 "sku": .string, "name": .string, "description": .string, "kind": .words(SKU.Kind.self), "tier": .string,
-                "prices": .list(.money),
+                "duration_days": .integer.orNull, "prices": .list(.money),
                 "options": .list(
-                    .object(["days": .integer, "prices": .list(.money)], optional: ["apple_product_id": .string])),
+                    .object(["days": .integer, "prices": .list(.money), "apple_product_id": .string.orNull])),
                 "apple_product_ids": .list(.string), "attributes": .map(.any), "owned": .boolean,
-            ], optional: ["duration_days": .integer]))
+            ]))
 
     fileprivate static let paymentMethod = named(
         "PaymentMethod",

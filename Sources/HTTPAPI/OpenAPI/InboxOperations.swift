@@ -62,8 +62,8 @@ extension Shape {
             [
                 "id": .id("ntf"), "account": .string, "type": .string.noted("The provider's own word."),
                 "provider_event_id": .string, "status": .words(Domain.Notification.Status.self),
-                "received_at": .time,
-            ], optional: ["processed_at": .time]))
+                "received_at": .time, "processed_at": .time.orNull,
+            ]))
 
     fileprivate static let openJob = named(
         "Job",

@@ -42,6 +42,7 @@ extension OperationGroup {
                     """,
                 query: [
                     .query("after", .integer, "The `seq` after which to begin; 0 where it is left out."),
+                    .query("cursor", .integer, "The same, as every list calls it."),
                     .query("limit", .integer(1...200), "How many items; 50 where it is left out."),
                 ],
                 answers: .data(

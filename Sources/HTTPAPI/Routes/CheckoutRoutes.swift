@@ -160,6 +160,16 @@ private struct ProductItem: Encodable {
         let days: Int64
         let prices: [Money]
         let apple_product_id: String?
+
+        private enum CodingKeys: String, CodingKey { case days, prices, apple_product_id }
+
+        /// What there is not is null, never left out.
+        func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: CodingKeys.self)
+            try fields.encode(days, forKey: .days)
+            try fields.encode(prices, forKey: .prices)
+            try fields.encode(apple_product_id, forKey: .apple_product_id)
+        }
     }
 
     let sku: String
@@ -189,6 +199,26 @@ private struct ProductItem: Encodable {
         apple_product_ids = sku.appleOffer(days: nil)
         attributes = sku.attributes
         owned = product.owned
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sku, name, description, kind, tier, duration_days, prices, options, apple_product_ids, attributes, owned
+    }
+
+    /// What there is not is null, never left out.
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(sku, forKey: .sku)
+        try fields.encode(name, forKey: .name)
+        try fields.encode(description, forKey: .description)
+        try fields.encode(kind, forKey: .kind)
+        try fields.encode(tier, forKey: .tier)
+        try fields.encode(duration_days, forKey: .duration_days)
+        try fields.encode(prices, forKey: .prices)
+        try fields.encode(options, forKey: .options)
+        try fields.encode(apple_product_ids, forKey: .apple_product_ids)
+        try fields.encode(attributes, forKey: .attributes)
+        try fields.encode(owned, forKey: .owned)
     }
 }
 

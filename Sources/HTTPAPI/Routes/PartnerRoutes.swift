@@ -56,8 +56,9 @@ struct PartnerRoutes {
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
+        let last = call.query["after"] == nil ? try call.integer("cursor") : try call.integer("after")
         let feed = try await gateway.readEvents(
-            after: call.integer("after") ?? 0, key: call.callingKey, limit: call.limit)
+            after: last ?? 0, key: call.callingKey, limit: call.limit)
         return .data(feed.json)
     }
 }

@@ -6,7 +6,7 @@ package struct ExportedOrder: Sendable {
     package let order: Order
     /// The app's own id of the user; nil after an erasure.
     package let userName: String?
-    /// The account of the payment that paid it, else of the latest attempt.
+    /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
     package let provider: String?
 }
 
@@ -21,7 +21,8 @@ extension Database {
             SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
                 u.external_id AS user_name,
                 COALESCE(p.account, (SELECT x.account FROM payments x WHERE x.order_id = o.id
-                    ORDER BY x.attempt DESC LIMIT 1)) AS account
+                    ORDER BY x.attempt DESC LIMIT 1),
+                    (SELECT x.account FROM purchases x WHERE x.order_id = o.id)) AS account
             FROM orders o LEFT JOIN payments p ON p.id = o.paid_by LEFT JOIN users u ON u.id = o.user_id
             WHERE o.id > ? AND o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ? ORDER BY o.id LIMIT ?
             """, [cursor?.rawValue ?? ""] + range + [from, to, limit]

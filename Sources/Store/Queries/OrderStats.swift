@@ -53,6 +53,8 @@ private struct StatsPlace: Hashable {
 }
 
 /// What a store charged and took back stands on the order, what a provider did on payments.
+///
+/// Money that came in beside the payment that paid the order, and what went back of it, are no turnover.
 private let dayStatsQuery = """
     SELECT 'opened' AS what, o.created_at / 86400 AS day, COALESCE(o.currency, o.charged_currency, '') AS currency,
         COUNT(*) AS n, 0 AS amount
@@ -67,13 +69,13 @@ private let dayStatsQuery = """
     GROUP BY 2, 3
     UNION ALL
     SELECT 'refunded', r.created_at / 86400, r.currency, 0, SUM(r.amount)
-    FROM refunds r JOIN orders o ON o.id = r.order_id
+    FROM refunds r JOIN orders o ON o.id = r.order_id AND o.paid_by = r.payment_id
     WHERE o.environment = 'Production' AND r.state = 'succeeded' AND r.counted = 1
         AND r.id >= ? AND r.id < ? AND r.created_at >= ? AND r.created_at < ?
     GROUP BY 2, 3
     UNION ALL
     SELECT 'lost', d.created_at / 86400, d.currency, 0, SUM(d.amount)
-    FROM disputes d JOIN orders o ON o.id = d.order_id
+    FROM disputes d JOIN orders o ON o.id = d.order_id AND o.paid_by = d.payment_id
     WHERE o.environment = 'Production' AND d.state = 'lost'
         AND d.id >= ? AND d.id < ? AND d.created_at >= ? AND d.created_at < ?
     GROUP BY 2, 3

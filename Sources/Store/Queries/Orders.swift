@@ -37,8 +37,17 @@ extension Database {
         restrict("o.id < ?", cursor)
         restrict("o.created_at >= ?", filter.from)
         restrict("o.created_at < ?", filter.to)
-        restrict("EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.account = ?)", filter.provider)
-        restrict("EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.reference = ?)", filter.reference)
+        // An order that a store's purchase made has no payment.
+        for (column, value) in [("account", filter.provider), ("reference", filter.reference)] {
+            guard let value else { continue }
+            let ofStore = column == "account" ? "x.account = ?" : "? IN (x.transaction_id, x.original_transaction_id)"
+            conditions.append(
+                """
+                (EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.\(column) = ?)
+                    OR EXISTS (SELECT 1 FROM purchases x WHERE x.order_id = o.id AND \(ofStore)))
+                """)
+            arguments += [value, value] as [any SQLBindable]
+        }
         if let status = filter.status { conditions.append(Self.condition(status)) }
         let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         arguments.append(limit)
@@ -181,7 +190,8 @@ extension Transaction {
         try send(
             """
             INSERT INTO order_timeline (order_id, position, at, type, detail)
-            SELECT ?, COUNT(*) + 1, ?, ?, ? FROM order_timeline WHERE order_id = ? HAVING COUNT(*) < ?
+            SELECT ?, n + 1, ?, ?, ? FROM (SELECT COUNT(*) AS n FROM order_timeline WHERE order_id = ?) AS kept
+            WHERE n < ?
             """, order, now, type, detail, order, limit)
     }
 
@@ -207,7 +217,7 @@ package struct OrderFilter: Sendable {
     package var sku: SKUCode?
     package var status: Order.Status?
     package var provider: String?
-    /// The provider's own id of a payment.
+    /// The provider's own id of a payment; of a store's purchase, its transaction's or original transaction's id.
     package var reference: String?
     package var from: Timestamp?
     package var to: Timestamp?
