@@ -74,8 +74,9 @@ struct Installation {
     /// Runs a command to its end.
     func run(_ arguments: String...) async throws -> Ended { try await command(arguments) }
 
-    func command(_ arguments: [String]) async throws -> Ended {
-        let environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path]
+    /// - Parameter more: variables beside those that every program needs.
+    func command(_ arguments: [String], environment more: [String: String] = [:]) async throws -> Ended {
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path].merging(more) { $1 }
         let program = try SpawnedProgram(
             [try Self.program()] + arguments, in: folder.path, name: UUID().uuidString, environment: environment)
         let status = try await program.wait()

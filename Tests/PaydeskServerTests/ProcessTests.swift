@@ -139,6 +139,27 @@ struct ProcessTests {
         #expect(!ended.errors.contains(Installation.sandboxSecret))
     }
 
+    @Test(arguments: [
+        ("environments: [Production, Xcode]", "settings.environments"),
+        ("xcode_certificates: [\(AppleMint.xcodeFile)]", "settings.xcode_certificates"),
+        ("root_certificates: [\(AppleMint.rootFile)]", "settings.root_certificates"),
+    ])
+    func `production does not start with an App Store account that trusts more than Apple`(
+        _ setting: String, _ key: String
+    ) async throws {
+        let secret = Data(repeating: 7, count: 32).base64EncodedString()
+        let installation = try Installation(mode: "production", more: "secrets: {keys: [\"\(secret)\"]}")
+        let account = "kind: apple_iap\nnotify_token: t2\nsettings:\n  apps: [{bundle_id: a.b}]\n  \(setting)\n"
+        try installation.folder.write("Config/providers/apple.yaml", account)
+        let ended = try await installation.run("serve")
+        #expect(ended.status == 2)
+        let lines = ended.errors.split(separator: "\n").filter { $0.contains("providers/apple.yaml") }
+        #expect(lines.count == 1 && lines.first?.contains(": \(key): ") == true, "\(ended.errors)")
+        let development = try Installation()
+        try development.folder.write("Config/providers/apple.yaml", account)
+        #expect(try await development.run("migrate").status == 0)
+    }
+
     @Test
     func `a token is all that is printed, and no database is opened`() async throws {
         let installation = try Installation()

@@ -77,6 +77,52 @@ struct VerifyCommandTests {
         }
     }
 
+    /// A transaction's text, and the lines of the checks that it fails.
+    static let transactions: [(name: String, text: String, faults: [String])] = {
+        let sale = AppleSale(at: Timestamp(1_790_000_000))
+        let segments = sale.jws.split(separator: ".").map(String.init)
+        let other = sale.with { $0.quantity = 2 }.jws.split(separator: ".").map(String.init)
+        return [
+            ("sound", sale.jws, []),
+            ("forged", AppleMint.sign(sale.payload, by: .forger), ["signature: bad_signature"]),
+            ("changed", "\(segments[0]).\(other[1]).\(segments[2])", ["signature: bad_signature"]),
+            ("another app's", sale.with { $0.bundle = "com.other" }.jws, ["app: wrong_app"]),
+            (
+                "Xcode's", sale.with { $0.environment = "Xcode" }.jws,
+                ["certificates: wrong_environment", "environment: wrong_environment"]
+            ),
+            (
+                "another app's, forged", AppleMint.sign(sale.with { $0.bundle = "com.other" }.payload, by: .forger),
+                ["signature: bad_signature", "app: wrong_app"]
+            ),
+            (
+                "before its certificates", sale.with { $0.signed = 1_500_000_000_000 }.jws,
+                ["validity: certificate_expired: the chain was not yet valid"]
+            ),
+            ("of two segments", segments.prefix(2).joined(separator: "."), ["form: malformed"]),
+        ]
+    }()
+
+    @Test func `a transaction is explained check by check`() async throws {
+        for (name, text, faults) in Self.transactions {
+            let ended = try await verify(Data(text.utf8))
+            let lines = ended.output.split(separator: "\n").map(String.init)
+            let failed = lines.filter { $0.hasPrefix("FAIL ") }.map { $0.dropFirst(5) }
+            #expect(failed.count == faults.count, "\(name): \(ended.output)")
+            for (line, fault) in zip(failed, faults) { #expect(line.hasPrefix(fault), "\(name): \(line)") }
+            guard faults.isEmpty else {
+                #expect(ended.status == 1 && ended.errors == "paydesk: it does not verify\n", "\(name)")
+                continue
+            }
+            #expect(ended.status == 0 && lines.first == "This is: transaction")
+            let checks = [
+                "form", "header", "algorithm", "critical", "certificateList", "payload", "signedDate", "certificates",
+                "chain", "purpose", "validity", "signature", "fields", "app", "environment",
+            ]
+            #expect(Array(lines.dropFirst().prefix(checks.count)) == checks.map { "ok   \($0)" })
+        }
+    }
+
     @Test func `a payment token is explained check by check, its time against now`() async throws {
         var now: Int64 { Int64(Date().timeIntervalSince1970) }
         for version in ApplePayRecipe.Version.allCases {

@@ -36,6 +36,9 @@ package struct ApplePayIdentity: Sendable {
         }
     }
 
+    /// The SubjectPublicKeyInfo.
+    package var publicKeyPEM: String { ApplePayDER.pem("PUBLIC KEY", ApplePayDER.serialized(certificate.publicKey)) }
+
     /// The SHA-256 of the SubjectPublicKeyInfo.
     package var publicKeyHash: [UInt8] {
         Array(SHA256.hash(data: ApplePayDER.serialized(certificate.publicKey)))

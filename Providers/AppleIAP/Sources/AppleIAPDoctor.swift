@@ -1,7 +1,17 @@
 import AppleTrust
 public import ProviderKit
 
-extension AppleIAPProvider: OnlineDiagnosing {
+extension AppleIAPProvider: SelfExamining, OnlineDiagnosing {
+    /// Apps whose notifications from Production are refused.
+    public func examine() -> [Diagnosis] {
+        trust.appsWithoutNumber.map { bundle in
+            Diagnosis(
+                .notice, bundle,
+                "app_apple_id is not set, without which no notification from Production is taken: it is the Apple ID "
+                    + "under App Information in App Store Connect.")
+        }
+    }
+
     /// Tries the key for each app in each environment, and has a test notification sent wherever the key is accepted.
     public func diagnose() async -> [Diagnosis] {
         guard !serverAPIs.isEmpty else {

@@ -9,6 +9,8 @@ struct AppleIAPTrust: Sendable {
     let testPurchases: TestPurchaseRules
     /// Simulator receipts carry no signature: only where development mode allows the Xcode environment.
     let takesSimulatorReceipts: Bool
+    /// Apps that sell in Production and have no `app_apple_id`, which Production's notifications are held against.
+    let appsWithoutNumber: [String]
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
@@ -18,6 +20,8 @@ struct AppleIAPTrust: Sendable {
             AppleApp(
                 bundleID: $0.text("bundle_id"), appAppleID: $0.integer("app_apple_id").flatMap { $0 > 0 ? $0 : nil })
         }
+        appsWithoutNumber =
+            environments.contains(.production) ? apps.filter { $0.appAppleID == nil }.map(\.bundleID) : []
         let configuration = AppleVerifierConfiguration(
             apps: apps, environments: environments, extraRoots: try Self.certificates("root_certificates", settings),
             xcodeCertificates: try Self.certificates("xcode_certificates", settings))

@@ -6,8 +6,11 @@ import ProviderTesting
 import Testing
 
 struct AppleIAPDoctorTests {
-    private static func provider(_ bench: AppStoreBench, hasKey: Bool = true) throws -> AppleIAPProvider {
+    private static func provider(
+        _ bench: AppStoreBench, hasKey: Bool = true, _ more: [String: SettingValue] = [:]
+    ) throws -> AppleIAPProvider {
         var settings: [String: SettingValue] = ["apps": .list([.object(["bundle_id": .text("com.example.app")])])]
+        settings.merge(more) { $1 }
         if hasKey {
             settings["api"] = .object([
                 "key_id": .text(AppStoreBench.keyID), "issuer_id": .text(AppStoreBench.issuer),
@@ -82,6 +85,22 @@ struct AppleIAPDoctorTests {
         #expect(found.map(\.level) == row.levels, "\(found)")
         for words in row.words { #expect(found.contains { $0.words.contains(words) }, "\(words): \(found)") }
         for one in found { #expect(one.subject.hasPrefix("com.example.app") && one.words.hasSuffix(".")) }
+    }
+
+    @Test(
+        arguments: [
+            (["Production", "Sandbox"], 0, [Diagnosis.Level.notice]), (["Production"], 1_234_567_890, []),
+            (["Sandbox"], 0, []),
+        ] as [([String], Int64, [Diagnosis.Level])])
+    func `an app without its number is pointed out where Production counts`(
+        _ environments: [String], _ number: Int64, _ levels: [Diagnosis.Level]
+    ) throws {
+        let settings: [String: SettingValue] = [
+            "apps": .list([.object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(number)])]),
+            "environments": .list(environments.map { .text($0) }),
+        ]
+        let account = try Self.provider(AppStoreBench(), hasKey: false, settings)
+        #expect(account.examine().map(\.level) == levels)
     }
 
     @Test func `without a key nothing is asked`() async throws {

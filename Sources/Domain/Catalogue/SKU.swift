@@ -8,16 +8,16 @@ package struct SKU: Hashable, Sendable {
         case nonConsumable = "non_consumable"
     }
 
-    package enum Stacking: String, Sendable, Codable {
+    package enum Stacking: String, Sendable, Codable, CaseIterable {
         case none, extend
     }
 
-    package enum OnRefund: String, Sendable, Codable {
+    package enum OnRefund: String, Sendable, Codable, CaseIterable {
         case revoke, keep
     }
 
     /// What Apple is told when a customer who consented asks for a refund.
-    package enum Consumption: String, Sendable, Codable {
+    package enum Consumption: String, Sendable, Codable, CaseIterable {
         case ignore, decline
         case noPreference = "no_preference"
         case grantFull = "grant_full"

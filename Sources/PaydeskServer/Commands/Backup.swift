@@ -15,6 +15,11 @@ struct Backup: AsyncParsableCommand {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw CommandError.usage("paydesk: \(file) exists; a backup never overwrites a file")
         }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandError.usage("paydesk: there is no folder \(folder); make it first")
+        }
         _ = try await AdminCommand.backup(path: path).perform(configuration, providers: CommandLineTool.providers)
         print("Backed up to \(file).")
     }

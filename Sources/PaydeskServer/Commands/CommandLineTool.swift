@@ -75,6 +75,8 @@ struct CommandError: Error {
 
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
+    static let defaultFolder = "Config"
+
     @Option(help: "The configuration folder.")
-    var config = "Config"
+    var config = defaultFolder
 }

@@ -15,40 +15,20 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Prints JSON.") var json = false
     @Flag(help: "Asks no provider anything over the network.") var offline = false
 
-    private struct Finding: Encodable {
-        let check: String
-        let good: Bool
-        let detail: String
-        /// Good enough to sell, but somebody should look at it.
-        var warning = false
-
-        init(check: String, good: Bool, detail: String, warning: Bool = false) {
-            self.check = check
-            self.good = good
-            self.detail = detail
-            self.warning = warning
-        }
-
-        /// - Parameter warns: whether somebody should look at a notice.
-        init(_ account: AccountID, _ diagnosis: Diagnosis, warns: Bool = false) {
-            self.init(
-                check: "account \(account.rawValue), \(diagnosis.subject)", good: diagnosis.level != .fault,
-                detail: diagnosis.words, warning: warns && diagnosis.level == .notice)
-        }
-    }
-
     func run() async throws {
-        let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+        let (configuration, registry) = try load()
         var findings = [
-            Finding(
-                check: "configuration", good: true,
-                detail: "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
+            DoctorFinding(
+                "configuration", good: true,
+                "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
         ]
+        findings += configuration.examineTLS(at: Live.time.now)
         let store: Store
         do throws(CommandError) {
             store = try await configuration.openReadOnly()
         } catch {
-            findings.append(Finding(check: "database", good: false, detail: error.message))
+            findings.append(DoctorFinding("database", good: false, error.message))
+            findings += examined(registry.accounts)
             try show(findings)
             throw CommandError(message: "paydesk: the database is not ready", exitCode: error.exitCode)
         }
@@ -58,7 +38,21 @@ struct Doctor: AsyncParsableCommand {
         guard findings.allSatisfy(\.good) else { throw CommandError.checkFailed("paydesk: not everything is well") }
     }
 
-    private func examine(_ configuration: Configuration, _ store: Store) async throws -> [Finding] {
+    /// The configuration, of which no provider refuses anything; what is wrong is a finding for whoever reads JSON.
+    private func load() throws -> (Configuration, ProviderRegistry) {
+        do throws(CommandError) {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            return (
+                configuration,
+                try configuration.registry(CommandLineTool.providers, transport: NoTransport()) { _ in NoBook() }
+            )
+        } catch {
+            if json { try show([DoctorFinding("configuration", good: false, error.message)]) }
+            throw error
+        }
+    }
+
+    private func examine(_ configuration: Configuration, _ store: Store) async throws -> [DoctorFinding] {
         guard !offline else { return try await examine(configuration, store, NoTransport()) }
         let transport = AsyncTransport()
         do {
@@ -73,20 +67,17 @@ struct Doctor: AsyncParsableCommand {
 
     private func examine(
         _ configuration: Configuration, _ store: Store, _ transport: any HTTPTransport
-    ) async throws -> [Finding] {
+    ) async throws -> [DoctorFinding] {
         let gateway = try Composition(
             configuration, store: store, providers: CommandLineTool.providers, transport: transport,
             logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
         ).gateway
-        let readiness = await gateway.readiness()
-        var findings = readiness.checks.sorted { $0.key < $1.key }.map {
-            Finding(check: $0.key, good: $0.value == "ok", detail: $0.value)
-        }
+        var findings = await readiness(gateway, store)
         let lacksKey = try await gateway.lacksKey()
         findings.append(
-            Finding(
-                check: "keys", good: !lacksKey,
-                detail: lacksKey
+            DoctorFinding(
+                "keys", good: !lacksKey,
+                lacksKey
                     ? "secrets.keys lacks the key that sealed what is in the database; put it back, after the new one"
                     : "secrets.keys opens what was sealed last"))
         let accounts = try await gateway.listAccounts()
@@ -100,23 +91,34 @@ struct Doctor: AsyncParsableCommand {
                 ? ", the admin's routing cannot be read by this release, so the file's counts: set it again or reset it"
                 : ""
             findings.append(
-                Finding(
-                    check: "account \(view.account.id.rawValue)", good: !view.hasUnreadableRouting,
-                    detail:
-                        "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(routing)"
+                DoctorFinding(
+                    "account \(view.account.id.rawValue)", good: !view.hasUnreadableRouting,
+                    "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(routing)"
                 ))
         }
         findings.append(try await sellable(gateway))
         findings += try await unknownProducts(gateway)
         findings += examined(accounts.map(\.account))
-        if !offline { findings += await online(accounts.map(\.account)) }
+        if !offline {
+            findings += await configuration.examineKeySet(by: transport)
+            findings += await online(accounts.map(\.account))
+        }
         return findings
     }
 
+    private func readiness(_ gateway: Gateway, _ store: Store) async -> [DoctorFinding] {
+        await gateway.readiness().checks.sorted { $0.key < $1.key }.map { check, value in
+            guard check != "clock" || value != "ok" || store.engine.dialect != .sqlite else {
+                return DoctorFinding(check, good: true, "not compared: an embedded database has no clock of its own")
+            }
+            return DoctorFinding(check, good: value == "ok", value)
+        }
+    }
+
     /// What the enabled accounts can tell of their own settings.
-    private func examined(_ accounts: [ConfiguredAccount]) -> [Finding] {
+    private func examined(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
         accounts.filter(\.enabled).flatMap { account in
-            (account.provider as? any SelfExamining)?.examine().map { Finding(account.id, $0, warns: true) } ?? []
+            (account.provider as? any SelfExamining)?.examine().map { DoctorFinding(account.id, $0, warns: true) } ?? []
         }
     }
 
@@ -128,48 +130,44 @@ struct Doctor: AsyncParsableCommand {
     }
 
     /// What the enabled accounts' services say when they are tried.
-    private func online(_ accounts: [ConfiguredAccount]) async -> [Finding] {
-        var findings: [Finding] = []
+    private func online(_ accounts: [ConfiguredAccount]) async -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
         for account in accounts where account.enabled {
             guard let provider = account.provider as? any OnlineDiagnosing else { continue }
-            findings += await provider.diagnose().map { Finding(account.id, $0) }
+            findings += await provider.diagnose().map { DoctorFinding(account.id, $0) }
         }
         return findings
     }
 
     /// SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
-    private func sellable(_ gateway: Gateway) async throws -> Finding {
+    private func sellable(_ gateway: Gateway) async throws -> DoctorFinding {
         let unsold = try await gateway.unsoldSKUs()
-        return Finding(
-            check: "catalogue", good: unsold.isEmpty,
-            detail: unsold.isEmpty
+        return DoctorFinding(
+            "catalogue", good: unsold.isEmpty,
+            unsold.isEmpty
                 ? "every SKU on offer has an account that sells it"
                 : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
     }
 
     /// Products that customers paid for and that give nothing until a SKU names them.
-    private func unknownProducts(_ gateway: Gateway) async throws -> [Finding] {
+    private func unknownProducts(_ gateway: Gateway) async throws -> [DoctorFinding] {
         let (unknown, shown) = (try await gateway.unknownProducts(), 20)
         var findings = unknown.prefix(shown).map { found in
-            Finding(
-                check: "product \(found.product)", good: true,
-                detail: "no SKU knows it, so \(found.purchases) kept purchases of \(found.bundle) give nothing (the "
+            DoctorFinding(
+                warning: "product \(found.product)",
+                "no SKU knows it, so \(found.purchases) kept purchases of \(found.bundle) give nothing (the "
                     + "last of \(found.newest.utcDate)); add it to a SKU's apple_product_ids, or run `paydesk catalog "
-                    + "import` with the app's .storekit file: they are granted at once",
-                warning: true)
+                    + "import` with the app's .storekit file: they are granted at once")
         }
         if unknown.count > shown {
             let more = "and \(unknown.count - shown) more that no SKU knows"
-            findings.append(Finding(check: "products", good: true, detail: more, warning: true))
+            findings.append(DoctorFinding(warning: "products", more))
         }
         return findings
     }
 
-    private func show(_ findings: [Finding]) throws {
+    private func show(_ findings: [DoctorFinding]) throws {
         if json { return print(try JSONText.make(findings)) }
-        for finding in findings {
-            let word = !finding.good ? "FAIL" : finding.warning ? "warn" : "ok  "
-            print("\(word) \(finding.check): \(finding.detail)")
-        }
+        for finding in findings { print(finding.line) }
     }
 }

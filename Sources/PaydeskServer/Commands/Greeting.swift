@@ -5,15 +5,33 @@ import HTTPAPI
 
 /// What `serve` says on standard output once it listens: the address and, in development, how to begin.
 enum Greeting {
-    static func make(_ composition: Composition) async -> String {
+    /// - Parameter folder: of the configuration, as the command line names it.
+    static func make(_ composition: Composition, folder: String) async -> String {
         let configuration = composition.configuration
         var lines = ["Paydesk \(Release.version) serves \(configuration.http.publicURL)"]
         guard configuration.isDevelopment else { return lines[0] }
         if let key = try? await firstAdminKey(composition.gateway) { lines.append("Admin key, shown once: \(key)") }
-        let token = "$(\(CommandLine.arguments.first ?? "paydesk") token --user alice)"
+        // With the keys of another login only that login makes tokens.
+        guard case .hs256 = configuration.auth.keys else { return lines.joined(separator: "\n") }
+        let config = folder == CommonOptions.defaultFolder ? "" : " --config \(quoted(folder))"
+        let token = "$(\(quoted(CommandLine.arguments.first ?? "paydesk")) token\(config) --user alice)"
         let url = "\(configuration.http.publicURL)/v1/public/products?platform=web"
         lines.append("Try: curl -s \"\(url)\" -H \"Authorization: Bearer \(token)\"")
         return lines.joined(separator: "\n")
+    }
+
+    /// One word of a shell's command.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
     /// Makes an admin key where there is none.

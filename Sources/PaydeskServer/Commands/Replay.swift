@@ -36,7 +36,7 @@ struct Replay: AsyncParsableCommand {
 
     private static func replay(_ configuration: Configuration, _ source: Store) async throws -> ReplayReport {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "paydesk-replay-\(UUID().uuidString)")
+            "paydesk-replay-\(Live.name())")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -9,7 +9,7 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import Metrics
-import NIOSSL
+import NIOCore
 import ProviderKit
 import ServiceLifecycle
 import Store
@@ -30,6 +30,9 @@ struct Serve: AsyncParsableCommand {
         guard let level = Logger.Level(rawValue: logLevel) else {
             throw CommandError.usage("paydesk: unknown log level")
         }
+        if let port, !(1...65_535).contains(port) {
+            throw CommandError.usage("paydesk: --port is a whole number from 1 to 65535")
+        }
         let configuration = try Configuration.load(
             common.config, providers: CommandLineTool.providers,
             overrides: ConfigurationOverrides(host: host, port: port))
@@ -38,12 +41,13 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap(StreamLogHandler.standardError)
         var logger = Logger(label: "paydesk")
         logger.logLevel = level
-        try await Self.serve(configuration, metrics: metrics, logger: logger)
+        try await Self.serve(configuration, of: common.config, metrics: metrics, logger: logger)
     }
 
     private static func serve(
-        _ configuration: Configuration, metrics: PrometheusMetrics, logger: Logger
+        _ configuration: Configuration, of folder: String, metrics: PrometheusMetrics, logger: Logger
     ) async throws {
+        let tls = try configuration.http.tls.map { files throws(CommandError) in try ServerTLS(files) }
         let waiting = WaitForDatabase(logger: logger)
         let store = try await configuration.openDatabase(waiting: waiting) { [logger] failure in
             logger.critical("the storage failed; the process stops", metadata: ["reason": "\(failure)"])
@@ -66,14 +70,20 @@ struct Serve: AsyncParsableCommand {
             let census = NodeCensus(store: store, pause: Live.pause)
             await census.take()
             let api = try composition.api(
-                fetchJWKS: { await fetchJWKS($0, by: transport) }, metricsText: { metrics.text },
-                nodes: { census.nodes })
-            let application = try application(api, composition, logger: logger)
+                fetchJWKS: { await KeySetFetch(address: $0, transport: transport).text(logger) },
+                metricsText: { metrics.text }, nodes: { census.nodes })
+            let started = StartSignal()
+            let application = try application(api, composition, tls, logger: logger) {
+                started.give()
+                // A key is made only once its owner can use it. Unbuffered, so that a pipe or a log file has it at once.
+                let greeting = await Greeting.make(composition, folder: folder)
+                FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
+            }
             var services: [any Service] = [store.engine, census, composition.gateway.calls]
             if let control = ControlSocket(try configuration.database()) {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
-            services.append(JobRunner(gateway: composition.gateway))
+            services.append(AfterStart(signal: started, service: JobRunner(gateway: composition.gateway)))
             let manifests = ManifestWatch(composition.gateway.registry, pause: Live.pause)
             if manifests.isNeeded {
                 await manifests.prepare(within: .seconds(2))
@@ -106,38 +116,17 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static func application(
-        _ api: API, _ composition: Composition, logger: Logger
+        _ api: API, _ composition: Composition, _ tls: ServerTLS?, logger: Logger,
+        onStart: @escaping @Sendable () async -> Void
     ) throws -> some ApplicationProtocol {
         let configuration = composition.configuration
         let http = HTTPServerBuilder.limitedHTTP1()
-        var server = http
-        if let tls = configuration.http.tls {
-            let chain = try NIOSSLCertificate.fromPEMFile(tls.certificatePath).map {
-                NIOSSLCertificateSource.certificate($0)
-            }
-            let key = try NIOSSLPrivateKey(bytes: Array(tls.privateKeyPEM.utf8), format: .pem)
-            var settings = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain, privateKey: .privateKey(key))
-            // RFC 8996: TLS 1.0 and 1.1 must not be used.
-            settings.minimumTLSVersion = .tlsv12
-            server = try .tls(http, tlsConfiguration: settings)
-        }
         return Application(
-            router: api.router(), server: server,
+            router: api.router(), server: try tls.map { try .tls(http, tlsConfiguration: $0.settings) } ?? http,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.http.host, port: configuration.http.port), serverName: nil,
                 backlog: 1_024, availableConnectionsDelegate: .maximum(ConnectionLimit.raise(), logger: quiet(logger))),
-            onServerRunning: { _ in
-                // A key is made only once its owner can use it. Unbuffered, so that a pipe or a log file has it at once.
-                let greeting = await Greeting.make(composition)
-                FileHandle.standardOutput.write(Data((greeting + "\n").utf8))
-            }, logger: quiet(logger))
-    }
-
-    private static func fetchJWKS(_ address: String, by transport: AsyncTransport) async -> String? {
-        let request = OutgoingRequest(method: "GET", url: address, timeoutMilliseconds: 5_000, maxReplyBytes: 256 << 10)
-        guard let reply = try? await transport.send(request), reply.status == 200 else { return nil }
-        return String(decoding: reply.body, as: UTF8.self)
+            onServerRunning: { _ in await onStart() }, logger: quiet(logger))
     }
 
     /// The frameworks' own lines only where something is wrong.
@@ -152,7 +141,10 @@ struct Serve: AsyncParsableCommand {
         case let error as CommandError: error
         case let error as StoreError: .store(error)
         case let error as GatewayError: .database("paydesk: the database refused: \(error)")
-        case let error as NIOSSLError: .usage("paydesk.yaml: http.tls: \(error)")
+        case let error as IOError where error.errnoCode == EADDRINUSE:
+            .usage(
+                "paydesk: another program listens on \(configuration.http.host):\(configuration.http.port); stop it, or "
+                    + "choose another port with http.port or --port")
         default:
             .usage("paydesk: cannot serve on \(configuration.http.host):\(configuration.http.port): \(error)")
         }

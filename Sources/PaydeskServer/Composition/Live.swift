@@ -16,6 +16,11 @@ enum Live {
             (0..<(count + 7) / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }.prefix(count))
     }
 
+    /// 16 hexadecimal digits that nothing else has.
+    static func name() -> String {
+        random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     /// Returns early when the task is cancelled.
     static let pause: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
 

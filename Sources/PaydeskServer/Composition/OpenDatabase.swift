@@ -17,8 +17,7 @@ extension Configuration {
         waiting: WaitForDatabase, onFailure: @escaping @Sendable (StoreError) -> Void
     ) async throws(CommandError) -> Store {
         // A name of its own, by which the nodes of one database are counted.
-        let node = Live.random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        let store = try openUnmigrated(node: node, onFailure: onFailure)
+        let store = try openUnmigrated(node: Live.name(), onFailure: onFailure)
         do {
             try await waiting { try await applyMigrations(to: store) }
             return store
@@ -52,8 +51,17 @@ extension Configuration {
         }
     }
 
+    /// Refuses where there is no database yet, instead of making an empty one.
+    func requireDatabase() throws(CommandError) {
+        guard case .sqlite(let path) = try database(), !FileManager.default.fileExists(atPath: path) else { return }
+        throw .database(
+            "paydesk: there is no database at \(URL(fileURLWithPath: path).path); `paydesk serve` makes it, and "
+                + "database.url is relative to the working directory")
+    }
+
     /// Opens the database for reading, also while `serve` runs.
     func openReadOnly() async throws(CommandError) -> Store {
+        try requireDatabase()
         let url = try database()
         do {
             let store = try Store.openReadOnly(url, now: Live.seconds)

@@ -25,16 +25,24 @@ enum AccountFile {
     }
 
     /// The account's name is the file's, so that a fault, a log line and the folder say the same.
+    static func checkName(of account: AccountConfiguration, among read: [AccountConfiguration]) -> (String, String)? {
+        let (name, stem) = (account.id.rawValue, stem(account.file))
+        if let other = read.first(where: { $0.id == account.id }) {
+            return ("is \(name), as in \(other.file)", "give each account its own name, the file's")
+        }
+        return name == stem ? nil : ("is \(name), but the file is named \(stem).yaml", "give both the same name")
+    }
+
+    private static func stem(_ file: String) -> String {
+        String(file.split(separator: "/").last?.dropLast(".yaml".count) ?? "")
+    }
+
     private static func id(_ root: MappingReader, file: String) -> AccountID? {
-        let stem = String(file.split(separator: "/").last?.dropLast(".yaml".count) ?? "")
-        let name = root.isGiven("account") ? root["account"]?.text() ?? "" : stem
+        let name = root.isGiven("account") ? root["account"]?.text() ?? "" : stem(file)
         guard let id = AccountID(name) else {
             root.fault(
                 "account", "is not a name", "use small letters, digits, - and _, at most 64, in the file's name too")
             return nil
-        }
-        if name != stem {
-            root.fault("account", "is \(name), but the file is named \(stem).yaml", "give both the same name")
         }
         return id
     }

@@ -33,9 +33,11 @@ enum AuthSection {
         switch given.first {
         case "jwks_file", "jwks_url":
             if !auth.reading.isDevelopment, !isBound {
-                auth.fault(
-                    auth.isGiven("issuer") ? "audience" : "issuer", "is missing, which production requires with a JWKS",
-                    "write the iss and the aud of your tokens")
+                for key in ["issuer", "audience"] where auth.text(key).isEmpty {
+                    auth.fault(
+                        key, "is missing, which production requires with a JWKS",
+                        "write the \(key == "issuer" ? "iss" : "aud") of your tokens")
+                }
             }
             if given[0] == "jwks_file" { return keyFile(auth).map { .jwksFile($0) } ?? none }
             return auth["jwks_url"]?.webAddress(insecure: .loopback).map { .jwksURL($0) } ?? none

@@ -15,6 +15,13 @@ package enum CatalogFile {
         "one_period_elsewhere", "consumption", "active", "localizations",
     ]
 
+    /// JSON's decoder would not say what a field can be.
+    private static let choices = [
+        "kind": SKU.Kind.allCases.map(\.rawValue), "stacking": SKU.Stacking.allCases.map(\.rawValue),
+        "on_refund": SKU.OnRefund.allCases.map(\.rawValue),
+        "consumption": SKU.Consumption.allCases.map(\.rawValue),
+    ]
+
     /// Reads `skus: […]`, whose members are the fields of the admin call; `number` is the database's and is ignored.
     ///
     /// - Parameter file: how the file is called in faults.
@@ -46,6 +53,7 @@ package enum CatalogFile {
             for price in option.elements("prices") { _ = price.mapping(keys: ["currency", "value"]) }
         }
         for key in keys where key != "attributes" { fields[key].map(checkWhole) }
+        for (key, choices) in choices { if let value = fields[key], !value.isNull { _ = value.choice(choices) } }
         guard entry.reading.faults.count == before else { return nil }
         do {
             let json = try JSONEncoder().encode(entry.node.json)

@@ -48,9 +48,9 @@ package enum ConfigurationLoader {
             guard let node = reading.document(file),
                 let account = AccountFile.read(node, file: file, manifests: manifests, reading)
             else { continue }
-            if let other = accounts.first(where: { $0.id == account.id }) {
-                let place = Place(file: file, path: "account")
-                reading.fault(place, "is \(account.id.rawValue), as in \(other.file)", "give each account its own name")
+            if let (problem, remedy) = AccountFile.checkName(of: account, among: accounts) {
+                reading.fault(Place(file: file, path: "account"), problem, remedy)
+                continue
             }
             if let token = account.notifyToken, !token.isEmpty,
                 let other = accounts.first(where: { $0.notifyToken == token })

@@ -30,8 +30,7 @@ final class ConfigurationReading {
         do {
             return try YAMLNode.parse(text)
         } catch {
-            let braces = "correct it; inside […] and {…} a ${NAME} stands in quotes"
-            fault(Place(file: file, line: error.line), error.problem, braces)
+            fault(Place(file: file, line: error.line), error.problem, error.remedy)
             return nil
         }
     }

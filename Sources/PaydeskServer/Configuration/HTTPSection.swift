@@ -14,17 +14,20 @@ enum HTTPSection {
         let port = overrides.port ?? Int(filePort)
         let exposes = http.boolean("expose_development", default: false)
         if http.reading.isDevelopment, !exposes, !WebAddress.isLoopback(host: host) {
+            let word = overrides.host == nil ? "is" : "would be by --host"
             http.fault(
-                "host", "is reachable from other machines, which development mode does not allow by itself",
+                "host", "\(word) reachable from other machines, which development mode does not allow by itself",
                 "listen on 127.0.0.1, set http.expose_development: true, or use mode: production")
         }
-        let own = "http://127.0.0.1:\(filePort)"
+        let tls = tls(http)
+        let scheme = tls == nil ? "http" : "https"
+        let own = "\(scheme)://127.0.0.1:\(filePort)"
         var publicURL = publicURL(http, default: own)
         if http.reading.isDevelopment, overrides.port != nil, publicURL == own {
-            publicURL = "http://127.0.0.1:\(port)"
+            publicURL = "\(scheme)://127.0.0.1:\(port)"
         }
         return Configuration.HTTP(
-            host: host, port: port, publicURL: publicURL, exposeDevelopment: exposes, tls: tls(http),
+            host: host, port: port, publicURL: publicURL, exposeDevelopment: exposes, tls: tls,
             trustedProxies: trustedProxies(http), corsOrigins: corsOrigins(http),
             returnURLs: returnURLs(http, publicURL: publicURL))
     }

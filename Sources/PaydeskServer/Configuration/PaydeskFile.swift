@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Store
 
 /// Reads `paydesk.yaml`; what development makes by itself (keys, the user secret) is left empty here.
 enum PaydeskFile {
@@ -59,7 +60,12 @@ enum PaydeskFile {
     private static func databaseURL(_ root: MappingReader) -> String {
         let database = root.section("database", keys: ["url"])
         guard database["url"] != nil else { return "sqlite:var/paydesk.db" }
-        return database.requiredText("url", "write sqlite:var/paydesk.db or postgres://user@host/name") ?? ""
+        let remedy = "write sqlite:var/paydesk.db or postgres://user@host/name"
+        guard let text = database.requiredText("url", remedy) else { return "" }
+        do throws(DatabaseURLError) { _ = try DatabaseURL(text) } catch {
+            database.fault("url", "is no database: \(error)", remedy)
+        }
+        return text
     }
 
     private static func secretKeys(_ root: MappingReader) -> [Data] {

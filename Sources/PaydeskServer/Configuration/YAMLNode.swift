@@ -81,19 +81,25 @@ struct YAMLNode: Sendable {
 struct YAMLFault: Error, Sendable, Equatable {
     let line: Int?
     let problem: String
+    let remedy: String
 
-    init(line: Int?, problem: String) {
+    init(line: Int?, problem: String, remedy: String = "correct it") {
         self.line = line
         self.problem = problem
+        self.remedy = remedy
     }
 
     init(_ error: any Error) {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            self.init(line: mark.line, problem: "is not valid YAML (\(problem))")
+            self.init(
+                line: mark.line, problem: "is not valid YAML (\(problem))",
+                remedy: "correct it; inside […] and {…} a ${NAME} stands in quotes")
         case .duplicatedKeysInMapping(let keys, let context):
-            self.init(line: context.mark.line, problem: "has the key \(keys.joined(separator: ", ")) twice")
+            self.init(
+                line: context.mark.line, problem: "has the key \(keys.joined(separator: ", ")) twice",
+                remedy: "leave one, in the mapping that begins here")
         case .reader(let problem, _, _, _):
             self.init(line: nil, problem: "is not valid YAML (\(problem))")
         default:

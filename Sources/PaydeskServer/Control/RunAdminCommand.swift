@@ -21,6 +21,8 @@ extension AdminCommand {
         _ configuration: Configuration, providers: [any PaymentProvider.Type]
     ) async throws(CommandError) -> AdminResult {
         let url = try configuration.database()
+        // Opening would make it, and its backup would be an empty one.
+        if case .backup = self { try configuration.requireDatabase() }
         let store: Store
         do throws(StoreError) {
             store = try Store.open(url, connections: 1, now: Live.seconds, jitter: Live.jitter, onFailure: { _ in })
@@ -31,7 +33,8 @@ extension AdminCommand {
             throw .store(error)
         }
         do {
-            try await configuration.migrate(store)
+            // A backup is of what there is: before an upgrade, the schema of the release that is left.
+            if case .backup = self {} else { try await configuration.migrate(store) }
             let gateway = try Composition(
                 configuration, store: store, providers: providers, transport: NoTransport(),
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }

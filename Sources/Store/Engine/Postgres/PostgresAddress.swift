@@ -20,7 +20,9 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
         "target_session_attrs": "read-write",
     ]
 
-    /// nil when libpq cannot parse the text.
+    private static let modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+
+    /// nil when libpq cannot parse the text, or would not know its `sslmode`.
     init?(_ text: String) {
         guard !text.utf8.contains(0), let options = PQconninfoParse(text, nil) else { return nil }
         defer { PQconninfoFree(options) }
@@ -30,6 +32,8 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
             if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
+        // libpq takes any word here and refuses it at the first connection.
+        if let mode = parameters["sslmode"], !Self.modes.contains(mode) { return nil }
         self.parameters = parameters
     }
 

@@ -1,0 +1,50 @@
+import Domain
+import Foundation
+import ProviderKit
+import ProviderTesting
+import StripeProvider
+import Testing
+
+struct StripeDoctorTests {
+    @Test(arguments: [[:], StripeBench.sessions])
+    func `a key that Stripe takes is good`(_ settings: [String: SettingValue]) async throws {
+        let bench = StripeBench()
+        let found = await (try bench.provider(settings)).diagnose()
+        #expect(found.map(\.level) == [.good] && found.first?.words.contains("test mode") == true)
+        #expect(bench.transport.requests.map(\.method) == ["GET"])
+    }
+
+    /// An answer, and what the operator is told.
+    static let answers: [(reply: IncomingReply?, level: Diagnosis.Level, says: String)] = [
+        (nil, .fault, "cannot be reached"),
+        (
+            .stripe(401, "invalid_request_error", nil, "Invalid API Key provided: sk_test_planted"), .fault,
+            "copy it again"
+        ),
+        (.stripe(403, "invalid_request_error"), .fault, "restricted key"),
+        (.stripe(404, "invalid_request_error"), .fault, "check api_base"),
+        (.stripe(429, "rate_limit_error"), .notice, "later"),
+        (.stripe(503, "api_error"), .notice, "later"),
+        (IncomingReply(status: 200, body: Data("<html>".utf8)), .notice, "check api_base"),
+    ]
+
+    @Test func `what Stripe answers is said with its remedy, and no key is`() async throws {
+        for (reply, level, says) in Self.answers {
+            let bench = StripeBench { _ throws(HTTPTransportError) in
+                guard let reply else { throw .notSent }
+                return reply
+            }
+            let found = await (try bench.provider()).diagnose()
+            #expect(found.map(\.level) == [level], "\(says): \(found)")
+            #expect(found.allSatisfy { $0.words.contains(says) && !$0.words.contains("planted") }, "\(found)")
+        }
+    }
+
+    @Test func `a test key is pointed out in production alone`() throws {
+        #expect(try StripeBench().provider().examine().isEmpty)
+        let found = try StripeBench().provider(isDevelopment: false).examine()
+        #expect(found.map(\.level) == [.notice] && found.first?.words.contains("test cards") == true)
+        let live: [String: SettingValue] = ["secret_key": .text("sk_live_1"), "publishable_key": .text("pk_live_1")]
+        #expect(try StripeBench().provider(live, isDevelopment: false).examine().isEmpty)
+    }
+}

@@ -1,0 +1,35 @@
+import Domain
+import ProviderKit
+
+/// What `paydesk doctor` finds out without a database.
+extension Configuration {
+    /// Whether the server could encrypt, and for how long.
+    func examineTLS(at now: Timestamp) -> [DoctorFinding] {
+        guard let files = http.tls else { return [] }
+        do throws(CommandError) {
+            let end = try ServerTLS(files).validUntil
+            let renewal = "renew it and restart; it is read at the start"
+            guard end > now else {
+                return [DoctorFinding("tls", good: false, "the certificate ended on \(end.utcDate); \(renewal)")]
+            }
+            guard end > now.adding(days: 14) else {
+                return [DoctorFinding(warning: "tls", "the certificate ends on \(end.utcDate); \(renewal)")]
+            }
+            return [DoctorFinding("tls", good: true, "the certificate is its key's and ends on \(end.utcDate)")]
+        } catch {
+            return [DoctorFinding("tls", good: false, error.message)]
+        }
+    }
+
+    /// Whether the keys of users' tokens can be had.
+    func examineKeySet(by transport: any HTTPTransport) async -> [DoctorFinding] {
+        guard case .jwksURL(let address) = auth.keys else { return [] }
+        do throws(KeySetFetch.Failure) {
+            _ = try await KeySetFetch(address: address, transport: transport).text()
+            return [DoctorFinding("auth", good: true, "\(address) gives keys that verify tokens")]
+        } catch {
+            let remedy = "until it gives keys, every user's request is answered with 503"
+            return [DoctorFinding("auth", good: false, "auth.jwks_url, \(address): \(error); \(remedy)")]
+        }
+    }
+}
