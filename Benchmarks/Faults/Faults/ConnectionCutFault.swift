@@ -30,8 +30,12 @@ struct ConnectionCutFault: Fault {
         _ cut: PostgresProxy.Cut, times: Int, _ name: String, _ proxy: PostgresProxy, _ notes: inout Notes
     ) async throws {
         proxy.cut(cut, times: times)
-        let limit = ContinuousClock.now + .seconds(5)
-        while proxy.remainingCuts > 0, .now < limit { try await Task.sleep(for: .milliseconds(2)) }
+        // There is load, so that a cut which nothing comes to says that the harness or the service is broken.
+        let limit = ContinuousClock.now + .seconds(20)
+        while proxy.remainingCuts > 0 {
+            guard .now < limit else { throw Server.Failure(description: "\(name): nothing came to be cut for 20 s") }
+            try await Task.sleep(for: .milliseconds(2))
+        }
         notes[name, default: 0] += times - proxy.remainingCuts
         proxy.cut(.never, times: 0)
     }

@@ -41,6 +41,48 @@ struct StripeInteropTests {
         print("interop: \(rows.count) Stripe-Signature headers, the library agrees; we are stricter about", stricter)
     }
 
+    /// What happens, and how Stripe's library reads the stand-in's event of it.
+    private static let events: [(mode: String, what: RehearsedEvent.What, reading: String)] = {
+        let (refund, money) = (StripeBench().ids.make(Refund.self), usd(990))
+        return [
+            ("payment_intent", .paymentSucceeded(money), "payment_intent.succeeded PaymentIntent succeeded"),
+            ("payment_intent", .paymentFailed, "payment_intent.payment_failed PaymentIntent requires_payment_method"),
+            ("payment_intent", .paymentCancelled, "payment_intent.canceled PaymentIntent canceled"),
+            ("payment_intent", .paymentPending, "payment_intent.processing PaymentIntent processing"),
+            ("payment_intent", .refundCreated(refund, money), "refund.created Refund pending"),
+            ("payment_intent", .refundSucceeded(refund, money), "refund.updated Refund succeeded"),
+            ("payment_intent", .refundFailed(refund, money), "refund.failed Refund failed"),
+            ("payment_intent", .disputeOpened(money), "charge.dispute.created Dispute needs_response"),
+            ("payment_intent", .disputeWon(money), "charge.dispute.closed Dispute won"),
+            ("payment_intent", .disputeLost(money), "charge.dispute.closed Dispute lost"),
+            ("checkout_session", .paymentSucceeded(money), "checkout.session.completed Session complete"),
+            ("checkout_session", .paymentCancelled, "checkout.session.expired Session expired"),
+        ]
+    }()
+
+    @Test func `about what the stand-in's events say`() async throws {
+        let bench = StripeBench()
+        bench.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - bench.clock.now.rawValue)
+        var questions: [Data] = []
+        for (number, (mode, what, _)) in Self.events.enumerated() {
+            let event = RehearsedEvent(
+                id: "\(number)",
+                payment: ProviderReference(payment: bench.ids.make(), reference: nil, amount: usd(990)), what: what)
+            let raw = try #require(
+                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: bench.context))
+            let header = try #require(raw.headers.first { $0.name == "stripe-signature" })
+            questions.append(
+                try JSONSerialization.data(withJSONObject: [
+                    "header": header.value, "body": String(decoding: raw.body, as: UTF8.self),
+                    "secret": StripeBench.secret,
+                ]))
+        }
+        guard
+            let output = try await StripePython.run("events.py", [], input: questions.joined(separator: [0x0A]).asData)
+        else { return }
+        #expect(output.split(separator: "\n").map(String.init) == Self.events.map { "\($0.reading) 990 usd" })
+    }
+
     @Test func `that the stand-in is a Stripe`() async throws {
         let standIn = StripeStandIn()
         standIn.state.withLock { $0.isSearchable = true }
@@ -53,10 +95,11 @@ struct StripeInteropTests {
     }
 
     /// A payer's card, what the payer's process sees, the order's status and what the webhook says.
-    @Test func `localstripe takes payments, and its webhooks pay orders`() async throws {
+    @Test(arguments: TestEngine.allCases)
+    func `localstripe takes payments, and its webhooks pay orders`(_ engine: TestEngine) async throws {
         guard let local = try await LocalStripe.start() else { return }
         defer { local.stop() }
-        try await withDesk(on: .sqlite) { desk in
+        try await withDesk(on: engine) { desk in
             let settings: [String: SettingValue] = [
                 "api_base": .text(local.base), "payment_method_types": .list([.text("card")]),
             ]

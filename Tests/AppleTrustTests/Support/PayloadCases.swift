@@ -2,7 +2,7 @@ import AppleTrust
 
 /// What can be wrong with the signature and the payload.
 enum PayloadCases {
-    static let all: [MintCase] = signatures + texts + claims + fields
+    static let all: [MintCase] = signatures + texts + sizes + claims + fields + unusual
 
     static let signatures: [MintCase] = [
         MintCase("a stranger's signature", MintJWS(signer: .new(.p256)), .badSignature),
@@ -40,6 +40,21 @@ enum PayloadCases {
         MintCase("white space and escapes", MintJWS(payloadBytes: spaced), nil),
     ]
 
+    static let sizes: [MintCase] = [
+        MintCase("as long as may be", padded(to: 65_536), nil),
+        MintCase("sound, and too long", padded(to: 65_540), .malformed, difference: .itIsLaxer),
+    ]
+
+    /// What Apple may send and rarely does.
+    static let unusual: [MintCase] =
+        [
+            ("type", "\"Rental\""), ("inAppOwnershipType", "\"LEASED\""), ("transactionReason", "\"GIFT\""),
+            ("offerType", "99"), ("revocationReason", "7"), ("price", nil), ("currency", nil), ("quantity", nil),
+            ("storefront", nil), ("appAccountToken", nil), ("price", "9007199254740993"),
+            ("price", "9223372036854775807"), ("transactionId", "\"9007199254740993\""),
+            ("transactionId", "\"18446744073709551616\""), ("purchaseDate", "1759302000123"),
+        ].map { MintCase("\($0.0) is \($0.1 ?? "missing"), which may be", payload($0.0, $0.1), nil) }
+
     static let claims: [MintCase] = [
         MintCase("another app", payload("bundleId", "\"com.other\""), .wrongApp),
         MintCase("an app in other letters", payload("bundleId", "\"com.example.App\""), .wrongApp),
@@ -75,6 +90,14 @@ enum PayloadCases {
 
     private static func payload(_ name: String, _ value: String?) -> MintJWS {
         MintJWS(payload: MintJWS.transaction.with([name: value]))
+    }
+
+    /// A sound transaction of as many bytes, or up to three fewer: base64url grows by four.
+    private static func padded(to length: Int) -> MintJWS {
+        func of(_ count: Int) -> MintJWS {
+            payload("note", "\"\(String(repeating: "x", count: count))\"")
+        }
+        return of((length - of(0).text.utf8.count) / 4 * 3)
     }
 
     private static func bytes(_ name: String, _ text: String) -> MintCase {
