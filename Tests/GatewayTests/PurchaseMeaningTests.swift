@@ -39,24 +39,6 @@ struct PurchaseMeaningTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases)
-    func `a subscription's SKU says how long a pass of it lasts, or the pass waits`(
-        _ engine: TestEngine
-    ) async throws {
-        try await withAppleDesk(on: engine) { apple in
-            let json = #"""
-                {"id": "sub", "name": "Sub", "kind": "subscription", "tier": "Sub", "rank": 9,
-                 "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.sub"]}
-                """#
-            try await sell(json, at: apple)
-            let sale = apple.sale("com.example.sub")
-            #expect(try await apple.refusal(sale) == .unknownProduct("com.example.sub"))
-            _ = try await apple.gateway.changeSKU("sub", .object(["duration_days": .integer(5)]), context: .test)
-            try await apple.work()
-            #expect(try await apple.attach(sale).expires_at == apple.now.adding(days: 5).rawValue)
-        }
-    }
-
     /// Patterns of two SKUs that fit one product, and the SKU that it means in the app.
     static let patterns: [(generic: String, bound: String, product: String, sku: String)] = [
         ("a.day${days}", "com.example.app:a.day${days}", "a.day7", "bound"),

@@ -17,7 +17,7 @@ struct ConfigurationModeTests {
             FaultCase(
                 "no keys", "secrets: {keys: [\"${PAYDESK_SECRET_KEY:-}\"]}", "secrets.keys", "openssl rand -base64 32"),
             FaultCase("no user secret", "auth: {hs256_secret: \"\"}", "auth.hs256_secret", "PAYDESK_USER_SECRET"),
-            FaultCase("a key set alone", "auth: {jwks_url: https://a.example/jwks}", "auth.issuer", "iss"),
+            FaultCase("no issuer", "auth: {jwks_url: https://a.example/jwks, audience: a}", "auth.issuer", "iss"),
             FaultCase("no audience", "auth: {jwks_url: https://a.example/jwks, issuer: a}", "auth.audience", "aud"),
             FaultCase(
                 "private webhooks", "webhooks: {allow_private_networks: true}", "webhooks.allow_private_networks"),
@@ -31,6 +31,12 @@ struct ConfigurationModeTests {
         #expect(lines.count == 1)
         #expect(lines.first?.contains(": \(fault.key): ") == true)
         #expect(lines.first?.contains(fault.says) == true)
+    }
+
+    @Test func `a key set alone lacks two things`() throws {
+        let lines = try ConfigurationFixture.production(["auth": "{jwks_url: https://a.example/jwks}"]).faults()
+        #expect(lines.map { $0.contains("auth.issuer") } == [true, false])
+        #expect(lines.map { $0.contains("auth.audience") } == [false, true])
     }
 
     @Test(arguments: [true, false])

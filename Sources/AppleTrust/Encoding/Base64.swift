@@ -34,6 +34,8 @@ enum Base64 {
     private static func decode(_ text: ArraySlice<UInt8>, _ table: [UInt8]) -> [UInt8]? {
         let remainder = text.count % 4
         guard remainder != 1 else { return nil }
+        // An array of no elements is shared by all threads, and making one so would write into it.
+        guard !text.isEmpty else { return [] }
         let size = text.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
         var sound = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in

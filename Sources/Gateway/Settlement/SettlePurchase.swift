@@ -140,8 +140,8 @@ extension Settlement {
         if let code = record.sku, let sku = try tx.sku(code) { return (sku, record.days) }
         if let found = try tx.skuOf(appleProduct: record.purchase.productID, bundle: record.purchase.bundleID) {
             // A pass of which nobody has said how long it lasts would be paid and give nothing: it waits for its SKU.
-            let lasts = (record.purchase.skuKind ?? found.sku.kind) != .nonRenewing || found.days != nil
-            return lasts ? found : nil
+            let isPass = found.sku.kind == .nonRenewing && record.purchase.skuKind ?? .nonRenewing == .nonRenewing
+            return isPass && found.days == nil ? nil : found
         }
         guard let fallback else { return nil }
         let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
