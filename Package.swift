@@ -60,7 +60,7 @@ let package = Package(
         .target(
             name: "Store",
             dependencies: [
-                "Domain", "CLibpq",
+                "Domain", "CLibpq", "CSQLiteSettings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -126,6 +126,7 @@ let package = Package(
         .target(name: "ProviderTesting", dependencies: ["Domain", "ProviderKit"]),
 
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .systemLibrary(name: "CSQLiteSettings", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]),
 

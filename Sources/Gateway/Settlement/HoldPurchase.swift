@@ -88,6 +88,7 @@ extension Settlement {
     ///
     /// The original transactions come first: whoever holds one of them knows who its holders are.
     func lockHolders(of claims: [PurchaseClaim], claimant: ID<User>) throws {
+        guard tx.dialect.locksRows else { return }
         try lock(claims.map { StoreSubject($0.purchase) })
         var users: Set<ID<User>> = [claimant]
         var asked: Set<[String]> = []

@@ -18,5 +18,6 @@ package enum Migrations {
         Migration(number: 15, name: "restored purchases", sql: restoredPurchases),
         Migration(number: 16, name: "refunds and replay", sql: refundsAndReplay),
         Migration(number: 17, name: "money jobs", sql: moneyJobs),
+        Migration(number: 18, name: "event index", sql: eventIndex),
     ]
 }

@@ -18,3 +18,19 @@ final class DecodedTexts<Value: Decodable & Sendable>: Sendable {
         return value
     }
 }
+
+/// The texts of values that were encoded before, by the whole value.
+final class EncodedTexts<Value: Encodable & Hashable & Sendable>: Sendable {
+    private let capacity = 256
+    private let texts = Mutex<[Value: String]>([:])
+
+    func text(of value: Value) throws(StoreError) -> String {
+        if let known = texts.withLock({ $0[value] }) { return known }
+        let text = try value.storedJSON()
+        texts.withLock { texts in
+            if texts.count >= capacity { texts = [:] }
+            texts[value] = text
+        }
+        return text
+    }
+}

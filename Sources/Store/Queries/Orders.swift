@@ -141,7 +141,8 @@ extension Transaction {
                 closed_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            order.id, order.user, order.origin.rawValue, order.sku, order.quantity, try order.terms.storedJSON(),
+            order.id, order.user, order.origin.rawValue, order.sku, order.quantity,
+            try encodedTerms.text(of: order.terms),
             order.days,
             order.amount?.value, order.amount?.currency.code, order.state.rawValue, order.charged?.value,
             order.charged?.currency.code, order.platform.rawValue,
@@ -208,6 +209,7 @@ extension Transaction {
 }
 
 private let decodedTerms = DecodedTexts<OrderTerms>()
+let encodedTerms = EncodedTexts<OrderTerms>()
 
 /// Which orders a list shows; nil restricts nothing.
 package struct OrderFilter: Sendable {

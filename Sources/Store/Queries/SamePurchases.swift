@@ -33,7 +33,7 @@ extension Database {
         guard purchase.environment != .xcode else { return [] }
         return try rows(
             """
-            SELECT DISTINCT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
+            SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
             WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id = ?
             """, [purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID]
         ).map { row throws(StoreError) in try row.id("user_id") }

@@ -34,7 +34,7 @@ extension Transaction {
             WHERE id = ? AND state = ?
             """,
             payment, charge.paidAt, charge.price?.value, charge.price?.currency.code, charge.sku,
-            try charge.terms.storedJSON(),
+            try encodedTerms.text(of: charge.terms),
             min(max(charge.quantity, 1), 1_000), charge.environment.rawValue, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
     }

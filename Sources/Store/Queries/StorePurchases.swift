@@ -119,8 +119,9 @@ extension Database {
         let own = "\(bundle):\(product)"
         let literals = try rows(
             """
-            SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku
-            WHERE a.entry IN (?, ?)
+            SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku WHERE a.entry = ?
+            UNION ALL
+            SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku WHERE a.entry = ?
             """, [own, product])
         if let literal = literals.first(where: { $0["entry"] == .text(own) }) ?? literals.first {
             let sku = try Self.sku(literal)

@@ -17,7 +17,10 @@ enum BatchOutcome {
     case failed(StoreError)
 }
 
-/// One SQLite transaction that holds many callers' writes, each in its own savepoint.
+/// One SQLite transaction that holds many callers' writes, each but the first in its own savepoint.
+///
+/// A savepoint keeps what its write changes, page by page, which costs a good part of the write. The first has nobody before
+/// it: undoing it is undoing the transaction.
 struct GroupCommitBatch {
     let connection: GRDB.Database
     let rehearse: Bool
@@ -36,9 +39,12 @@ struct GroupCommitBatch {
             return .failed(error)
         }
         var answers: [@Sendable () -> Void] = []
+        var isFirst = true
         while let write = next() {
             do throws(StoreError) {
-                answers.append(try perform(write))
+                let (answer, isUndone) = try perform(write, in: isFirst ? .transaction : .savepoint)
+                answers.append(answer)
+                isFirst = isFirst && isUndone
             } catch {
                 abandon()
                 // A full disk took the transaction with it, so nothing of it was written.
@@ -49,17 +55,24 @@ struct GroupCommitBatch {
         return finish(answers)
     }
 
-    /// Runs one write in a savepoint and returns what answers its caller.
+    /// What a write is undone by.
+    private enum Scope {
+        case transaction, savepoint
+    }
+
+    /// Runs one write and returns what answers its caller, and whether nothing of it is left.
     ///
     /// - Throws: when the whole transaction is lost, which is not the fault of this write alone.
-    private func perform(_ write: QueuedWrite) throws(StoreError) -> @Sendable () -> Void {
+    private func perform(
+        _ write: QueuedWrite, in scope: Scope
+    ) throws(StoreError) -> (answer: @Sendable () -> Void, isUndone: Bool) {
         if rehearse {
-            try savepoint("SAVEPOINT write")
+            if scope == .savepoint { try savepoint("SAVEPOINT write") }
             let transaction = SQLiteTransaction(connection)
             _ = try? write.run(transaction)
-            try undo(transaction)
+            try undo(transaction, scope)
         }
-        try savepoint("SAVEPOINT write")
+        if scope == .savepoint { try savepoint("SAVEPOINT write") }
         let transaction = SQLiteTransaction(connection)
         let result = Result { try write.run(transaction) }
         switch (result, transaction.failure) {
@@ -67,22 +80,32 @@ struct GroupCommitBatch {
             // SQLITE_FULL or an I/O error can roll the whole transaction back, and so can a closure's own ROLLBACK;
             // the next savepoint would then open a new transaction that has lost its neighbours' writes.
             try checkStanding()
-            try savepoint("RELEASE write")
-            return answer
+            if scope == .savepoint { try savepoint("RELEASE write") }
+            return (answer, false)
         case (.success, let failure?):
-            try undo(transaction)
-            return { write.fail(failure) }
+            try undo(transaction, scope)
+            return ({ write.fail(failure) }, true)
         case (.failure(let error), _):
-            try undo(transaction)
-            return { write.fail(error) }
+            try undo(transaction, scope)
+            return ({ write.fail(error) }, true)
         }
     }
 
-    private func undo(_ transaction: SQLiteTransaction) throws(StoreError) {
+    private func undo(_ transaction: SQLiteTransaction, _ scope: Scope) throws(StoreError) {
         if case .failed(let text)? = transaction.failure { throw .failed(text) }
         try checkStanding(transaction.failure)
-        try savepoint("ROLLBACK TO write")
-        try savepoint("RELEASE write")
+        switch scope {
+        case .savepoint:
+            try savepoint("ROLLBACK TO write")
+            try savepoint("RELEASE write")
+        case .transaction:
+            do {
+                try connection.execute(sql: "ROLLBACK")
+                try connection.execute(sql: "BEGIN IMMEDIATE")
+            } catch {
+                throw StoreError(sqlite: error)
+            }
+        }
     }
 
     private func checkStanding(_ cause: StoreError? = nil) throws(StoreError) {

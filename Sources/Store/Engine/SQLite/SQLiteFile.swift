@@ -1,3 +1,4 @@
+import CSQLiteSettings
 import Foundation
 import GRDB
 
@@ -26,10 +27,16 @@ enum SQLiteFile {
         return real
     }
 
+    /// SQLite counts its memory for nobody here, under one lock that every allocation of every connection takes.
+    ///
+    /// It has to be said before the first connection of the process; later SQLite refuses it, and nothing is lost.
+    private static let withoutMemoryStatistics: Void = { _ = csqlite_memstatus(0) }()
+
     /// Opens one writer (with a reader of its own, for backups) and readers that cannot write.
     static func connect(
         _ path: String, readers: Int, readOnly: Bool
     ) throws(StoreError) -> (pool: DatabasePool, readers: SQLiteReaders) {
+        withoutMemoryStatistics
         do {
             let pool = try DatabasePool(path: path, configuration: configuration(readOnly: readOnly))
             if !readOnly { try pool.writeWithoutTransaction(makeDurable) }
