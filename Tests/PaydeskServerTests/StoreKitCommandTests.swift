@@ -112,8 +112,8 @@ struct StoreKitCommandTests {
         #expect(lines.count == 21)
         #expect(
             lines.first?.hasPrefix(
-                "warn product com.example.new31: no SKU knows it, so 3 kept purchases of com.example.app give nothing (the "
-                    + "last of 2026-01-01); add it") == true, "\(lines.first ?? "")")
+                "warn product com.example.new31: no SKU knows it, or not how long it lasts, so 3 kept purchases of "
+                    + "com.example.app give nothing (the last of 2026-01-01); add it") == true, "\(lines.first ?? "")")
         #expect(lines.last == "warn products: and 2 more that no SKU knows")
         #expect(try await installation.run("doctor", "--offline", "--json").output.contains(#""warning":true"#))
         try installation.folder.write(

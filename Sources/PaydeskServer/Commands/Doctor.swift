@@ -134,7 +134,7 @@ struct Doctor: AsyncParsableCommand {
         var findings: [DoctorFinding] = []
         for account in accounts where account.enabled {
             guard let provider = account.provider as? any OnlineDiagnosing else { continue }
-            findings += await provider.diagnose().map { DoctorFinding(account.id, $0) }
+            findings += await provider.diagnose().map { DoctorFinding(account.id, $0, warns: true) }
         }
         return findings
     }
@@ -155,9 +155,10 @@ struct Doctor: AsyncParsableCommand {
         var findings = unknown.prefix(shown).map { found in
             DoctorFinding(
                 warning: "product \(found.product)",
-                "no SKU knows it, so \(found.purchases) kept purchases of \(found.bundle) give nothing (the "
-                    + "last of \(found.newest.utcDate)); add it to a SKU's apple_product_ids, or run `paydesk catalog "
-                    + "import` with the app's .storekit file: they are granted at once")
+                "no SKU knows it, or not how long it lasts, so \(found.purchases) kept purchases of \(found.bundle) "
+                    + "give nothing (the last of \(found.newest.utcDate)); add it to the apple_product_ids of a SKU with "
+                    + "duration_days, or run `paydesk catalog import` with the app's .storekit file: they are granted at "
+                    + "once")
         }
         if unknown.count > shown {
             let more = "and \(unknown.count - shown) more that no SKU knows"

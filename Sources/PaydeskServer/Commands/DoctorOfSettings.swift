@@ -7,7 +7,13 @@ extension Configuration {
     func examineTLS(at now: Timestamp) -> [DoctorFinding] {
         guard let files = http.tls else { return [] }
         do throws(CommandError) {
-            let end = try ServerTLS(files).validUntil
+            let tls = try ServerTLS(files)
+            let end = tls.validUntil
+            guard tls.validFrom <= now else {
+                let words =
+                    "the certificate begins on \(tls.validFrom.utcDate); set the clock, or use one that is valid"
+                return [DoctorFinding("tls", good: false, words)]
+            }
             let renewal = "renew it and restart; it is read at the start"
             guard end > now else {
                 return [DoctorFinding("tls", good: false, "the certificate ended on \(end.utcDate); \(renewal)")]

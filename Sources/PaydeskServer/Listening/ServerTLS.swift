@@ -4,7 +4,8 @@ import NIOSSL
 /// The certificate and the key of `http.tls`, loaded and held against each other.
 struct ServerTLS {
     let settings: TLSConfiguration
-    /// When the server's own certificate ends.
+    /// When the server's own certificate begins and ends.
+    let validFrom: Timestamp
     let validUntil: Timestamp
 
     /// - Throws: what is wrong with which setting, and how to mend it (exit 2).
@@ -30,6 +31,7 @@ struct ServerTLS {
                 "name the key with which that certificate was requested")
         }
         self.settings = settings
+        validFrom = Timestamp(Int64(own.notValidBefore))
         validUntil = Timestamp(Int64(own.notValidAfter))
     }
 
