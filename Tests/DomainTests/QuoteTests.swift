@@ -126,6 +126,7 @@ struct QuoteTests {
 }
 
 struct AppleOfferTests {
+    private static let days = #","duration_days":5"#
     private static let options = """
         ,"options":[{"days":7,"prices":[{"value":1,"currency":"CNY"}]},
         {"days":30,"prices":[{"value":2,"currency":"CNY"}]}]
@@ -133,13 +134,16 @@ struct AppleOfferTests {
 
     @Test(
         arguments: [
-            (#"["vip"]"#, "", nil, ["vip"]), (#"["vip","b:vip2"]"#, "", nil, ["vip", "vip2"]), (#"[]"#, "", nil, []),
+            (#"["vip"]"#, days, nil, ["vip"]), (#"["vip","b:vip2"]"#, days, nil, ["vip", "vip2"]),
+            (#"[]"#, "", nil, []),
+            (#"["vip"]"#, "", nil, []), (#"["vip","d${days}"]"#, options, nil, ["d7", "d30"]),
             (#"["d${days}"]"#, #","duration_days":30"#, nil, ["d30"]), (#"["d${days}"]"#, "", nil, []),
             (#"["d${days}"]"#, options, nil, ["d7", "d30"]), (#"["d${days}"]"#, options, 30, ["d30"]),
             (#"["d${quantity}.x"]"#, options, 7, ["d7.x"]),
-            (#"["vip","d${days}"]"#, options, nil, ["vip", "d7", "d30"]), (#"["vip","d${days}"]"#, options, 7, ["d7"]),
-            (#"["vip"]"#, options, 7, []), (#"["vip","d${days}"]"#, #","duration_days":90"#, nil, ["vip", "d90"]),
-            (#"["d${days}"]"#, #","duration_days":90"# + options, nil, ["d7", "d30"]), (#"["vip"]"#, "", 7, ["vip"]),
+            (#"["vip","d${days}"]"#, days + options, nil, ["vip", "d7", "d30"]),
+            (#"["vip","d${days}"]"#, days + options, 7, ["d7"]), (#"["vip"]"#, days + options, 7, []),
+            (#"["vip","d${days}"]"#, #","duration_days":90"#, nil, ["vip", "d90"]),
+            (#"["d${days}"]"#, #","duration_days":90"# + options, nil, ["d7", "d30"]), (#"["vip"]"#, days, 7, ["vip"]),
         ] as [(String, String, Int64?, [String])])
     func `literals, and the pattern's ids for the chosen, all or the only days are offered`(
         _ ids: String, _ more: String, _ days: Int64?, _ offer: [String]

@@ -39,6 +39,38 @@ struct PurchaseMeaningTests {
         }
     }
 
+    /// Apple tells of the purchase first, and nobody knows whose it is.
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a pass of no length that Apple told of is kept, and granted once its SKU has one`(
+        _ engine: TestEngine, _ isMendedFirst: Bool
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            try await sell(
+                Self.pass("odd", #""apple_product_ids": ["com.example.odd", "com.example.odd.${days}"]"#), at: apple)
+            let sale = apple.sale("com.example.odd")
+            _ = try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, sale, at: apple.now))
+            // As an earlier release kept it.
+            try await apple.store.write { tx in try tx.run("UPDATE purchases SET sku = 'odd'") }
+            func mend() async throws {
+                _ = try await apple.gateway.changeSKU("odd", .object(["duration_days": .integer(9)]), context: .test)
+            }
+            if isMendedFirst {
+                try await mend()
+            } else {
+                #expect(try await apple.refusal(sale) == .unknownProduct("com.example.odd"))
+                #expect(try await apple.desk.count("orders") == 0)
+                try await apple.desk.pass(seconds: 60)
+                try await apple.work()
+                #expect(try await InvariantCheck(store: apple.store).run().isEmpty)
+                #expect(try await apple.gateway.unknownProducts().map(\.product) == ["com.example.odd"])
+                try await mend()
+                try await apple.work()
+            }
+            let attached = try await apple.attach(sale)
+            #expect(attached.active && attached.expires_at == sale.purchasedAt.adding(days: 9).rawValue)
+        }
+    }
+
     /// Patterns of two SKUs that fit one product, and the SKU that it means in the app.
     static let patterns: [(generic: String, bound: String, product: String, sku: String)] = [
         ("a.day${days}", "com.example.app:a.day${days}", "a.day7", "bound"),

@@ -66,7 +66,8 @@ extension SKU {
             attributes: attributes)
     }
 
-    /// The Apple product ids that a checkout offers: literals, and the pattern's ids for the chosen or for all options.
+    /// The Apple product ids that a checkout offers: literals of what is said how long it lasts, and the pattern's ids for
+    /// the chosen or for all options.
     ///
     /// - Parameter bundles: the configured apps; an entry bound to another app is not offered.
     package func appleOffer(days: Int64?, bundles: Set<String>? = nil) -> [String] {
@@ -75,7 +76,10 @@ extension SKU {
             return bundles.contains(bundle)
         }
         return entries.flatMap { entry -> [String] in
-            guard entry.isPattern else { return days == nil || options.isEmpty ? [entry.product] : [] }
+            guard entry.isPattern else {
+                let lasts = kind != .nonRenewing || durationDays != nil
+                return lasts && (days == nil || options.isEmpty) ? [entry.product] : []
+            }
             if let days { return [entry.productID(days: days)] }
             if !options.isEmpty { return options.map { entry.productID(days: $0.days) } }
             return durationDays.map { [entry.productID(days: $0)] } ?? []

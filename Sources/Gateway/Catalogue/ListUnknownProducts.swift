@@ -1,14 +1,17 @@
+import Domain
 package import Store
 
 extension Gateway {
-    /// The products that kept purchases name and no SKU knows today, the one bought last first.
+    /// The products that kept purchases name and that give nothing today, the one bought last first: no SKU knows them, or it
+    /// does not say how long they last.
     ///
     /// A purchase that nobody has claimed keeps no SKU even when one knows its product by now, so the catalogue is asked.
     /// - Parameter bound: how many products are looked at.
     package func unknownProducts(bound: Int64 = 1_000) async throws(GatewayError) -> [UnknownProduct] {
         try await read { db in
             try db.unknownProducts(limit: bound).filter { found in
-                try db.skuOf(appleProduct: found.product, bundle: found.bundle) == nil
+                let known = try db.skuOf(appleProduct: found.product, bundle: found.bundle)
+                return known.map { $0.sku.kind == .nonRenewing && $0.days == nil } ?? true
             }
         }
     }

@@ -137,11 +137,13 @@ extension Settlement {
     private func meaning(
         of record: PurchaseRecord, _ fallback: PurchaseFallback?
     ) throws -> (sku: SKU, days: Int64?)? {
-        if let code = record.sku, let sku = try tx.sku(code) { return (sku, record.days) }
+        if let code = record.sku, let sku = try tx.sku(code),
+            record.order != nil || sku.lasts(record.days, as: record.purchase)
+        {
+            return (sku, record.days)
+        }
         if let found = try tx.skuOf(appleProduct: record.purchase.productID, bundle: record.purchase.bundleID) {
-            // A pass of which nobody has said how long it lasts would be paid and give nothing: it waits for its SKU.
-            let isPass = found.sku.kind == .nonRenewing && record.purchase.skuKind ?? .nonRenewing == .nonRenewing
-            return isPass && found.days == nil ? nil : found
+            return found.sku.lasts(found.days, as: record.purchase) ? found : nil
         }
         guard let fallback else { return nil }
         let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
@@ -232,9 +234,12 @@ extension Settlement {
             $0.grant.environment == purchase.environment
         }
         // What was bought again has no grant of its own while another gives it.
+        let isForGood = purchase.skuKind ?? sku.kind == .nonConsumable
         let entitlement =
             owned.first { $0.grant.source.id == sourceID }
-            ?? owned.first { $0.grant.kind == .nonConsumable && $0.grant.sku == sku.code && $0.status.holds }
+            ?? owned.first {
+                isForGood && $0.grant.kind == .nonConsumable && $0.grant.sku == sku.code && $0.status.holds
+            }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
         // Only what may be a consumable credits anything, and units are who had them first's.
         let mayCredit = (purchase.skuKind ?? .consumable) == .consumable
@@ -273,5 +278,15 @@ extension Settlement {
             EventRecord(
                 id: ids.make(), subject: purchase.originalTransactionID, type: type, user: owner, partner: nil, at: now,
                 data: try told.storedJSON()))
+    }
+}
+
+extension SKU {
+    /// Whether it is said how long a purchase lasts.
+    ///
+    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU. What the store sold as
+    /// another kind than the SKU's is an anomaly instead.
+    func lasts(_ days: Int64?, as purchase: StorePurchase) -> Bool {
+        days != nil || kind != .nonRenewing || purchase.skuKind ?? .nonRenewing != .nonRenewing
     }
 }

@@ -76,7 +76,8 @@ extension Settlement {
         let key = purchase.key(claimant: nil)
         _ = try tx.keepPurchase(purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
         guard let record = try tx.storePurchase(purchase.environment, key), record.user == nil, record.sku == nil,
-            let found = try tx.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID)
+            let found = try tx.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID),
+            found.sku.lasts(found.days, as: purchase)
         else { return }
         try tx.placePurchase(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
     }

@@ -18,13 +18,17 @@ extension InvariantRule {
         """
 
     /// Every product id that a SKU means, bound to an app or not; a pattern is each of its days.
+    ///
+    /// A pass that does not say how long it lasts means nothing yet by a whole product id.
     private static let knownProducts = """
         WITH RECURSIVE days (n) AS (
             SELECT \(AppleProduct.dayRange.lowerBound)
             UNION ALL
             SELECT n + 1 FROM days WHERE n < \(AppleProduct.dayRange.upperBound)),
         known (entry) AS (
-            SELECT entry FROM apple_products WHERE is_pattern = 0
+            SELECT a.entry FROM apple_products a JOIN skus s ON s.id = a.sku
+            WHERE a.is_pattern = 0
+              AND NOT (s.body LIKE '%"kind":"non_renewing"%' AND s.body NOT LIKE '%"duration_days":%')
             UNION ALL
             SELECT replace(entry, '${days}', CAST(n AS TEXT)) FROM apple_products CROSS JOIN days
             WHERE is_pattern = 1)
