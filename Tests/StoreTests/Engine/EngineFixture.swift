@@ -65,10 +65,16 @@ enum EngineFixture {
 
     /// Writes that come into one batch: the writer is held by a first write until all of them wait.
     static func inOneBatch(
-        _ engine: SQLiteEngine, _ bodies: [@Sendable (any Transaction) throws -> Void]
+        _ engine: SQLiteEngine, _ bodies: [@Sendable (any Transaction) throws -> Void],
+        after first: @escaping @Sendable (any Transaction) throws -> Void = { _ in }
     ) async -> [Result<Void, any Error>] {
         let gate = Gate()
-        let holder = Task { try await engine.write { _ in gate.pass() } }
+        let holder = Task {
+            try await engine.write { tx in
+                gate.pass()
+                try first(tx)
+            }
+        }
         await gate.reached()
         var tasks: [Task<Void, any Error>] = []
         for body in bodies {

@@ -104,6 +104,38 @@ import Testing
         }
     }
 
+    /// The first write of a batch has no savepoint: undoing it ends the transaction, and another begins.
+    @Test func `a first write that is undone leaves the batch to the others`() async throws {
+        struct Refused: Error {}
+        let undone: [@Sendable (any Transaction) throws -> Void] = [
+            { tx in
+                try tx.addNote(1)
+                throw Refused()
+            },
+            { tx in
+                try tx.addNote(2)
+                // Its error is swallowed, and counts all the same.
+                _ = try? tx.run("INSERT INTO nowhere (id) VALUES (1)")
+            },
+            { tx in
+                try tx.run("CREATE TABLE strays (id INTEGER)")
+                try tx.run("INSERT INTO strays (id) VALUES (1)")
+                throw Refused()
+            },
+        ]
+        for first in undone {
+            try await EngineFixture.withSQLite { engine in
+                let results = await EngineFixture.inOneBatch(
+                    engine, [undone[0], { try $0.addNote(1) }, undone[1], { try $0.addNote(2) }], after: first)
+                #expect(results.map { (try? $0.get()) != nil } == [false, true, false, true])
+                #expect(engine.commits == 1)
+                try await expectNotes([1, 2], in: engine)
+                try await engine.write { tx in try tx.run("CREATE TABLE strays (id INTEGER)") }
+                #expect(try await engine.read { db in try db.rows("SELECT id FROM strays", []).count } == 0)
+            }
+        }
+    }
+
     @Test func `the cancellation of a caller takes nothing out of the batch`() async throws {
         try await EngineFixture.withSQLite { engine in
             let gate = Gate()

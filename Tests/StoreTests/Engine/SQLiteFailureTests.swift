@@ -28,6 +28,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["ROLLBACK", "COMMIT"])
+    func `a first closure that ends the transaction fails the engine, too`(sql: String) async throws {
+        let failures = Failures()
+        try await EngineFixture.withSQLite(onFailure: failures.record) { engine in
+            let results = await EngineFixture.inOneBatch(
+                engine, [{ try $0.addNote(1) }],
+                after: { tx in
+                    try tx.addNote(2)
+                    try tx.run(sql)
+                })
+            #expect(results.map(\.kind) == [.failed] && failures.kinds == [.failed])
+            #expect(await failure { try await engine.noteIDs() } == .failed)
+        }
+    }
+
     @Test func `a full database that rolls the whole transaction back refuses the batch and the engine goes on`()
         async throws
     {

@@ -64,8 +64,8 @@ enum SQLiteFile {
             try connection.execute(sql: "PRAGMA mmap_size = 0")
             // KiB for each connection, as far as there are pages; the default of 2 MB holds the upper levels of few indexes.
             try connection.execute(sql: "PRAGMA cache_size = -65536")
-            // Every write in a batch has a savepoint, which keeps the pages that it changes: not in a file, which costs more
-            // than the changes themselves.
+            // Every write of a batch but the first has a savepoint, which keeps the pages that it changes: not in a file,
+            // which costs more than the changes themselves.
             try connection.execute(sql: "PRAGMA temp_store = MEMORY")
             if connection.configuration.readonly { try connection.execute(sql: "PRAGMA query_only = 1") }
         }
