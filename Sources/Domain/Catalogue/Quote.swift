@@ -66,9 +66,9 @@ extension SKU {
             attributes: attributes)
     }
 
-    /// The Apple product ids that a checkout offers: literals of what is said how long it lasts, and the pattern's ids for
-    /// the chosen or for all options.
+    /// The Apple product ids that a checkout offers: literals, and the pattern's ids for the chosen or for all options.
     ///
+    /// A literal of a pass is offered only where the SKU says how long it lasts.
     /// - Parameter bundles: the configured apps; an entry bound to another app is not offered.
     package func appleOffer(days: Int64?, bundles: Set<String>? = nil) -> [String] {
         let entries = appleProducts.filter { entry in
@@ -77,8 +77,7 @@ extension SKU {
         }
         return entries.flatMap { entry -> [String] in
             guard entry.isPattern else {
-                let lasts = kind != .nonRenewing || durationDays != nil
-                return lasts && (days == nil || options.isEmpty) ? [entry.product] : []
+                return lasts(durationDays) && (days == nil || options.isEmpty) ? [entry.product] : []
             }
             if let days { return [entry.productID(days: days)] }
             if !options.isEmpty { return options.map { entry.productID(days: $0.days) } }

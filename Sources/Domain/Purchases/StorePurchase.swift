@@ -125,6 +125,19 @@ extension StorePurchase {
     }
 }
 
+extension SKU {
+    /// How a purchase of this SKU is treated: Apple's type decides, where it is known.
+    package func kind(of purchase: StorePurchase) -> Kind { purchase.skuKind ?? kind }
+
+    /// Whether it is said how long a purchase of it lasts.
+    ///
+    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU. What the store sold as
+    /// another kind than the SKU's is an anomaly instead.
+    package func lasts(_ days: Int64?, as purchase: StorePurchase? = nil) -> Bool {
+        days != nil || kind != .nonRenewing || purchase.map(kind(of:)) ?? kind != .nonRenewing
+    }
+}
+
 extension StorePurchase.Kind: RawRepresentable {
     /// Apple's words.
     public init(rawValue: String) {

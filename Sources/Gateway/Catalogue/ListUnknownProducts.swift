@@ -11,7 +11,7 @@ extension Gateway {
         try await read { db in
             try db.unknownProducts(limit: bound).filter { found in
                 let known = try db.skuOf(appleProduct: found.product, bundle: found.bundle)
-                return known.map { $0.sku.kind == .nonRenewing && $0.days == nil } ?? true
+                return known.map { !$0.sku.lasts($0.days) } ?? true
             }
         }
     }

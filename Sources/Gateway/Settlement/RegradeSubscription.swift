@@ -107,7 +107,7 @@ extension SKU {
     /// What a purchase of this SKU grants: Apple's type decides how it is treated.
     func terms(for purchase: StorePurchase, days: Int64?) -> OrderTerms {
         var terms = terms(days: days, quantity: min(max(purchase.quantity, 1), 1_000))
-        terms.kind = purchase.skuKind ?? kind
+        terms.kind = kind(of: purchase)
         if terms.kind != .nonRenewing { terms.stackGroup = nil }
         if terms.kind == .nonRenewing && stacking == .extend { terms.stackGroup = stackGroup }
         return terms

@@ -98,7 +98,7 @@ extension Settlement {
             try follow(purchase, owner: owner, claim, entitled: entitled)
         }
         guard !isRevoked else { return .revoked }
-        let isForGood = record.purchase.skuKind ?? meant.sku.kind == .nonConsumable
+        let isForGood = meant.sku.kind(of: record.purchase) == .nonConsumable
         if isForGood, try giveHeld(code, in: record.purchase.environment, to: owner) { try touch(owner) }
         return .attached(
             try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order), isNew: false)
@@ -159,8 +159,7 @@ extension Settlement {
         let purchase = record.purchase
         let charge = StoreCharge(
             sku: sku, price: purchase.price, terms: terms, quantity: purchase.quantity,
-            environment: purchase.environment,
-            paidAt: purchase.purchased)
+            environment: purchase.environment, paidAt: purchase.purchased)
         if !purchase.isRenewal, let waiting = try waitingOrder(purchase, sku: sku, owner: owner) {
             try tx.completeStoreOrder(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
             if waiting.payment.state != .succeeded {
@@ -234,7 +233,7 @@ extension Settlement {
             $0.grant.environment == purchase.environment
         }
         // What was bought again has no grant of its own while another gives it.
-        let isForGood = purchase.skuKind ?? sku.kind == .nonConsumable
+        let isForGood = sku.kind(of: purchase) == .nonConsumable
         let entitlement =
             owned.first { $0.grant.source.id == sourceID }
             ?? owned.first {
@@ -278,15 +277,5 @@ extension Settlement {
             EventRecord(
                 id: ids.make(), subject: purchase.originalTransactionID, type: type, user: owner, partner: nil, at: now,
                 data: try told.storedJSON()))
-    }
-}
-
-extension SKU {
-    /// Whether it is said how long a purchase lasts.
-    ///
-    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU. What the store sold as
-    /// another kind than the SKU's is an anomaly instead.
-    func lasts(_ days: Int64?, as purchase: StorePurchase) -> Bool {
-        days != nil || kind != .nonRenewing || purchase.skuKind ?? .nonRenewing != .nonRenewing
     }
 }

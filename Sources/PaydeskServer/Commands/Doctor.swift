@@ -118,7 +118,7 @@ struct Doctor: AsyncParsableCommand {
     /// What the enabled accounts can tell of their own settings.
     private func examined(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
         accounts.filter(\.enabled).flatMap { account in
-            (account.provider as? any SelfExamining)?.examine().map { DoctorFinding(account.id, $0, warns: true) } ?? []
+            (account.provider as? any SelfExamining)?.examine().map { DoctorFinding(account.id, $0) } ?? []
         }
     }
 
@@ -134,7 +134,7 @@ struct Doctor: AsyncParsableCommand {
         var findings: [DoctorFinding] = []
         for account in accounts where account.enabled {
             guard let provider = account.provider as? any OnlineDiagnosing else { continue }
-            findings += await provider.diagnose().map { DoctorFinding(account.id, $0, warns: true) }
+            findings += await provider.diagnose().map { DoctorFinding(account.id, $0) }
         }
         return findings
     }

@@ -24,12 +24,11 @@ struct DoctorFinding: Encodable {
         warning = true
     }
 
-    /// - Parameter warns: whether somebody should look at a notice.
-    init(_ account: AccountID, _ diagnosis: Diagnosis, warns: Bool = false) {
+    init(_ account: AccountID, _ diagnosis: Diagnosis) {
         check = "account \(account.rawValue), \(diagnosis.subject)"
         good = diagnosis.level != .fault
         detail = diagnosis.words
-        warning = warns && diagnosis.level == .notice
+        warning = diagnosis.level == .notice
     }
 
     /// For a person who reads the terminal.

@@ -22,16 +22,8 @@ enum Greeting {
 
     /// One word of a shell's command.
     private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+        let isPlain = word.wholeMatch(of: /[A-Za-z0-9\/._-]+/) != nil
+        return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
     /// Makes an admin key where there is none.

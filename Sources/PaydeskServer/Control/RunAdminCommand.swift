@@ -21,8 +21,9 @@ extension AdminCommand {
         _ configuration: Configuration, providers: [any PaymentProvider.Type]
     ) async throws(CommandError) -> AdminResult {
         let url = try configuration.database()
+        let isBackup = if case .backup = self { true } else { false }
         // Opening would make it, and its backup would be an empty one.
-        if case .backup = self { try configuration.requireDatabase() }
+        if isBackup { try configuration.requireDatabase() }
         let store: Store
         do throws(StoreError) {
             store = try Store.open(url, connections: 1, now: Live.seconds, jitter: Live.jitter, onFailure: { _ in })
@@ -34,7 +35,7 @@ extension AdminCommand {
         }
         do {
             // A backup is of what there is: before an upgrade, the schema of the release that is left.
-            if case .backup = self {} else { try await configuration.migrate(store) }
+            if !isBackup { try await configuration.migrate(store) }
             let gateway = try Composition(
                 configuration, store: store, providers: providers, transport: NoTransport(),
                 logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }

@@ -208,8 +208,8 @@ extension Transaction {
     }
 }
 
-private let decodedTerms = DecodedTexts<OrderTerms>()
-let encodedTerms = EncodedTexts<OrderTerms>()
+private let decodedTerms = Remembered<String, OrderTerms>()
+let encodedTerms = Remembered<OrderTerms, String>()
 
 /// Which orders a list shows; nil restricts nothing.
 package struct OrderFilter: Sendable {

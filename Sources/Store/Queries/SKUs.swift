@@ -93,4 +93,4 @@ extension Transaction {
     }
 }
 
-private let decodedSKUs = DecodedTexts<SKU>()
+private let decodedSKUs = Remembered<String, SKU>()
