@@ -1,3 +1,5 @@
+package import Domain
+
 /// A view of the database inside one `read` or `write` closure; it is not `Sendable`, so it cannot outlive the closure.
 ///
 /// SQL is written once for both engines, with `?` for each bound value.
@@ -28,6 +30,9 @@ package protocol Transaction: Database {
     ///
     /// It may be sent along with the next one: its failure then shows there, or at the end of the closure.
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError)
+
+    /// Says that this transaction changes what is answered about a user, for ``StoreEngine/userChanges``.
+    func noteChange(of user: ID<User>)
 }
 
 extension Transaction {

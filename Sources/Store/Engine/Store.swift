@@ -36,6 +36,8 @@ package protocol StoreEngine: Sendable, Service {
     func liveNodes() async throws -> Int64
     /// Whether calls wait so long that further ones had better not begin.
     var isCongested: Bool { get }
+    /// Whom this process has changed; nil where others write as well.
+    var userChanges: UserChanges? { get }
     /// Commits since the start: what group commit saves shows here.
     var commits: Int64 { get }
     /// Closes every connection; later calls fail with ``StoreError/unavailable(_:)``. For commands and tests; `serve` runs the service.

@@ -54,6 +54,7 @@ extension Transaction {
         try emptyAnswers(about: user)
         try run("UPDATE user_states SET next_change_at = NULL WHERE user_id = ?", user)
         try run("DELETE FROM users WHERE id = ?", user)
+        noteChange(of: user)
     }
 
     /// An empty answer is no sealed one: whoever asks with the key again is told that there is nothing any more.

@@ -84,6 +84,7 @@ extension Transaction {
             WHERE user_id = ? RETURNING version
             """, [nextChangeAt, user])
         guard let row = changed.first else { throw .corrupt("a user has no state") }
+        noteChange(of: user)
         return try row.int("version")
     }
 

@@ -1,3 +1,5 @@
+import Domain
+
 /// One closure's view of a PostgreSQL transaction.
 ///
 /// A failed statement aborts the transaction on the server, so every further one fails with the same error.
@@ -23,6 +25,9 @@ final class PostgresTransaction: Transaction {
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
         try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
     }
+
+    /// Other nodes write as well, and tell nobody.
+    func noteChange(of user: ID<User>) {}
 
     /// Sends what waits for a statement that never came.
     func flush() throws(StoreError) {

@@ -1,3 +1,4 @@
+import Domain
 import GRDB
 
 /// A write that waits for the writer: how to run it, and how to answer its caller.
@@ -23,6 +24,7 @@ enum BatchOutcome {
 /// it: undoing it is undoing the transaction.
 struct GroupCommitBatch {
     let connection: GRDB.Database
+    let changes: UserChanges
     let rehearse: Bool
     /// Sends COMMIT; a parameter so that a test can make it fail as a disk does.
     let commit: @Sendable (GRDB.Database) throws -> Void
@@ -39,12 +41,14 @@ struct GroupCommitBatch {
             return .failed(error)
         }
         var answers: [@Sendable () -> Void] = []
+        var changed: [ID<User>] = []
         var isFirst = true
         while let write = next() {
             do throws(StoreError) {
-                let (answer, isUndone) = try perform(write, in: isFirst ? .transaction : .savepoint)
-                answers.append(answer)
-                isFirst = isFirst && isUndone
+                let done = try perform(write, in: isFirst ? .transaction : .savepoint)
+                answers.append(done.answer)
+                changed += done.changed
+                isFirst = isFirst && done.isUndone
             } catch {
                 abandon()
                 // A full disk took the transaction with it, so nothing of it was written.
@@ -52,7 +56,7 @@ struct GroupCommitBatch {
                 return .failed(error)
             }
         }
-        return finish(answers)
+        return finish(answers, changed)
     }
 
     /// What a write is undone by.
@@ -60,12 +64,17 @@ struct GroupCommitBatch {
         case transaction, savepoint
     }
 
-    /// Runs one write and returns what answers its caller, and whether nothing of it is left.
-    ///
+    /// What became of one write.
+    private struct Performed {
+        /// Tells its caller.
+        let answer: @Sendable () -> Void
+        var changed: [ID<User>] = []
+        /// Whether nothing of it is left.
+        var isUndone = false
+    }
+
     /// - Throws: when the whole transaction is lost, which is not the fault of this write alone.
-    private func perform(
-        _ write: QueuedWrite, in scope: Scope
-    ) throws(StoreError) -> (answer: @Sendable () -> Void, isUndone: Bool) {
+    private func perform(_ write: QueuedWrite, in scope: Scope) throws(StoreError) -> Performed {
         if rehearse {
             if scope == .savepoint { try savepoint("SAVEPOINT write") }
             let transaction = SQLiteTransaction(connection)
@@ -81,13 +90,13 @@ struct GroupCommitBatch {
             // the next savepoint would then open a new transaction that has lost its neighbours' writes.
             try checkStanding()
             if scope == .savepoint { try savepoint("RELEASE write") }
-            return (answer, false)
+            return Performed(answer: answer, changed: transaction.changedUsers)
         case (.success, let failure?):
             try undo(transaction, scope)
-            return ({ write.fail(failure) }, true)
+            return Performed(answer: { write.fail(failure) }, isUndone: true)
         case (.failure(let error), _):
             try undo(transaction, scope)
-            return ({ write.fail(error) }, true)
+            return Performed(answer: { write.fail(error) }, isUndone: true)
         }
     }
 
@@ -123,9 +132,11 @@ struct GroupCommitBatch {
         }
     }
 
-    private func finish(_ answers: [@Sendable () -> Void]) -> BatchOutcome {
+    private func finish(_ answers: [@Sendable () -> Void], _ changed: [ID<User>]) -> BatchOutcome {
         do {
+            changes.announce(changed)
             try commit(connection)
+            changes.committed(changed)
             return .committed(answers: answers)
         } catch {
             let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL

@@ -45,6 +45,7 @@ final class GroupCommitWriter: Sendable {
         }
     }
 
+    let changes = UserChanges()
     private let pool: DatabasePool
     private let readers: SQLiteReaders
     private let limits: GroupCommitLimits
@@ -143,7 +144,7 @@ final class GroupCommitWriter: Sendable {
         var taken: [QueuedWrite] = []
         let deadline = ContinuousClock.now + limits.time
         let outcome = pool.writeWithoutTransaction { connection in
-            GroupCommitBatch(connection: connection, rehearse: rehearse, commit: commit).run {
+            GroupCommitBatch(connection: connection, changes: changes, rehearse: rehearse, commit: commit).run {
                 guard taken.count < limits.count, taken.isEmpty || ContinuousClock.now < deadline else { return nil }
                 guard let write = state.withLock({ $0.queue.popFirst() }) else { return nil }
                 taken.append(write)

@@ -52,6 +52,7 @@ package final class SQLiteEngine: StoreEngine {
     }
 
     package var dialect: Dialect { .sqlite }
+    package var userChanges: UserChanges? { writer?.changes }
     package var commits: Int64 { writer?.commits ?? 0 }
     /// Writes that wait for the writer.
     package var waiting: Int { writer?.waiting ?? 0 }

@@ -1,3 +1,4 @@
+import Domain
 import GRDB
 import GRDBSQLite
 
@@ -9,6 +10,7 @@ final class SQLiteTransaction: Transaction {
     private let connection: GRDB.Database
     /// The first error of a statement.
     private(set) var failure: StoreError?
+    private(set) var changedUsers: [ID<User>] = []
 
     init(_ connection: GRDB.Database) {
         self.connection = connection
@@ -49,6 +51,8 @@ final class SQLiteTransaction: Transaction {
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
         _ = try execute(sql, arguments)
     }
+
+    func noteChange(of user: ID<User>) { changedUsers.append(user) }
 
     private func perform<T>(_ body: (GRDB.Database) throws -> T) throws(StoreError) -> T {
         if let failure { throw failure }
