@@ -11,6 +11,8 @@ struct GrowthSection {
     private static let small = 1_000
     /// Users who ask, chosen evenly: as many of the large installation, so that only what is stored differs.
     private static let asking = 999
+    /// Users who ask so seldom that a server remembers neither their tokens nor its answers.
+    private static let strangers = 20_000
 
     /// A running server and who asks it.
     private struct Size {
@@ -38,8 +40,22 @@ struct GrowthSection {
                             requests: (0..<bench.attaches / 3).map { _ in Customer.new().attach(port: size.server.port)
                             })
                     }
+                    + [try await forgotten(sizes[1])]
             }
         }
+    }
+
+    /// Status reads that begin with the token and end in the database.
+    private func forgotten(_ size: Size) async throws -> Figure {
+        let names = stride(from: 1, to: size.grants, by: max(1, size.grants / Self.strangers)).map {
+            Customer.name(UInt32($0))
+        }
+        let requests = names.map { Customer(name: $0).status(port: size.server.port) }.shuffled()
+        let measured = try await size.server.measure(
+            LoadPlan(clients: Workbench.manyClients, length: .seconds(bench.seconds), requests: requests))
+        return Figure(
+            section: .growth, name: "status, \(engine), \(size.grants) grants, \(names.count) of their users",
+            value: measured.perCPUSecond, unit: "/CPU s", perSecond: measured.perSecond)
     }
 
     private func compared(
