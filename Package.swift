@@ -9,6 +9,15 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// An async function stays on its caller's executor (SE-0461).
+///
+/// Else each call of one and each return asks the task for its executor, a lock each time; a request makes dozens of them.
+let requestPath: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
+extension Target {
+    var isRequestPath: Bool { ["Gateway", "HTTPAPI"].contains(name) }
+}
+
 /// What a provider needs whose peer signs with RSA and shows certificates.
 let signing: [Target.Dependency] = [
     .product(name: "Crypto", package: "swift-crypto"), .product(name: "_CryptoExtras", package: "swift-crypto"),
@@ -274,5 +283,5 @@ func provider(
 }
 
 for target in package.targets where target.type != .system {
-    target.swiftSettings = settings
+    target.swiftSettings = settings + (target.isRequestPath ? requestPath : [])
 }

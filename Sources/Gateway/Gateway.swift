@@ -4,7 +4,7 @@ package import ProviderKit
 package import Store
 
 /// The use cases, one file each; everything that they need comes in here.
-package struct Gateway: Sendable {
+package final class Gateway: Sendable {
     package let store: Store
     package let registry: ProviderRegistry
     package let keyRing: KeyRing

@@ -139,7 +139,7 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
     let pipeline: Pipeline
 
     func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)

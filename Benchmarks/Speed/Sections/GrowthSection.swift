@@ -29,6 +29,7 @@ struct GrowthSection {
         }
         return try await small.whileServing { small in
             try await large.whileServing { large in
+                for server in [small, large] { try await server.settle() }
                 let sizes = [try await size(Self.small, small), try await size(bench.grants, large)]
                 return try await compared("status", sizes, aim: .atLeast(0.8)) { size in
                     LoadPlan(

@@ -51,6 +51,16 @@ struct ServerProcess: Sendable {
         return try result.get()
     }
 
+    /// Waits until the server has done what was left to it, such as the seal of an audit that was filled in.
+    func settle() async throws {
+        for _ in 0..<600 {
+            let before = try CPUTime.of(pid)
+            try await Task.sleep(for: .seconds(1))
+            if try CPUTime.of(pid) - before < 0.03 { return }
+        }
+        throw BenchFailure(description: "\(name) is still busy after ten minutes without a request")
+    }
+
     /// Sends the plan's requests and counts what they cost.
     func measure(_ plan: LoadPlan) async throws -> Measurement {
         let (before, started) = (try CPUTime.of(pid), ContinuousClock.now)

@@ -53,7 +53,7 @@ extension Gateway {
         let prepared = try await prepare(intent, accepts: accepts)
         let outcome = await calls.perform { () async -> Result<Opening, GatewayError> in
             do throws(GatewayError) {
-                return .success(try await callAndRecord(prepared, insists: insists, cause: cause))
+                return .success(try await self.callAndRecord(prepared, insists: insists, cause: cause))
             } catch {
                 return .failure(error)
             }

@@ -141,7 +141,7 @@ extension Gateway {
     ) async throws(GatewayError) -> PaymentReport? {
         guard let account = registry[payment.processor ?? payment.account] else { return nil }
         let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
-        let report = await calls.perform { await question(line(account), reference) }
+        let report = await calls.perform { await question(self.line(account), reference) }
         guard let report, report.payment == payment.id else { return nil }
         let counts = try await settle(cause) { settlement in
             // A token was charged meanwhile, so that another account knows what became of the payment.

@@ -12,7 +12,7 @@ extension Gateway {
         // Together, so that they share commits.
         let failed = await withTaskGroup(of: Bool.self) { group in
             for user in users {
-                group.addTask { (try? await announce(user, until: now)) == nil }
+                group.addTask { (try? await self.announce(user, until: now)) == nil }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }

@@ -10,10 +10,10 @@ extension Gateway {
             group.addTask { await run() }
             group.addTask {
                 while !Task.isCancelled {
-                    await pause(.seconds(job.kind.lease / 4))
+                    await self.pause(.seconds(job.kind.lease / 4))
                     if Task.isCancelled { return }
                     // A database that is away for a moment is asked again while the lease lasts.
-                    guard await keepsLease(job) else { return }
+                    guard await self.keepsLease(job) else { return }
                 }
             }
             await group.next()

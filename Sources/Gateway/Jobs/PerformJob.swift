@@ -50,12 +50,12 @@ extension Gateway {
     /// A client who hangs up does not end the run.
     func performNow(_ kind: JobKind, subject: String) async throws(GatewayError) {
         guard let job = try await claimJob(kind, subject: subject) else { return }
-        await calls.perform { await perform(job) }
+        await calls.perform { await self.perform(job) }
     }
 
     /// Runs a claimed job under its lease.
     package func perform(_ job: ClaimedJob) async {
-        await perform(job) { (job) async throws(GatewayError) in try await work(job) }
+        await perform(job) { (job) async throws(GatewayError) in try await self.work(job) }
     }
 
     /// Runs a claimed job again and again under its one lease, until it has to be given back.
@@ -64,8 +64,8 @@ extension Gateway {
     func perform(_ job: ClaimedJob, again pause: @escaping @Sendable (UInt64) async -> Bool) async {
         await perform(job) { (job) async throws(GatewayError) in
             while true {
-                let asked = outbox.asked
-                let outcome = try await work(job)
+                let asked = self.outbox.asked
+                let outcome = try await self.work(job)
                 guard await pause(asked) else { return outcome }
             }
         }
@@ -76,7 +76,7 @@ extension Gateway {
     func perform(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
-        await keepingLease(of: job) { await run(job, work) }
+        await keepingLease(of: job) { await self.run(job, work) }
     }
 
     private func run(

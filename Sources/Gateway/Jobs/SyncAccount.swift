@@ -44,7 +44,7 @@ extension Gateway {
     private func firstOf(_ account: AccountID) async -> SyncCounts? {
         let (ends, end) = AsyncStream<SyncCounts?>.makeStream()
         Task {
-            let counts = await calls.perform { await runSync(account) }
+            let counts = await calls.perform { await self.runSync(account) }
             end.yield(counts)
         }
         let limit = Task {
@@ -60,7 +60,7 @@ extension Gateway {
         guard let job = try? await claimJob(.syncAccount, subject: account.rawValue) else { return nil }
         let counts = Mutex<SyncCounts?>(nil)
         await perform(job) { (job) async throws(GatewayError) in
-            let found = try await reconcileAccount(account, cause: cause(job))
+            let found = try await self.reconcileAccount(account, cause: self.cause(job))
             counts.withLock { $0 = found }
             return .done
         }

@@ -75,7 +75,7 @@ extension Gateway {
             amount: refund.amount, reason: refund.reason, reference: refund.reference, sentAt: sentAt)
         let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
             do throws(GatewayError) {
-                return .success(try await call(attempt, of: refund, at: account, cause: cause))
+                return .success(try await self.call(attempt, of: refund, at: account, cause: cause))
             } catch {
                 return .failure(error)
             }

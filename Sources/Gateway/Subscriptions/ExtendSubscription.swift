@@ -67,7 +67,7 @@ extension Gateway {
         // A client who hangs up cuts neither the call nor the record of its end.
         let end = await calls.perform { () async -> Result<Timestamp?, GatewayError> in
             do throws(GatewayError) {
-                return .success(try await call(provider, request, record, cause: cause))
+                return .success(try await self.call(provider, request, record, cause: cause))
             } catch {
                 return .failure(error)
             }

@@ -11,7 +11,8 @@ extension Gateway {
     /// What is stored (answers of idempotency keys, events, the audit) holds internal ids only, so that deleting one mapping
     /// forgets a person everywhere.
     package func fillNames(_ json: Data) async throws(GatewayError) -> Data {
-        try await fillNames(all: [json]).first ?? json
+        guard !InternalIDs.places(in: json).isEmpty else { return json }
+        return try await fillNames(all: [json]).first ?? json
     }
 
     /// Fills the names of many texts, with one look at the database.
@@ -42,12 +43,14 @@ private enum InternalIDs {
     private static let length = mark.count + 26 + 1
 
     static func places(in text: Data) -> [Place] {
-        text.withUnsafeBytes { bytes in
+        // Every answer is looked through, so the mark is fetched once and its rarest character decides.
+        let (mark, length) = (mark, length)
+        return text.withUnsafeBytes { bytes in
             var places: [Place] = []
             var index = 0
             while index + length <= bytes.count {
-                guard bytes[index] == mark[0], bytes[index..<index + mark.count].elementsEqual(mark),
-                    bytes[index + length - 1] == mark[0]
+                guard bytes[index + mark.count - 1] == mark[mark.count - 1],
+                    bytes[index..<index + mark.count].elementsEqual(mark), bytes[index + length - 1] == mark[0]
                 else {
                     index += 1
                     continue

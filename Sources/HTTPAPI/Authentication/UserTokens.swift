@@ -52,11 +52,17 @@ struct UserTokens: Sendable {
     func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
         guard token.utf8.count <= TokenVerifier.limit else { throw .invalidCredential(.noToken) }
         let now = time.now
-        let digest = SHA256.hash(data: Data(token.utf8))
+        let digest = Self.digest(token)
         if let user = cache.user(digest, at: now) { return user }
         let verified = try await verifier.verify(token)
         cache.keep(verified, digest, at: now)
         return verified.user
+    }
+
+    private static func digest(_ token: String) -> SHA256Digest {
+        var (token, hash) = (token, SHA256())
+        token.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        return hash.finalize()
     }
 }
 

@@ -6,7 +6,7 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
     let origins: Set<String>
 
     func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         guard let origin = request.headers[.origin], origins.contains(origin) else {
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {

@@ -8,9 +8,12 @@ import NIOCore
 enum Envelope {
     static func success(_ data: Data, requestID: String, extra: [HTTPField] = []) -> Response {
         var body = ByteBuffer()
-        body.writeString(#"{"code":200,"data":"#)
+        body.reserveCapacity(data.count + requestID.utf8.count + 64)
+        body.writeStaticString(#"{"code":200,"data":"#)
         body.writeBytes(data)
-        body.writeString(#","msg":"success","request_id":"\#(requestID)"}"#)
+        body.writeStaticString(#","msg":"success","request_id":""#)
+        body.writeString(requestID)
+        body.writeStaticString(#""}"#)
         return response(.ok, body, requestID: requestID, extra: extra)
     }
 
@@ -64,10 +67,10 @@ enum Envelope {
     private static func response(
         _ status: HTTPResponse.Status, _ body: ByteBuffer, requestID: String, extra: [HTTPField]
     ) -> Response {
-        var headers = HTTPFields()
-        headers[.contentType] = "application/json; charset=utf-8"
-        headers[.cacheControl] = "no-store"
-        headers[.requestID] = requestID
+        // Appended, not set: setting looks each name up in an index that is built for it.
+        var headers: HTTPFields = [
+            .contentType: "application/json; charset=utf-8", .cacheControl: "no-store", .requestID: requestID,
+        ]
         for field in extra { headers[field.name] = field.value }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }

@@ -210,9 +210,7 @@ struct Pipeline: Sendable {
     private func authenticate(_ headers: HTTPFields, _ access: Endpoint.Access) async throws(GatewayError) -> Caller {
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
-        let parts = (headers[.authorization] ?? "").split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .unauthenticated }
-        let bearer = String(parts[1])
+        guard let bearer = headers.bearer else { throw .unauthenticated }
         switch access {
         case .anyone: return .anyone
         case .user, .userOrAnyone: return .user(try await tokens.user(bearer))
@@ -235,6 +233,17 @@ struct Pipeline: Sendable {
 
     private static func query(_ request: Request) -> [String: String] {
         Dictionary(FormDecoder.decode(request.uri.query ?? "")) { first, _ in first }
+    }
+}
+
+extension HTTPFields {
+    /// What the one `Authorization` header names after the scheme, which is written in any case (RFC 6750 section 2.1).
+    fileprivate var bearer: String? {
+        var found = lazy.filter { $0.name == .authorization }.makeIterator()
+        guard let header = found.next()?.value, found.next() == nil else { return nil }
+        let scheme = "bearer "
+        guard header.utf8.starts(with: scheme.utf8, by: { $0 | 0x20 == $1 }) else { return nil }
+        return String(header.dropFirst(scheme.count))
     }
 }
 

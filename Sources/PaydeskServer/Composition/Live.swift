@@ -10,10 +10,11 @@ enum Live {
     }
 
     static let random = RandomSource { count in
+        var bytes = [UInt8](repeating: 0, count: count)
+        // One call of the system's for all of them, where the generator of the standard library makes one for each eight.
+        if count <= 256, getentropy(&bytes, count) == 0 { return bytes }
         var generator = SystemRandomNumberGenerator()
-        // Each number is one call of the system's, so all of its bytes are used.
-        return Array(
-            (0..<(count + 7) / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }.prefix(count))
+        return bytes.map { _ in generator.next() }
     }
 
     /// 16 hexadecimal digits that nothing else has.
