@@ -168,7 +168,10 @@ final class PaymentBook: Sendable {
                 sql: "UPDATE payments SET account = '\(Configuration.urlAccount)' WHERE id = ?", arguments: [paid]),
             Loss(
                 name: "a payment that the service took is cancelled",
-                sql: "UPDATE payments SET state = 'cancelled', captured = 0 WHERE id = ?", arguments: [paid]),
+                sql: """
+                    UPDATE payments SET state = 'cancelled', captured = 0, refunding = 0, refunded = 0, lost = 0
+                    WHERE id = ?
+                    """, arguments: [paid]),
             Loss(
                 name: "a payment that the service closed is paid",
                 sql: "UPDATE payments SET state = 'succeeded', captured = amount WHERE id = ?", arguments: [closed]),
