@@ -10,11 +10,13 @@ enum OpenLoopClient {
     /// How long answers are waited for after the last request was due.
     private static let patience = TimeAmount.seconds(30)
 
-    /// - Parameter tally: counts the answers, whatever they are.
+    /// - Parameters:
+    ///   - tally: counts the answers, whatever they are.
+    ///   - staysAwake: whether the client's thread never sleeps; for where it has a core of its own.
     /// - Returns: the delay of each request in seconds; nil where it had another answer than 200, or none in time.
     static func run(
         _ requests: [ByteBuffer], perSecond: Int64, port: UInt16, patience: TimeAmount = patience,
-        tally: StatusTally = StatusTally()
+        tally: StatusTally = StatusTally(), staysAwake: Bool = false
     ) async throws -> [Double?] {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
@@ -32,6 +34,7 @@ enum OpenLoopClient {
             }
         }
         loop.scheduleTask(deadline: run.due(requests.count) + patience) { run.giveUp() }
+        if staysAwake { loop.stayAwake(until: run.ended.futureResult) }
         let delays = try await run.ended.futureResult.get()
         try await group.shutdownGracefully()
         return delays

@@ -15,7 +15,7 @@ enum LoadClient {
         let run = LoadRun(plan)
         let result: Result<Int, any Error>
         do {
-            try await connectAndWait(plan.clients, run, port, group)
+            try await connectAndWait(plan, run, port, group)
             result = .success(try run.finish())
         } catch { result = .failure(error) }
         try await group.shutdownGracefully()
@@ -23,7 +23,7 @@ enum LoadClient {
     }
 
     private static func connectAndWait(
-        _ clients: Int, _ run: LoadRun, _ port: UInt16, _ group: MultiThreadedEventLoopGroup
+        _ plan: LoadPlan, _ run: LoadRun, _ port: UInt16, _ group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
         let bootstrap = ClientBootstrap(group: group)
@@ -33,13 +33,15 @@ enum LoadClient {
                     try channel.pipeline.syncOperations.addHandler(LoadConnection(run))
                 }
             }
-        let connecting = (0..<clients).map { _ in bootstrap.connect(host: "127.0.0.1", port: Int(port)) }
+        let connecting = (0..<plan.clients).map { _ in bootstrap.connect(host: "127.0.0.1", port: Int(port)) }
         let channels = try await EventLoopFuture.whenAllSucceed(connecting, on: loop).get()
         let watch = loop.scheduleTask(in: patience) {
             run.fail("no answer in time")
             for channel in channels { channel.close(promise: nil) }
         }
-        try await EventLoopFuture.andAllSucceed(channels.map(\.closeFuture), on: loop).get()
+        let closed = EventLoopFuture.andAllSucceed(channels.map(\.closeFuture), on: loop)
+        if plan.staysAwake { loop.stayAwake(until: closed) }
+        try await closed.get()
         watch.cancel()
     }
 }

@@ -15,6 +15,8 @@ struct LoadPlan: Sendable {
     let requests: [ByteBuffer]
     /// The statuses that an answer may have.
     var accepts: Set<Int> = [200]
+    /// Whether the client's thread never sleeps; for where it has a core of its own.
+    var staysAwake = false
 }
 
 /// What all connections of a plan share: which request is next, and what came of those before.

@@ -45,7 +45,8 @@ struct OverloadSection {
     private func peak(_ server: ServerProcess, _ customers: [Customer]) async throws -> Double {
         let plan = LoadPlan(
             clients: Workbench.manyClients, length: .seconds(Int(Self.seconds / 2)),
-            requests: customers.map { checkout($0, server) }, accepts: [200, 502, 503])
+            requests: customers.map { checkout($0, server) }, accepts: [200, 502, 503],
+            staysAwake: Cores.isDivided)
         return try await server.measure(plan).perSecond
     }
 
@@ -55,7 +56,8 @@ struct OverloadSection {
         let requests = (0..<Int(asked * Self.seconds)).map { checkout(customers[$0 % customers.count], server) }
         let tally = StatusTally()
         let delays = try await OpenLoopClient.run(
-            requests, perSecond: asked, port: server.port, patience: .seconds(5), tally: tally)
+            requests, perSecond: asked, port: server.port, patience: .seconds(5), tally: tally,
+            staysAwake: Cores.isDivided)
         let good = delays.compactMap(\.self).filter { $0 <= Self.useful }.sorted()
         return Round(
             peak: peak, asked: Double(asked), goodput: Double(good.count) / Double(Self.seconds),

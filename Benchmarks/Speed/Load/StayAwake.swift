@@ -1,0 +1,24 @@
+import NIOCore
+import Synchronization
+
+extension EventLoop {
+    /// Keeps this loop's thread from sleeping until the future has a result.
+    ///
+    /// An answer to a client that sleeps on another core is an interrupt of that core, which on a virtual machine costs the
+    /// server more than the answer did: a measurement in which the server refuses much would be one of the machine.
+    func stayAwake(until end: EventLoopFuture<some Any>) {
+        let wake = Wake()
+        end.whenComplete { _ in wake.isOver.store(true, ordering: .relaxed) }
+        wake.turn(on: self)
+    }
+}
+
+private final class Wake: Sendable {
+    let isOver = Atomic(false)
+
+    func turn(on loop: any EventLoop) {
+        guard !isOver.load(ordering: .relaxed) else { return }
+        // Not at once: a loop looks at its sockets only when it has nothing else to do.
+        loop.scheduleTask(in: .microseconds(20)) { self.turn(on: loop) }
+    }
+}
