@@ -105,6 +105,11 @@ package struct API: Sendable {
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints
     }
 
+    /// What turns requests away in front of the router.
+    package func door() -> Door {
+        Door(endpoints, admission: pipeline.admission, ids: pipeline.ids, logger: pipeline.logger)
+    }
+
     /// The router of everything above; a path or method that is not there is `not_found`.
     package func router() -> Router<PeerContext> {
         let router = Router(context: PeerContext.self)
@@ -147,7 +152,7 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
             let refusal: GatewayError = error is HTTPError ? .notFound : .internalError
             return Envelope.failure(
                 ErrorReply(refusal), languages: AcceptLanguage.parse(request.headers[.acceptLanguage]),
-                requestID: pipeline.requestID(request.headers))
+                requestID: pipeline.ids.requestID(request.headers[.requestID]))
         }
     }
 }

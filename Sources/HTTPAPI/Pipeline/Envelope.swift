@@ -26,11 +26,25 @@ enum Envelope {
             case .flat: flat(reply, languages)
             }
         let body = json ?? Data(#"{"code":500,"error":"internal_error","msg":"","details":{}}"#.utf8)
+        return Response(
+            status: reply.status, headers: headers(of: reply, requestID: requestID),
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// The headers of a refusal.
+    static func headers(of reply: ErrorReply, requestID: String) -> HTTPFields {
         let retry = reply.retryAfter.map { HTTPField(name: .retryAfter, value: String($0)) }
         let challenge = reply.challenge.map { HTTPField(name: .wwwAuthenticate, value: $0) }
-        return response(
-            reply.status, ByteBuffer(bytes: body), requestID: requestID,
-            extra: [retry, challenge].compactMap(\.self))
+        return headers(requestID: requestID, extra: [retry, challenge].compactMap(\.self))
+    }
+
+    /// A refusal in front of its request's id and behind it, for one that is made again and again.
+    static func halves(_ reply: ErrorReply, language: String) -> (front: String, back: String)? {
+        let place = "the-request-id"
+        guard let json = enveloped(reply, [language], place) else { return nil }
+        let text = String(decoding: json, as: UTF8.self)
+        guard let range = text.firstRange(of: place) else { return nil }
+        return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
     }
 
     /// A refusal as Apple's `verifyReceipt` tells it.
@@ -67,12 +81,17 @@ enum Envelope {
     private static func response(
         _ status: HTTPResponse.Status, _ body: ByteBuffer, requestID: String, extra: [HTTPField]
     ) -> Response {
+        Response(
+            status: status, headers: headers(requestID: requestID, extra: extra), body: ResponseBody(byteBuffer: body))
+    }
+
+    private static func headers(requestID: String, extra: [HTTPField]) -> HTTPFields {
         // Appended, not set: setting looks each name up in an index that is built for it.
         var headers: HTTPFields = [
             .contentType: "application/json; charset=utf-8", .cacheControl: "no-store", .requestID: requestID,
         ]
         for field in extra { headers[field.name] = field.value }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        return headers
     }
 }
 

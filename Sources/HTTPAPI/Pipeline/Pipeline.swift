@@ -24,7 +24,7 @@ struct Pipeline: Sendable {
         _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
         meter: EndpointMeter
     ) async -> Response {
-        let requestID = requestID(request.headers)
+        let requestID = ids.requestID(request.headers[.requestID])
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
         let started = ContinuousClock.now
         let response: Response
@@ -182,16 +182,6 @@ struct Pipeline: Sendable {
     }
 
     // MARK: What every request must be like
-
-    /// The caller's own id where it is well formed, else a new one.
-    func requestID(_ headers: HTTPFields) -> String {
-        func isPlain(_ byte: UInt8) -> Bool {
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || byte == 0x2E || byte == 0x5F || byte == 0x2D
-        }
-        if let own = headers[.requestID], (1...64).contains(own.utf8.count), own.utf8.allSatisfy(isPlain) { return own }
-        return ids.make(Domain.Request.self).rawValue
-    }
 
     func checkHeaders(_ headers: HTTPFields) throws(GatewayError) {
         let size = headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }

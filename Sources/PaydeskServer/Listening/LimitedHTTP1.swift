@@ -1,4 +1,5 @@
 import Gateway
+import HTTPAPI
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -8,18 +9,22 @@ import NIOHTTP1
 struct LimitedHTTP1: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: ClientTimeLimits
+    private let entrance: DoorHandler.Entrance?
     private let tasks = ConnectionTasks()
 
-    init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits) {
+    init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits, door: Door?) {
         http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
         self.limits = limits
+        entrance = door.map(DoorHandler.Entrance.init)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits] value in
+        http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, entrance] value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(SlowClientHandler(limits), position: .after(decoder))
+            var handlers: [any ChannelHandler] = [SlowClientHandler(limits), HeadWithBodyHandler()]
+            if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
+            try pipeline.addHandlers(handlers, position: .after(decoder))
             return value
         }
     }
@@ -33,7 +38,9 @@ struct LimitedHTTP1: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
-    static func limitedHTTP1(_ limits: ClientTimeLimits = ClientTimeLimits()) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits) }
+    static func limitedHTTP1(
+        _ limits: ClientTimeLimits = ClientTimeLimits(), door: Door? = nil
+    ) -> HTTPServerBuilder {
+        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits, door: door) }
     }
 }
