@@ -31,11 +31,15 @@ struct CheckoutSection {
     func figures() async throws -> [Figure] {
         let installation = try Installation(bench, on: engine)
         defer { installation.remove() }
-        return try await StripeUpstream.whileAnswering(after: Self.upstream) { well in
+        return try await Cores.onSecond(bench) { try await figures(installation) }
+    }
+
+    private func figures(_ installation: Installation) async throws -> [Figure] {
+        try await StripeUpstream.whileAnswering(after: Self.upstream) { well in
             try await StripeUpstream.whileAnswering(after: Self.upstream) { other in
                 try installation.addAccount("stripe-well", Self.account("stripe-well", at: well.url))
                 try installation.addAccount("stripe-other", Self.account("stripe-other", at: other.url))
-                return try await installation.whileServing { server in
+                return try await installation.whileServing(on: Cores.first) { server in
                     let customers = (0..<Self.customers).map { _ in Customer.new() }
                     _ = try await round(server, customers, seconds: Self.warmUp)
                     let direct = try Delays(try await Self.direct(to: well))
@@ -58,7 +62,8 @@ struct CheckoutSection {
             "/v1/payment_intents", port: port, token: "sk_test_benchmark",
             body: "amount=3990&currency=cny&metadata[payment_id]=pay_direct")
         return try await OpenLoopClient.run(
-            Array(repeating: request, count: Int(measured * seconds / 4)), perSecond: measured, port: port)
+            Array(repeating: request, count: Int(measured * seconds / 4)), perSecond: measured, port: port,
+            staysAwake: Cores.isDivided)
     }
 
     /// Checkouts on both accounts at once; the delays are those on the one that is measured.
@@ -71,7 +76,7 @@ struct CheckoutSection {
             perSecond: Self.perSecond - measured, port: server.port)
         let delays = try await OpenLoopClient.run(
             requests(Int(measured * seconds), "stripe-well", customers, server), perSecond: measured,
-            port: server.port)
+            port: server.port, staysAwake: Cores.isDivided)
         _ = try await others
         return delays
     }

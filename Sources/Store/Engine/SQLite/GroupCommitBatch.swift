@@ -34,7 +34,7 @@ struct GroupCommitBatch {
     /// A write whose closure throws is rolled back alone and answered with its error after the commit.
     func run(next: () -> QueuedWrite?) -> BatchOutcome {
         do {
-            try connection.execute(sql: "BEGIN IMMEDIATE")
+            try connection.step("BEGIN IMMEDIATE")
         } catch {
             let error = StoreError(sqlite: error)
             if case .unavailable = error { return .refused(error) }
@@ -109,8 +109,8 @@ struct GroupCommitBatch {
             try savepoint("RELEASE write")
         case .transaction:
             do {
-                try connection.execute(sql: "ROLLBACK")
-                try connection.execute(sql: "BEGIN IMMEDIATE")
+                try connection.step("ROLLBACK")
+                try connection.step("BEGIN IMMEDIATE")
             } catch {
                 throw StoreError(sqlite: error)
             }
@@ -126,7 +126,7 @@ struct GroupCommitBatch {
 
     private func savepoint(_ sql: String) throws(StoreError) {
         do {
-            try connection.cachedStatement(sql: sql).run([], on: connection)
+            try connection.step(sql)
         } catch {
             throw .failed("\(sql): \(StoreError(sqlite: error))")
         }

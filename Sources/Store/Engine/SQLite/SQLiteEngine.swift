@@ -26,7 +26,7 @@ package final class SQLiteEngine: StoreEngine {
     ) throws(StoreError) {
         try self.init(
             path: path, readers: readers, limits: limits, rehearse: rehearse,
-            commit: { try $0.execute(sql: "COMMIT") }, now: now, onFailure: onFailure)
+            commit: { try $0.step("COMMIT") }, now: now, onFailure: onFailure)
     }
 
     /// Opens a database that another process may own at the same time: no lock, and ``write(_:)`` throws.

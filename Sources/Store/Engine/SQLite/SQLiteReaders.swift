@@ -33,7 +33,7 @@ final class SQLiteReaders: Sendable {
         _ reader: Reader, _ body: (any Database) throws -> T
     ) throws -> T {
         try reader.connection.unsafeRead { connection in
-            try connection.cachedStatement(sql: "BEGIN").run([], on: connection)
+            try connection.step("BEGIN")
             defer { end(connection) }
             let view = SQLiteTransaction(connection)
             let value = try body(view)
@@ -45,7 +45,7 @@ final class SQLiteReaders: Sendable {
     /// Ends what only read; an error that ended it already is the read's own.
     private static func end(_ connection: GRDB.Database) {
         guard connection.isInsideTransaction else { return }
-        try? connection.cachedStatement(sql: "COMMIT").run([], on: connection)
+        try? connection.step("COMMIT")
         if connection.isInsideTransaction { try? connection.execute(sql: "ROLLBACK") }
     }
 

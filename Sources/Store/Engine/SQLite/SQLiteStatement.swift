@@ -84,7 +84,21 @@ extension GRDB.Statement {
     }
 
     private static func failure(_ code: Int32, on connection: GRDB.Database) -> StoreError {
-        let message = connection.sqliteConnection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
-        return StoreError(sqlite: DatabaseError(resultCode: ResultCode(rawValue: code), message: message))
+        StoreError(sqlite: connection.error(code))
+    }
+}
+
+extension GRDB.Database {
+    /// Runs a statement that has neither values nor rows, such as COMMIT, which stays prepared.
+    func step(_ sql: String) throws {
+        let statement = try cachedStatement(sql: sql).sqliteStatement
+        defer { sqlite3_reset(statement) }
+        let code = sqlite3_step(statement)
+        guard code == SQLITE_DONE else { throw error(code) }
+    }
+
+    fileprivate func error(_ code: Int32) -> DatabaseError {
+        let message = sqliteConnection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+        return DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
     }
 }
