@@ -37,33 +37,47 @@ struct CheckoutSection {
     private func figures(_ installation: Installation) async throws -> [Figure] {
         try await StripeUpstream.whileAnswering(after: Self.upstream) { well in
             try await StripeUpstream.whileAnswering(after: Self.upstream) { other in
+                let direct = try Delays(try await Self.direct(to: UInt16(clamping: well.port), "/v1/payment_intents"))
+                let relayed = try await relayed(to: well)
                 try installation.addAccount("stripe-well", Self.account("stripe-well", at: well.url))
                 try installation.addAccount("stripe-other", Self.account("stripe-other", at: other.url))
                 return try await installation.whileServing(on: Cores.first) { server in
                     let customers = (0..<Self.customers).map { _ in Customer.new() }
                     _ = try await round(server, customers, seconds: Self.warmUp)
-                    let direct = try Delays(try await Self.direct(to: well))
                     let (commits, before) = (try await server.commits(), try CPUTime.of(server.pid))
                     let alone = try Delays(try await round(server, customers, seconds: Self.seconds))
                     let cost = cost(
                         cpuSeconds: try CPUTime.of(server.pid) - before, commits: try await server.commits() - commits)
                     other.set(nil)
                     let beside = try Delays(try await round(server, customers, seconds: Self.seconds))
-                    return cost + figures(direct: direct, alone: alone, beside: beside)
+                    return cost + figures(direct: direct, relayed: relayed, alone: alone, beside: beside)
                 }
             }
         }
     }
 
     /// The upstream's own delays, asked by the same client at the same pace: what Paydesk adds is beyond them.
-    private static func direct(to upstream: StripeUpstream) async throws -> [Double?] {
-        let (port, measured) = (UInt16(clamping: upstream.port), perSecond * measuredOfFive / 5)
+    private static func direct(to port: UInt16, _ path: String) async throws -> [Double?] {
+        let measured = perSecond * measuredOfFive / 5
         let request = RequestBytes.post(
-            "/v1/payment_intents", port: port, token: "sk_test_benchmark",
+            path, port: port, token: "sk_test_benchmark",
             body: "amount=3990&currency=cny&metadata[payment_id]=pay_direct")
         return try await OpenLoopClient.run(
             Array(repeating: request, count: Int(measured * seconds / 4)), perSecond: measured, port: port,
             staysAwake: Cores.isDivided)
+    }
+
+    /// The same through the framework and its HTTP client alone, which keep nothing.
+    private func relayed(to upstream: StripeUpstream) async throws -> Delays {
+        let port = try FreePort.next()
+        let relay = Cores.first(
+            [Workbench.bench, "relay", "--port", String(port), "--upstream", "\(upstream.url)/v1/payment_intents"])
+        let server = try await ServerProcess.start(
+            relay, port: port, in: try bench.makeFolder("relay"), name: "relay", ready: "/")
+        return try await server.whileRunning { _ in
+            _ = try await Self.direct(to: port, "/")
+            return try Delays(try await Self.direct(to: port, "/"))
+        }
     }
 
     /// Checkouts on both accounts at once; the delays are those on the one that is measured.
@@ -106,7 +120,7 @@ struct CheckoutSection {
         ]
     }
 
-    private func figures(direct: Delays, alone: Delays, beside: Delays) -> [Figure] {
+    private func figures(direct: Delays, relayed: Delays, alone: Delays, beside: Delays) -> [Figure] {
         func added(_ name: String, _ value: Double, _ base: Double, aim: Aim?) -> Figure {
             Figure(
                 section: .checkout, name: "checkout adds, \(engine), \(Self.perSecond)/s, \(name)",
@@ -119,6 +133,12 @@ struct CheckoutSection {
             Figure(
                 section: .checkout, name: "upstream asked directly, p50", value: direct.median * 1_000, unit: "ms",
                 aim: nil),
+            Figure(
+                section: .checkout, name: "the framework and its client alone add, p50",
+                value: (relayed.median - direct.median) * 1_000, unit: "ms", aim: nil),
+            Figure(
+                section: .checkout, name: "the framework and its client alone add, p99",
+                value: (relayed.p99 - direct.p99) * 1_000, unit: "ms", aim: nil),
             added("p50", alone.median, direct.median, aim: .atMost(1)),
             added("p99", alone.p99, direct.p99, aim: .atMost(5)),
             Figure(
