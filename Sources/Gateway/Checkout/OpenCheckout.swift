@@ -56,16 +56,18 @@ extension Gateway {
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.insertOrder(order)
             try tx.bind(context, to: order.id.rawValue)
-            try settlement.note(order, "order.opened", "\(offer.quote.amount)")
+            let opened = try settlement.note(order, "order.opened", "\(offer.quote.amount)")
             try settlement.audit(
-                order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)")
+                order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
             guard let account else {
-                try settlement.emit(.orderOpened, order.id)
+                try settlement.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
                 try settlement.completeFree(order)
                 return (order.id, nil)
             }
-            let intent = try settlement.intend(order, on: account, for: RetryRequest(request), sealedBy: keyRing)
-            try settlement.emit(.orderOpened, order.id)
+            let (intent, intended) = try settlement.intend(
+                order, on: account, for: RetryRequest(request), sealedBy: keyRing)
+            try settlement.emit(
+                .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
             return (order.id, intent)
         }
     }
@@ -82,10 +84,10 @@ extension Gateway {
 }
 
 extension Settlement {
-    /// The durable intent of a payment, before its provider hears of it.
+    /// The durable intent of a payment, before its provider hears of it, and what the order's history says of it.
     func intend(
         _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
-    ) throws -> PaymentIntent {
+    ) throws -> (intent: PaymentIntent, entry: TimelineEntry) {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
         let payment = Payment(
             id: ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
@@ -94,8 +96,8 @@ extension Settlement {
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
-        try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
-        return PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description)
+        let entry = try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
+        return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
     }
 
     /// Refuses what the user has already: a non-consumable, and a free pass that still runs.

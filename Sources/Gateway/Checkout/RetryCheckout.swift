@@ -194,7 +194,7 @@ extension Settlement {
             try audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
-        let intent = try intend(current, on: account, for: request, sealedBy: keyRing)
+        let intent = try intend(current, on: account, for: request, sealedBy: keyRing).intent
         try bind(tx, intent.payment.id)
         return intent
     }

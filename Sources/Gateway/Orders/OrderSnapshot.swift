@@ -23,6 +23,16 @@ package struct OrderSnapshot: Sendable {
         let unfenced: Bool
         let created_at: Timestamp
 
+        init(_ payment: Payment) {
+            id = payment.id
+            provider = payment.account.rawValue
+            processor = payment.processor?.rawValue
+            status = payment.state.rawValue
+            amount = payment.amount
+            unfenced = payment.unfenced
+            created_at = payment.createdAt
+        }
+
         private enum CodingKeys: CodingKey { case id, provider, processor, status, amount, unfenced, created_at }
 
         package func encode(to encoder: any Encoder) throws {
@@ -77,19 +87,32 @@ package struct OrderSnapshot: Sendable {
     /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
     private let provider: String?
 
+    /// An order as the transaction has it that made it, for an event: nothing of it has to be read again.
+    ///
+    /// - Parameters:
+    ///   - account: the one of the store's purchase that it was made of.
+    ///   - subscription: the one whose period it paid.
+    init(
+        made order: Order, payment: Payment? = nil, account: AccountID? = nil,
+        subscription: ID<Subscription>? = nil, timeline: [TimelineEntry]
+    ) {
+        self.order = order
+        payments = payment.map { [PaymentLine($0)] } ?? []
+        provider = (payment?.account ?? account)?.rawValue
+        refunds = []
+        disputes = []
+        self.timeline = timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        self.subscription = subscription
+        userName = order.user.rawValue
+    }
+
     static func load(_ id: ID<Order>, from db: any Database, audience: Audience) throws -> OrderSnapshot? {
         try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
     }
 
     init(_ order: Order, from db: any Database, audience: Audience) throws {
         self.order = order
-        payments = try db.payments(of: order.id).map { record in
-            let payment = record.payment
-            return PaymentLine(
-                id: payment.id, provider: payment.account.rawValue,
-                processor: payment.processor?.rawValue, status: payment.state.rawValue, amount: payment.amount,
-                unfenced: payment.unfenced, created_at: payment.createdAt)
-        }
+        payments = try db.payments(of: order.id).map { PaymentLine($0.payment) }
         // What was never paid by us cannot have gone back by us.
         let hasPayments = !payments.isEmpty
         provider =

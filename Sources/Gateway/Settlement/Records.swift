@@ -9,9 +9,12 @@ extension Settlement {
     static let noteLength = 500
 
     /// Appends to the order's history, as its owner sees it.
-    func note(_ order: Order, _ type: String, _ detail: String) throws {
+    @discardableResult
+    func note(_ order: Order, _ type: String, _ detail: String) throws -> TimelineEntry {
         let limit = type.hasPrefix("payment.") ? Self.attemptNotes : Self.notes
-        try tx.appendTimeline(order.id, type: type, detail: detail.stored(Self.noteLength), limit: limit, at: now)
+        let entry = TimelineEntry(at: now, type: type, detail: detail.stored(Self.noteLength))
+        try tx.appendTimeline(order.id, entry, limit: limit)
+        return entry
     }
 
     /// Records an anomaly once and tells the outbox.
@@ -25,16 +28,23 @@ extension Settlement {
     /// Tells the outbox the order's whole state after this change.
     func emit(_ type: EventType, _ order: ID<Order>) throws {
         guard let snapshot = try OrderSnapshot.load(order, from: tx, audience: .stored) else { return }
-        try tx.appendEvent(
-            EventRecord(
-                id: ids.make(), subject: order.rawValue, type: type, user: snapshot.user, partner: snapshot.partner,
-                at: now,
-                data: try snapshot.storedJSON()))
+        try emit(type, snapshot)
     }
 
-    func audit(_ order: Order, _ action: String, before: String, after: String, reason: String? = nil) throws {
+    func emit(_ type: EventType, _ snapshot: OrderSnapshot) throws {
+        try tx.appendEvent(
+            EventRecord(
+                id: ids.make(), subject: snapshot.order.id.rawValue, type: type, user: snapshot.user,
+                partner: snapshot.partner, at: now, data: try snapshot.storedJSON()))
+    }
+
+    /// - Parameter isNew: whether the order was made just now, so that nothing was audited of it.
+    func audit(
+        _ order: Order, _ action: String, before: String, after: String, reason: String? = nil, isNew: Bool = false
+    ) throws {
         try audit(
-            subject: order.id.rawValue, action, before: before, after: after, reason: reason, about: order.user)
+            subject: order.id.rawValue, action, before: before, after: after, reason: reason, about: order.user,
+            isNew: isNew)
     }
 
     /// - Parameters:
@@ -42,14 +52,14 @@ extension Settlement {
     ///   - user: whom it is done to.
     func audit(
         subject: String, _ action: String, before: String, after: String, reason: String? = nil,
-        about user: ID<User>? = nil
+        about user: ID<User>? = nil, isNew: Bool = false
     ) throws {
         var entry = AuditEntry(
             subject: subject, actor: cause.actor.label, requestID: cause.requestID, action: action,
             before: before.withoutNUL,
             after: after.withoutNUL, at: now)
         entry.reason = reason?.withoutNUL
-        try tx.appendAudit(entry, about: user)
+        try tx.appendAudit(entry, about: user, isFirst: isNew)
     }
 }
 

@@ -16,7 +16,8 @@ extension Settlement {
             let order = try tx.purchases(of: record).first?.order.flatMap({ try tx.lockOrder($0) })
         else { return }
         guard now.rawValue - purchase.signedAt.flooredSeconds < Self.consumptionWindow else {
-            return try note(order, "consumption.not_answered", "the question is older than 12 hours")
+            try note(order, "consumption.not_answered", "the question is older than 12 hours")
+            return
         }
         if let silence = try ConsumptionSilence(record, in: tx) {
             try note(order, "consumption.not_answered", silence.rawValue)

@@ -113,19 +113,28 @@ extension Settlement {
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         let isRevoked = record.purchase.revocation != nil
         let terms = sku.terms(for: record.purchase, days: days)
-        let order = try complete(record, sku: code, terms: terms, owner: owner)
+        let (order, entry) = try complete(record, sku: code, terms: terms, owner: owner)
         try tx.placePurchase(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
         if let kind = record.purchase.skuKind, kind != sku.kind {
             try self.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
         // What its store has taken back already is given and taken, so that every order of arrival ends in one state.
         try give(record.purchase, key: key, terms: terms, order: order, entitled: entitled, rules: claim.rules)
+        var subscription: ID<Subscription>?
         if record.purchase.kind == .autoRenewable {
             // The order's event names it.
-            _ = try tx.ensureSubscription(
-                ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now)
+            subscription = try tx.ensureSubscription(
+                ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now
+            ).id
         }
-        try emit(.orderPaid, order.id)
+        // Of what was made here, and is of the kind that was sold, nothing else can have been said.
+        if let entry, record.purchase.skuKind == sku.kind, sku.kind != .nonConsumable {
+            try emit(
+                .orderPaid,
+                OrderSnapshot(made: order, account: record.account, subscription: subscription, timeline: [entry]))
+        } else {
+            try emit(.orderPaid, order.id)
+        }
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
         if isRevoked { try takeBack(record, key: key, order: order.id) }
         if regrades { try regrade(record, owner: owner, claim, entitled: entitled) }
@@ -152,10 +161,11 @@ extension Settlement {
         return (1...longest).contains(days) ? (sku, days) : nil
     }
 
-    /// The order of a purchase: the newest unpaid one that offered this product, even if it has expired, else a new one.
+    /// The order of a purchase: the newest unpaid one that offered this product, even if it has expired, else a new one with
+    /// what its history begins with.
     private func complete(
         _ record: PurchaseRecord, sku: SKUCode, terms: OrderTerms, owner: ID<User>
-    ) throws -> Order {
+    ) throws -> (order: Order, entry: TimelineEntry?) {
         let purchase = record.purchase
         let charge = StoreCharge(
             sku: sku, price: purchase.price, terms: terms, quantity: purchase.quantity,
@@ -168,7 +178,7 @@ extension Settlement {
             _ = try tx.setReference(purchase.transactionID, of: waiting.payment)
             try note(waiting.order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
             try audit(waiting.order, "order.paid", before: waiting.order.state.rawValue, after: purchase.transactionID)
-            return try tx.order(waiting.order.id) ?? waiting.order
+            return (try tx.order(waiting.order.id) ?? waiting.order, nil)
         }
         let order = Order(
             id: ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
@@ -177,9 +187,9 @@ extension Settlement {
             returnURL: nil, metadata: [:], charged: purchase.price, createdAt: now, expiresAt: now,
             paidAt: purchase.purchased)
         try tx.insertOrder(order)
-        try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
-        try audit(order, "order.paid", before: "", after: purchase.transactionID)
-        return order
+        let entry = try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
+        try audit(order, "order.paid", before: "", after: purchase.transactionID, isNew: true)
+        return (order, entry)
     }
 
     /// 60 s of tolerance, because the store's clock is not ours.

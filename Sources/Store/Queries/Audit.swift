@@ -42,10 +42,17 @@ package struct AuditEntry: Sendable {
 extension Transaction {
     /// Appends to the subject's chain; the caller holds a lock that covers the subject.
     ///
-    /// - Parameter user: whom the entry's reason may name; of who was erased none is kept.
-    package func appendAudit(_ entry: AuditEntry, about user: ID<User>? = nil) throws(StoreError) {
-        let last = try row(
-            "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)
+    /// - Parameters:
+    ///   - user: whom the entry's reason may name; of who was erased none is kept.
+    ///   - isFirst: whether it is known to be the subject's first.
+    package func appendAudit(
+        _ entry: AuditEntry, about user: ID<User>? = nil, isFirst: Bool = false
+    ) throws(StoreError) {
+        let last =
+            isFirst
+            ? nil
+            : try row(
+                "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)
         let position = (try last?.int("position") ?? 0) + 1
         let digest = entry.digest(after: try last?.blob("digest") ?? Data(), position: position)
         try send(

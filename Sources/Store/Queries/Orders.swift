@@ -186,14 +186,14 @@ extension Transaction {
 
     /// Appends to the order's history, unless it has `limit` entries; the caller holds the order's lock.
     package func appendTimeline(
-        _ order: ID<Order>, type: String, detail: String, limit: Int64, at now: Timestamp
+        _ order: ID<Order>, _ entry: TimelineEntry, limit: Int64
     ) throws(StoreError) {
         try send(
             """
             INSERT INTO order_timeline (order_id, position, at, type, detail)
             SELECT ?, n + 1, ?, ?, ? FROM (SELECT COUNT(*) AS n FROM order_timeline WHERE order_id = ?) AS kept
             WHERE n < ?
-            """, order, now, type, detail, order, limit)
+            """, order, entry.at, entry.type, entry.detail, order, limit)
     }
 
     /// Takes the right to ask the provider about an order now.
@@ -244,4 +244,10 @@ package struct TimelineEntry: Sendable, Equatable {
     package let at: Timestamp
     package let type: String
     package let detail: String
+
+    package init(at: Timestamp, type: String, detail: String) {
+        self.at = at
+        self.type = type
+        self.detail = detail
+    }
 }
