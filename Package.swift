@@ -228,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "PaydeskServerTests",
             dependencies: [
-                "Domain", "Gateway", "PaydeskServer", "ProviderKit", "TestSupport",
+                "Domain", "Gateway", "HTTPAPI", "PaydeskServer", "ProviderKit", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -71,4 +71,21 @@ struct OrderEventTests {
             #expect(fields["provider"] != .null && fields["status"] == .string("paid"))
         }
     }
+
+    @Test(arguments: TestEngine.allCases)
+    func `so are those of what was owned already, and of a renewal`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let sales = [
+                apple.sale("com.example.life", AppleSale.nonConsumable),
+                apple.sale("com.example.life", AppleSale.nonConsumable),
+                apple.period("1", from: 0), apple.period("1", from: 30) { $0.isRenewal = true },
+            ]
+            for sale in sales {
+                let attached = try await apple.attach(sale)
+                let order = try #require(ID<Order>(attached.order_id))
+                let told = try await apple.desk.eventData(attached.order_id)
+                #expect(try await told.last == Self.read(order, at: apple.desk), "\(sale.product) \(sale.id)")
+            }
+        }
+    }
 }

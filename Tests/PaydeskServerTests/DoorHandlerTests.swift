@@ -1,10 +1,16 @@
-import HTTPAPI
+import AsyncHTTPClient
+import Domain
+import Foundation
+import Gateway
+import Hummingbird
+import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 import Synchronization
 import Testing
 
+@testable import HTTPAPI
 @testable import PaydeskServer
 
 private final class Flag: Sendable {
@@ -12,7 +18,7 @@ private final class Flag: Sendable {
 }
 
 /// A connection with a door that is closed when the test says so.
-private final class Entrance {
+private final class Guarded {
     private let channel = EmbeddedChannel()
     private let isFull = Flag()
 
@@ -23,7 +29,7 @@ private final class Entrance {
             return Door.Refusal(requestID: "req_1", body: ByteBuffer(string: "full"))
         }
         try channel.pipeline.syncOperations.addHandlers([
-            HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()), HeadWithBodyHandler(),
+            HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()),
             DoorHandler(door, idle: .seconds(60)),
         ])
         try channel.connect(to: .init(unixDomainSocketPath: "/tmp/none")).wait()
@@ -45,7 +51,7 @@ private final class Entrance {
         return parts
     }
 
-    /// What was sent, each piece as it was flushed.
+    /// What was sent since the last time.
     func said() throws -> String {
         var text = ""
         while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
@@ -53,6 +59,9 @@ private final class Entrance {
     }
 
     func write(_ part: HTTPServerResponsePart) { channel.writeAndFlush(part, promise: nil) }
+
+    /// The client takes nothing more.
+    func stopTaking() { channel.isWritable = false }
 
     func answer() {
         write(.head(HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "2"])))
@@ -67,7 +76,7 @@ struct DoorHandlerTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test func `a refused request is answered whole, nobody hears of it, and the connection goes on`() throws {
-        let entrance = try Entrance()
+        let entrance = try Guarded()
         for request in [Self.post, Self.get, Self.post] {
             try entrance.send(request)
             let said = try entrance.said()
@@ -85,7 +94,7 @@ struct DoorHandlerTests {
     }
 
     @Test func `a body that is still on its way is passed over`() throws {
-        let entrance = try Entrance()
+        let entrance = try Guarded()
         try entrance.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc")
         #expect(try entrance.said().hasSuffix("full"))
         entrance.close(false)
@@ -94,7 +103,7 @@ struct DoorHandlerTests {
     }
 
     @Test func `answers keep the order of their requests`() throws {
-        let entrance = try Entrance()
+        let entrance = try Guarded()
         entrance.close(false)
         try entrance.send(Self.get)
         entrance.close(true)
@@ -113,15 +122,15 @@ struct DoorHandlerTests {
 
     @Test(arguments: ["GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /a HTTP/1.0\r\n\r\n"])
     func `a connection that was to be closed is closed`(_ request: String) throws {
-        let entrance = try Entrance()
+        let entrance = try Guarded()
         try entrance.send(request)
         let said = try entrance.said()
         #expect(said.contains("Connection: close\r\n") && said.hasSuffix("full") && !entrance.isOpen)
     }
 
-    @Test func `what the framework has not heard of for half its idle time goes on to it`() throws {
-        let entrance = try Entrance()
-        entrance.pass(29)
+    @Test func `what the framework has not heard of for a fifth of its idle time goes on to it`() throws {
+        let entrance = try Guarded()
+        entrance.pass(11)
         try entrance.send(Self.get)
         #expect(try entrance.heard().isEmpty)
         entrance.pass(1)
@@ -133,20 +142,38 @@ struct DoorHandlerTests {
         #expect(try entrance.heard().isEmpty && entrance.said().hasSuffix("full"))
     }
 
-    @Test func `a head waits for what follows it, and for nothing else`() throws {
-        let entrance = try Entrance()
-        try entrance.send("GET /always HTTP/1.1\r\nHost: a\r\n\r\n")
-        entrance.write(.head(HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "4"])))
-        #expect(try entrance.said().isEmpty)
-        entrance.write(.body(.byteBuffer(ByteBuffer(string: "ab"))))
-        #expect(try entrance.said().hasSuffix("\r\n\r\nab"))
-        entrance.write(.body(.byteBuffer(ByteBuffer(string: "cd"))))
-        #expect(try entrance.said() == "cd")
-        entrance.write(.end(nil))
-        try entrance.send("GET /always HTTP/1.1\r\nHost: a\r\n\r\n")
-        entrance.write(.head(HTTPResponseHead(version: .http1_1, status: .noContent)))
-        #expect(try entrance.said().isEmpty)
-        entrance.write(.end(nil))
-        #expect(try entrance.said().hasPrefix("HTTP/1.1 204"))
+    /// Else it could ask without end, and its answers would wait here.
+    @Test func `a client that takes no answers is left to the framework's back pressure`() throws {
+        let entrance = try Guarded()
+        entrance.stopTaking()
+        try entrance.send(Self.get)
+        #expect(try entrance.heard().count == 2 && entrance.said().isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a server turns away at its door, and serves what the door lets through`() async throws {
+        let (ports, said) = AsyncStream.makeStream(of: Int.self)
+        let (router, logger) = (Router(), Logger(label: "door") { _ in SwiftLogNoOpLogHandler() })
+        for path in ["/full", "/open"] { router.get(RouterPath(path)) { _, _ in "hello" } }
+        let door = Door(
+            [Endpoint(.get, "/full", .anyone) { (_) async throws(GatewayError) in .data(Data()) }],
+            admission: Admission(limit: 1) { true },
+            ids: IDSource(time: TimeSource { 1 }, random: RandomSource { Array(repeating: 1, count: $0) }),
+            logger: logger)
+        let application = Application(
+            router: router, server: .limitedHTTP1(door: door),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { said.yield($0.localAddress?.port ?? 0) }, logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            let port = try #require(await ports.first { _ in true })
+            for (path, status, text) in [("/full", 503, "temporarily_unavailable"), ("/open", 200, "hello")] {
+                let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+                let reply = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+                let body = String(buffer: try await reply.body.collect(upTo: 4_096))
+                #expect(Int(reply.status.code) == status && body.contains(text), "\(path): \(body)")
+            }
+            group.cancelAll()
+        }
     }
 }

@@ -12,7 +12,7 @@ enum OpenLoopClient {
 
     /// - Parameters:
     ///   - tally: counts the answers, whatever they are.
-    ///   - staysAwake: whether the client's thread never sleeps; for where it has a core of its own.
+    ///   - staysAwake: whether the client's thread hardly sleeps; for where it has a core of its own.
     /// - Returns: the delay of each request in seconds; nil where it had another answer than 200, or none in time.
     static func run(
         _ requests: [ByteBuffer], perSecond: Int64, port: UInt16, patience: TimeAmount = patience,

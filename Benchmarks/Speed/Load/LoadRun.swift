@@ -15,7 +15,7 @@ struct LoadPlan: Sendable {
     let requests: [ByteBuffer]
     /// The statuses that an answer may have.
     var accepts: Set<Int> = [200]
-    /// Whether the client's thread never sleeps; for where it has a core of its own.
+    /// Whether the client's thread hardly sleeps; for where it has a core of its own.
     var staysAwake = false
 }
 

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 extension EventLoop {
-    /// Keeps this loop's thread from sleeping until the future has a result.
+    /// Lets this loop's thread sleep for some microseconds at most until the future has a result.
     ///
     /// An answer to a client that sleeps on another core is an interrupt of that core, which on a virtual machine costs the
     /// server more than the answer did: a measurement in which the server refuses much would be one of the machine.

@@ -59,7 +59,7 @@ extension Settlement {
             before: before.withoutNUL,
             after: after.withoutNUL, at: now)
         entry.reason = reason?.withoutNUL
-        try tx.appendAudit(entry, about: user, isFirst: isNew)
+        try tx.appendAudit(entry, about: user, isNew: isNew)
     }
 }
 

@@ -127,7 +127,8 @@ extension Settlement {
                 ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now
             ).id
         }
-        // Of what was made here, and is of the kind that was sold, nothing else can have been said.
+        // Of what was made here nothing else can have been said, unless it is of another kind than was sold, or may be owned
+        // already.
         if let entry, record.purchase.skuKind == sku.kind, sku.kind != .nonConsumable {
             try emit(
                 .orderPaid,

@@ -70,8 +70,13 @@ package struct Door: Sendable {
             switch name.utf8.count {
             // Browsers ask who may read the answer, and some clients whether they shall send their body.
             case 6 where name.isHeader("origin") || name.isHeader("expect"): return nil
-            case 12 where ownID == nil && name.isHeader("x-request-id"): ownID = value
-            case 15 where languages == nil && name.isHeader("accept-language"): languages = value
+            // Said twice they are joined.
+            case 12 where name.isHeader("x-request-id"):
+                guard ownID == nil else { return nil }
+                ownID = value
+            case 15 where name.isHeader("accept-language"):
+                guard languages == nil else { return nil }
+                languages = value
             default: break
             }
         }
@@ -79,7 +84,9 @@ package struct Door: Sendable {
         guard let text = isChinese ? chinese : english else { return nil }
         let requestID = ids.requestID(ownID)
         meter.record(status, .zero)
-        logger.debug("a request was turned away", metadata: ["path": "\(path)", "request_id": "\(requestID)"])
+        logger.debug(
+            "request",
+            metadata: ["route": "\(method) \(path)", "status": "\(status.code)", "request_id": "\(requestID)"])
         var body = ByteBuffer()
         body.reserveCapacity(text.front.utf8.count + requestID.utf8.count + text.back.utf8.count)
         body.writeString(text.front)

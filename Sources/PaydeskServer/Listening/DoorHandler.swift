@@ -6,7 +6,7 @@ import NIOHTTP1
 /// Answers what the door turns away, before any task hears of it.
 ///
 /// It stands behind the decoder of HTTP/1. Only a connection that owes no answer is refused here, so that answers keep the
-/// order of their requests.
+/// order of their requests, and only one that takes its answers, so that no client makes this node keep them.
 final class DoorHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -21,7 +21,8 @@ final class DoorHandler: ChannelDuplexHandler {
     }
 
     private let entrance: Entrance
-    /// The framework closes what it has not heard of for its idle time, so from time to time a request goes on to it.
+    /// The framework closes what it has not heard of for its idle time, so a request goes on to it from time to time: often
+    /// enough that a connection stays open for most of that time after its last request.
     private let hearsAgain: TimeAmount
     private var lastHeard = NIODeadline.uptimeNanoseconds(0)
     /// Requests that went on and still have no whole answer.
@@ -29,13 +30,10 @@ final class DoorHandler: ChannelDuplexHandler {
     /// Whether the rest of a request that was refused is passed over, and then the connection closed.
     private var isRefusing = false
     private var isLast = false
-    /// Whether anything of this read was passed over, and whether anything went on.
-    private var isPassedOver = false
-    private var wentOn = false
 
     init(_ entrance: Entrance, idle: TimeAmount) {
         self.entrance = entrance
-        hearsAgain = .nanoseconds(idle.nanoseconds / 2)
+        hearsAgain = .nanoseconds(idle.nanoseconds / 5)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { lastHeard = context.eventLoop.now }
@@ -44,28 +42,25 @@ final class DoorHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             let now = context.eventLoop.now
-            if unanswered == 0, now - lastHeard < hearsAgain, let refusal = entrance.refuse(head) {
-                (isRefusing, isPassedOver) = (true, true)
+            if unanswered == 0, context.channel.isWritable, now - lastHeard < hearsAgain,
+                let refusal = entrance.refuse(head)
+            {
+                isRefusing = true
                 isLast = !head.isKeepAlive
-                answer(refusal, head.version, context)
+                answer(refusal, context)
             } else {
                 lastHeard = now
                 unanswered += 1
-                goOn(context, data)
+                context.fireChannelRead(data)
             }
         case .body:
-            guard isRefusing else { return goOn(context, data) }
-            isPassedOver = true
+            if !isRefusing { context.fireChannelRead(data) }
         case .end:
-            guard isRefusing else { return goOn(context, data) }
-            (isRefusing, isPassedOver) = (false, true)
-            if isLast { context.close(promise: nil) }
+            guard isRefusing else { return context.fireChannelRead(data) }
+            isRefusing = false
+            // What was written before is still sent.
+            if isLast { context.close(mode: .output, promise: nil) }
         }
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        if wentOn || !isPassedOver { context.fireChannelReadComplete() }
-        (isPassedOver, wentOn) = (false, false)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -73,17 +68,12 @@ final class DoorHandler: ChannelDuplexHandler {
         context.write(data, promise: promise)
     }
 
-    private func goOn(_ context: ChannelHandlerContext, _ data: NIOAny) {
-        wentOn = true
-        context.fireChannelRead(data)
-    }
-
-    private func answer(_ refusal: Door.Refusal, _ version: HTTPVersion, _ context: ChannelHandlerContext) {
+    private func answer(_ refusal: Door.Refusal, _ context: ChannelHandlerContext) {
         var headers = entrance.headers
         headers.add(name: "X-Request-Id", value: refusal.requestID)
         headers.add(name: "Content-Length", value: String(refusal.body.readableBytes))
         if isLast { headers.add(name: "Connection", value: "close") }
-        let head = HTTPResponseHead(version: version, status: entrance.status, headers: headers)
+        let head = HTTPResponseHead(version: .http1_1, status: entrance.status, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

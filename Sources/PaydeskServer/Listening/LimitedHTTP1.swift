@@ -22,7 +22,7 @@ struct LimitedHTTP1: ServerChildChannel {
         http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, entrance] value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            var handlers: [any ChannelHandler] = [SlowClientHandler(limits), HeadWithBodyHandler()]
+            var handlers: [any ChannelHandler] = [SlowClientHandler(limits)]
             if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
             try pipeline.addHandlers(handlers, position: .after(decoder))
             return value

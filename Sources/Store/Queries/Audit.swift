@@ -44,12 +44,12 @@ extension Transaction {
     ///
     /// - Parameters:
     ///   - user: whom the entry's reason may name; of who was erased none is kept.
-    ///   - isFirst: whether it is known to be the subject's first.
+    ///   - isNew: whether the subject is new, so that nothing was audited of it.
     package func appendAudit(
-        _ entry: AuditEntry, about user: ID<User>? = nil, isFirst: Bool = false
+        _ entry: AuditEntry, about user: ID<User>? = nil, isNew: Bool = false
     ) throws(StoreError) {
         let last =
-            isFirst
+            isNew
             ? nil
             : try row(
                 "SELECT position, digest FROM audit WHERE subject = ? ORDER BY position DESC LIMIT 1", entry.subject)

@@ -90,6 +90,8 @@ extension GRDB.Statement {
 
 extension GRDB.Database {
     /// Runs a statement that has neither values nor rows, such as COMMIT, which stays prepared.
+    ///
+    /// - Throws: SQLite's own error, of which a commit has to know whether the disk was full.
     func step(_ sql: String) throws {
         let statement = try cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }
