@@ -5,7 +5,8 @@ import ArgumentParser
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "paydesk-bench", abstract: "Measures Paydesk's speed as ratios.",
-        subcommands: [Measure.self, EmptyServer.self, RelayServer.self, CrowdProgram.self], defaultSubcommand: Measure.self)
+        subcommands: [Measure.self, EmptyServer.self, RelayServer.self, CrowdProgram.self],
+        defaultSubcommand: Measure.self)
 }
 
 /// Why a measurement could not be made.
