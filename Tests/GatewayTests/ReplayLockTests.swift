@@ -27,13 +27,14 @@ struct ReplayLockTests {
         return (contract, try #require(items.first).id)
     }
 
-    /// Until so many connections wait for a lock that somebody holds in this database; each look is a statement of its own.
+    /// Until so many connections wait for a lock that somebody holds in this database; each look is a statement of its own,
+    /// in which the database waits, so that whoever is to come has the processor meanwhile.
     private static func awaitWaiting(_ count: Int64, _ tx: any Transaction) throws {
         let sql = """
-            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted AND pid IN (
+            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks, pg_sleep(0.005) WHERE NOT granted AND pid IN (
                 SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))
             """
-        for _ in 0..<20_000 where try tx.rows(sql).first?.int("n") ?? 0 >= count { return }
+        for _ in 0..<10_000 where try tx.rows(sql).first?.int("n") ?? 0 >= count { return }
         Issue.record("nobody waits for a lock")
     }
 
