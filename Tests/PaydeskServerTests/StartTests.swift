@@ -21,6 +21,18 @@ struct StartTests {
         }
     }
 
+    /// The 41st field of proc(5)'s `stat`, behind the command's name in parentheses; 3 is `SCHED_BATCH`.
+    @Test func `all threads of a server share wake-ups`() async throws {
+        try await Installation().whileServing { server in
+            let tasks = "/proc/\(server.pid)/task"
+            for thread in try FileManager.default.contentsOfDirectory(atPath: tasks) {
+                let line = try String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
+                let fields = try #require(line.split(separator: ")").last).split(separator: " ")
+                #expect(fields[38] == "3", "\(line)")
+            }
+        }
+    }
+
     @Test(arguments: ["0", "65536", "99999", "-1"])
     func `a port that is none is refused`(_ port: String) async throws {
         let ended = try await Installation().run("serve", "--port=\(port)")

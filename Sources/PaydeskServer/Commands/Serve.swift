@@ -52,10 +52,12 @@ struct Serve: AsyncParsableCommand {
     /// as ever. Where the system refuses, nothing changes.
     private static func shareWakeUps() {
         #if os(Linux)
-            // The number of `SCHED_BATCH` in <sched.h>, which names it to GNU sources only.
+            // The number of `SCHED_BATCH` in <sched.h>, which names it to GNU sources only. The runtime has made some threads;
+            // those to come have it from them.
             let batch: Int32 = 3
             var parameters = sched_param()
-            _ = sched_setscheduler(0, batch, &parameters)
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            for thread in threads.compactMap(pid_t.init) { _ = sched_setscheduler(thread, batch, &parameters) }
         #endif
     }
 
