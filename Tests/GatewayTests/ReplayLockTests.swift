@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import ProviderKit
 import Store
@@ -27,50 +28,52 @@ struct ReplayLockTests {
         return (contract, try #require(items.first).id)
     }
 
-    /// Until so many connections wait for a lock that somebody holds in this database; each look is a statement of its own,
-    /// in which the database waits, so that whoever is to come has the processor meanwhile.
-    private static func awaitWaiting(_ count: Int64, _ tx: any Transaction) throws {
+    /// Until so many connections wait for a lock that somebody holds in this database.
+    ///
+    /// Between two looks whoever is to come has its turn: a loop that kept the processor would starve whom it waits for.
+    private static func untilWaiting(_ count: Int64, at desk: Desk) async throws {
         let sql = """
-            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks, pg_sleep(0.005) WHERE NOT granted AND pid IN (
+            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted AND pid IN (
                 SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))
             """
-        for _ in 0..<10_000 where try tx.rows(sql).first?.int("n") ?? 0 >= count { return }
-        Issue.record("nobody waits for a lock")
+        while try await desk.store.read({ db in try db.rows(sql).first?.int("n") ?? 0 }) < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     /// Holds the notification until both of them wait, the second one for the first.
     ///
     /// Nothing here runs a lost race again, so that a deadlock fails whom it hits. A database with one writer has none.
-    @Test(arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func `whichever comes first, both end well`(_ isReplayFirst: Bool) async throws {
         try await withDesk(on: .postgres) { desk in
             let (contract, id) = try await Self.waiting(desk)
             let (own, holder) = (try desk.database.openAnother(retries: 0), try desk.database.openAnother(retries: 0))
             let node = desk.node(store: own)
             let job = try #require(try await node.claimJob(.processNotification, subject: id.rawValue))
-            let (isHeld, isFirstWaiting) = (Gate(), Gate())
+            let (isHeld, release) = (Gate(), DispatchSemaphore(value: 0))
             try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { release.signal() }
                 group.addTask {
-                    defer {
-                        isHeld.open()
-                        isFirstWaiting.open()
-                    }
+                    defer { isHeld.open() }
+                    // Its connection has a thread of its own, which may stand still; the server is not to end it meanwhile.
                     try await holder.write { tx in
+                        try tx.run("SET LOCAL idle_in_transaction_session_timeout = 0")
                         _ = try tx.rows("SELECT id FROM notifications WHERE id = ? FOR UPDATE", [id])
                         isHeld.open()
-                        try Self.awaitWaiting(1, tx)
-                        isFirstWaiting.open()
-                        try Self.awaitWaiting(2, tx)
+                        release.wait()
                     }
                 }
                 await isHeld.pass()
-                for isReplay in [isReplayFirst, !isReplayFirst] {
+                for (waiting, isReplay) in [isReplayFirst, !isReplayFirst].enumerated() {
                     group.addTask {
                         guard isReplay else { return await Self.expectEnd(of: job, at: node) }
                         _ = try await node.replayNotification(id.rawValue, context: .test)
                     }
-                    await isFirstWaiting.pass()
+                    try await Self.untilWaiting(Int64(waiting + 1), at: desk)
                 }
+                release.signal()
                 try await group.waitForAll()
             }
             for store in [own, holder] { await store.engine.close() }

@@ -27,7 +27,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         // Whatever this process makes (database, secrets, socket) is its user's alone.
         umask(0o077)
-        Self.shareWakeUps()
+        SharedWakeUps.begin()
         guard let level = Logger.Level(rawValue: logLevel) else {
             throw CommandError.usage("paydesk: unknown log level")
         }
@@ -43,22 +43,6 @@ struct Serve: AsyncParsableCommand {
         var logger = Logger(label: "paydesk")
         logger.logLevel = level
         try await Self.serve(configuration, of: common.config, metrics: metrics, logger: logger)
-    }
-
-    /// Lets a thread that is woken wait until the one that works makes room for it (`SCHED_BATCH`, sched(7)).
-    ///
-    /// Where there are fewer cores than threads with work, each request would interrupt the writer for itself; so several
-    /// share a wake-up, which at twice the capacity is a tenth of what the server does. A free core takes a thread at once,
-    /// as ever. Where the system refuses, nothing changes.
-    private static func shareWakeUps() {
-        #if os(Linux)
-            // The number of `SCHED_BATCH` in <sched.h>, which names it to GNU sources only. The runtime has made some threads;
-            // those to come have it from them.
-            let batch: Int32 = 3
-            var parameters = sched_param()
-            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-            for thread in threads.compactMap(pid_t.init) { _ = sched_setscheduler(thread, batch, &parameters) }
-        #endif
     }
 
     private static func serve(
