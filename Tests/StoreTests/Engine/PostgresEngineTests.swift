@@ -128,6 +128,17 @@ import Testing
         }
     }
 
+    @Test func `calls one after the other leave most connections unmade`() async throws {
+        var settings = PostgresFixture.settings
+        settings.connections = 16
+        try await PostgresFixture.withEngine(settings) { engine, _ in
+            var used: Set<Int64> = []
+            for _ in 1...64 { used.insert(try await engine.read { db in try db.backend() }) }
+            // Not always one: a call may come before the thread of the last has fallen idle.
+            #expect(used.count <= 8)
+        }
+    }
+
     @Test func `a call that finds no free connection in time is unavailable while the others still run`() async throws {
         try await PostgresFixture.withEngine { engine, database in
             var settings = PostgresFixture.settings

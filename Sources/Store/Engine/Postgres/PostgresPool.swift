@@ -13,10 +13,14 @@ struct PostgresJob: Sendable {
 
 /// A fixed number of threads, each with its own connection, that take calls from one bounded queue.
 ///
-/// A blocking call never sits on Swift's cooperative pool. The pool must be ``close()``d: its threads keep it alive.
+/// The thread that fell idle last is woken first, so that few calls use few connections: what the thread and its server
+/// process need is still in the processor's caches then, and a connection that nobody needs is never made. A blocking call
+/// never sits on Swift's cooperative pool. The pool must be ``close()``d: its threads keep it alive.
 final class PostgresPool: Sendable {
     private struct State {
         var jobs: Deque<PostgresJob> = []
+        /// What the threads without work wait for, the last to fall idle last.
+        var idle: [DispatchSemaphore] = []
         /// Since when every call that was taken had waited too long.
         var isLateSince: ContinuousClock.Instant?
         var workers: Int
@@ -29,7 +33,6 @@ final class PostgresPool: Sendable {
     private let settings: PostgresSettings
     private let pulse: PostgresPulse
     private let state: Mutex<State>
-    private let work = DispatchSemaphore(value: 0)
     private let stopWatch = DispatchSemaphore(value: 0)
 
     init(address: PostgresAddress, settings: PostgresSettings) {
@@ -68,26 +71,30 @@ final class PostgresPool: Sendable {
 
     /// Hands a call to the threads, or fails it at once when there is no room.
     func submit(_ job: PostgresJob) {
-        let refusal = state.withLock { state -> StoreError? in
-            if state.isClosing { return .unavailable("the database is closed") }
-            if state.jobs.count >= settings.waiting { return .unavailable("too many calls are waiting") }
+        let accepted = state.withLock { state -> Result<DispatchSemaphore?, StoreError> in
+            if state.isClosing { return .failure(.unavailable("the database is closed")) }
+            if state.jobs.count >= settings.waiting { return .failure(.unavailable("too many calls are waiting")) }
             state.jobs.append(job)
-            return nil
+            return .success(state.idle.popLast())
         }
-        if let refusal { job.fail(refusal) } else { work.signal() }
+        switch accepted {
+        case .success(let thread): thread?.signal()
+        case .failure(let refusal): job.fail(refusal)
+        }
     }
 
     /// Finishes what was accepted and closes the connections.
     func close() async {
         await withCheckedContinuation { continuation in
-            let workers = state.withLock { state in
+            let (isClosed, idle) = state.withLock { state in
                 state.isClosing = true
                 if state.workers > 0 { state.closeWaiters.append(continuation) }
-                return state.workers
+                defer { state.idle = [] }
+                return (state.workers == 0, state.idle)
             }
             // Every thread that waits for work wakes up and finds none.
-            for _ in 0..<workers { work.signal() }
-            if workers == 0 { continuation.resume() }
+            for thread in idle { thread.signal() }
+            if isClosed { continuation.resume() }
         }
     }
 
@@ -95,13 +102,14 @@ final class PostgresPool: Sendable {
 
     private func serve() {
         let session = PostgresSession(address: address, settings: settings, pulse: pulse)
+        let wakeUp = DispatchSemaphore(value: 0)
         var wasConnected = false
         func report() {
             guard session.isConnected != wasConnected else { return }
             wasConnected.toggle()
             state.withLock { $0.connected += wasConnected ? 1 : -1 }
         }
-        while let job = next() {
+        while let job = next(wakeUp) {
             report()
             do throws(StoreError) {
                 guard job.deadline > .now else { throw .unavailable("no connection was free in time") }
@@ -121,16 +129,20 @@ final class PostgresPool: Sendable {
     }
 
     /// The next call, waiting for one; nil when the pool closes and none is left.
-    private func next() -> PostgresJob? {
+    private func next(_ wakeUp: DispatchSemaphore) -> PostgresJob? {
         while true {
-            work.wait()
             let (job, isClosing) = state.withLock { state in
                 let job = state.jobs.popFirst()
-                if let job { note(job, in: &state) }
+                if let job {
+                    note(job, in: &state)
+                } else if !state.isClosing {
+                    state.idle.append(wakeUp)
+                }
                 return (job, state.isClosing)
             }
             if let job { return job }
             if isClosing { return nil }
+            wakeUp.wait()
         }
     }
 
@@ -142,13 +154,13 @@ final class PostgresPool: Sendable {
 
     /// Leaves a call to the other threads while one of them is connected: one connection's failure is not the pool's.
     private func giveUp(_ job: PostgresJob, _ session: PostgresSession, _ error: StoreError) {
-        let isTaken = state.withLock { state in
-            guard state.connected > 0, job.deadline > .now, !pulse.isAway else { return false }
+        let (isTaken, thread) = state.withLock { state -> (Bool, DispatchSemaphore?) in
+            guard state.connected > 0, job.deadline > .now, !pulse.isAway else { return (false, nil) }
             state.jobs.prepend(job)
-            return true
+            return (true, state.idle.popLast())
         }
         guard isTaken else { return job.fail(error) }
-        work.signal()
+        thread?.signal()
         Thread.sleep(forTimeInterval: Double(session.pause.milliseconds) / 1_000)
     }
 
