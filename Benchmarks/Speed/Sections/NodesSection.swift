@@ -20,6 +20,23 @@ struct NodesSection {
         let database: Double
     }
 
+    /// How a load is spread.
+    ///
+    /// What a further node costs by being there shows beside a node that has the whole load, and what loaded nodes cost each
+    /// other beside one that has as much as each of them. A quarter of the load makes every attach of a single node dearer,
+    /// because its caches are cold, so that four nodes with the load of one say little of what nodes cost.
+    private enum Spread: CaseIterable {
+        case one
+        case besideIdle
+        case quarter
+        case four
+
+        var nodes: Int { self == .one || self == .quarter ? 1 : 4 }
+        var loaded: Int { self == .four ? 4 : 1 }
+        /// By which the load is divided.
+        var part: Int64 { self == .quarter ? 4 : 1 }
+    }
+
     func figures() async throws -> [Figure] {
         let first = try Installation(bench, on: .postgres)
         defer { first.remove() }
@@ -27,7 +44,7 @@ struct NodesSection {
         let more = try (1...3).map { _ in try Installation(bench, like: first) }
         defer { for node in more { node.remove() } }
         for node in more { try node.addAccount("box", Installation.sandbox) }
-        var (one, four): ([Cost], [Cost]) = ([], [])
+        var costs: [Spread: [Cost]] = [:]
         let perSecond = try await first.whileServing { server in
             _ = try await saturate([server], attaches: Self.warmUp)
             try first.analyze()
@@ -36,30 +53,47 @@ struct NodesSection {
             return max(4, Int64(most * Self.load) / 4 * 4)
         }
         for _ in 0..<Self.turns {
-            try first.analyze()
-            one.append(try await first.whileServing { try await cost([$0], of: first, perSecond: perSecond) })
-            try first.analyze()
-            four.append(
-                try await Self.whileServing([first] + more) { try await cost($0, of: first, perSecond: perSecond) })
+            for spread in Spread.allCases {
+                try first.analyze()
+                let nodes = spread.nodes == 1 ? [first] : [first] + more
+                let measured = try await Self.whileServing(nodes) { servers in
+                    try await cost(servers, loaded: spread.loaded, of: first, perSecond: perSecond / spread.part)
+                }
+                costs[spread, default: []].append(measured)
+            }
         }
         // Last, because the jobs of so many open orders are no part of an attach.
         let orders = try await first.whileServing { try await effects(of: [$0], more[0], more[1], first) }
-        func median(_ costs: [Cost], _ what: (Cost) -> Double) -> Double {
-            costs.map(what).sorted()[costs.count / 2] * 1_000_000
+        let keys = Figure(
+            section: .nodes, name: "orders of \(Self.clients) clients × \(Self.keys) keys on three nodes",
+            value: Double(orders), unit: "", base: .figure("keys", Double(Self.keys)), aim: .exactly(1), isDuty: true)
+        return [keys]
+            + Self.figures(
+                "attach, PostgreSQL, \(perSecond) a second on one node beside three without load", .besideIdle,
+                of: .one, "one alone", costs, aim: .atMost(1.1))
+            + Self.figures(
+                "attach, PostgreSQL, \(perSecond / 4) a second on each of four nodes", .four, of: .quarter,
+                "one node with as many", costs, aim: .atMost(1.1))
+            + Self.figures("the same", .four, of: .one, "one node with them all", costs, aim: .atMost(1.1))
+            + Self.figures(
+                "attach, PostgreSQL, \(perSecond / 4) a second on one node", .quarter, of: .one,
+                "that node with \(perSecond)", costs, aim: nil)
+    }
+
+    private static func figures(
+        _ name: String, _ spread: Spread, of base: Spread, _ baseName: String, _ costs: [Spread: [Cost]], aim: Aim?
+    ) -> [Figure] {
+        func median(_ spread: Spread, _ what: (Cost) -> Double) -> Double {
+            let sorted = (costs[spread] ?? []).map(what).sorted()
+            return sorted[sorted.count / 2] * 1_000_000
+        }
+        func figure(_ whose: String, _ what: (Cost) -> Double) -> Figure {
+            Figure(
+                section: .nodes, name: "\(name), CPU of \(whose)", value: median(spread, what), unit: "µs",
+                base: .figure(baseName, median(base, what)), aim: aim)
         }
         return [
-            Figure(
-                section: .nodes, name: "orders of \(Self.clients) clients × \(Self.keys) keys on three nodes",
-                value: Double(orders), unit: "", base: .figure("keys", Double(Self.keys)), aim: .exactly(1),
-                isDuty: true),
-            Figure(
-                section: .nodes, name: "attach, PostgreSQL, \(perSecond) a second over four nodes, CPU of the nodes",
-                value: median(four, \.server), unit: "µs", base: .figure("one node", median(one, \.server)),
-                aim: .atMost(1.1)),
-            Figure(
-                section: .nodes, name: "the same, CPU of nodes and PostgreSQL",
-                value: median(four) { $0.server + $0.database }, unit: "µs",
-                base: .figure("one node", median(one) { $0.server + $0.database }), aim: .atMost(1.1)),
+            figure("all nodes", \.server), figure("all nodes and PostgreSQL") { $0.server + $0.database },
         ]
     }
 
@@ -75,25 +109,26 @@ struct NodesSection {
 
     // MARK: The cost of an attach
 
-    /// CPU seconds of one attach where so many a second are asked of all nodes together, whatever else the nodes do
+    /// CPU seconds of one attach where so many a second are asked of the first nodes together, whatever else all nodes do
     /// meanwhile.
     ///
     /// Far from saturated: nodes that are full wait for each other and for the cores, and share less of each turn.
     private func cost(
-        _ nodes: [ServerProcess], of installation: Installation, perSecond: Int64
+        _ nodes: [ServerProcess], loaded: Int, of installation: Installation, perSecond: Int64
     ) async throws -> Cost {
         // Prepares every statement on every connection, four times as many on four nodes; what it leaves to be done
         // afterwards, four times as much, is no cost of what follows.
         _ = try await saturate(nodes, attaches: Self.warmUp * nodes.count)
         try await settle(installation)
-        let each = perSecond / Int64(nodes.count)
-        let requests = nodes.map { node in
+        let each = perSecond / Int64(loaded)
+        let busy = nodes.prefix(loaded)
+        let requests = busy.map { node in
             (0..<Int(each) * Self.seconds).map { _ in Customer.new().attach(port: node.port) }
         }
         let postgres = try await Postgres.processes(bench)
         let before = (try nodes.reduce(0) { $0 + (try CPUTime.of($1.pid)) }, try Postgres.seconds(postgres))
         let answers = try await withThrowingTaskGroup(of: Int.self) { group in
-            for (node, requests) in zip(nodes, requests) {
+            for (node, requests) in zip(busy, requests) {
                 group.addTask {
                     try await OpenLoopClient.run(requests, perSecond: each, port: node.port).count { $0 != nil }
                 }
