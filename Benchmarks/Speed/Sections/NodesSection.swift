@@ -24,7 +24,7 @@ struct NodesSection {
     ///
     /// What a further node costs by being there shows beside a node that has the whole load, and what loaded nodes cost each
     /// other beside one that has as much as each of them. A quarter of the load makes every attach of a single node dearer,
-    /// because its caches are cold, so that four nodes with the load of one say little of what nodes cost.
+    /// because fewer share what they have in common, so that four nodes with the load of one say little of what nodes cost.
     private enum Spread: CaseIterable {
         case one
         case besideIdle
