@@ -107,8 +107,11 @@ extension Gateway {
         do {
             guard let lease = JobLease.current else { return try await store.write(body) }
             return try await store.write { tx in
-                guard try tx.holds(lease) else { throw GatewayError.leaseLost }
-                return try body(tx)
+                let isHeld = try tx.holds(lease)
+                let result = Result { try body(tx) }
+                // Whatever else came of it: without the lease nothing counts.
+                guard try isHeld.value() else { throw GatewayError.leaseLost }
+                return try result.get()
             }
         } catch {
             throw translate(error)

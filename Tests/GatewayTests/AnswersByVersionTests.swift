@@ -39,7 +39,7 @@ struct AnswersByVersionTests {
             #expect(violations.contains { $0.invariant == 13 || $0.invariant == 16 }, "\(violations)")
             try await desk.store.write { tx in
                 let alice = try #require(try tx.userID(Desk.user("alice")))
-                _ = try tx.bumpUser(alice, nextChangeAt: nil)
+                _ = try tx.bumpUser(alice, from: tx.standing(of: alice).version, nextChangeAt: nil)
             }
             let fresh = try await Self.answers(desk)
             #expect(!fresh.0.active && !fresh.1.active && fresh.0.version == first.0.version + 1)

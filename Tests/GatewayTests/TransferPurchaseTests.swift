@@ -18,6 +18,35 @@ struct TransferPurchaseTests {
             original, to: Desk.user(user), environment: environment, context: admin)
     }
 
+    /// Nothing here runs a lost race again, so that a deadlock fails whom it hits.
+    @Test(.timeLimit(.minutes(5)))
+    func `a transfer to somebody new who claims the purchase meanwhile waits for the claim, or goes before it`()
+        async throws
+    {
+        try await withAppleDesk(on: .postgres) { apple in
+            let store = try apple.desk.database.openAnother(retries: 0)
+            let account = apple.gateway.registry.accounts.first { $0.id.rawValue == "apple-iap" }
+            let node = apple.desk.node(store: store, replacing: account)
+            for number in 0..<25 {
+                let (original, name) = ("wanted \(number)", "new \(number)")
+                let month = apple.period(original, from: 0)
+                try await apple.attach(month)
+                async let moved = node.transferPurchase(
+                    original, to: Desk.user(name), environment: nil, context: Self.admin)
+                async let claimed = node.attachPurchase(
+                    .signedTransaction(month.jws), fallback: nil, user: Desk.user(name), context: .test)
+                #expect(try await moved.transferred)
+                do {
+                    #expect(try await claimed.original_transaction_id == original)
+                } catch let error as GatewayError {
+                    #expect(error == .purchaseBelongsToAnotherUser)
+                }
+                #expect(try await apple.status(name).active)
+            }
+            await store.engine.close()
+        }
+    }
+
     private static func refusal(
         _ original: String, _ environment: Environment? = nil, at apple: AppleDesk
     ) async throws -> GatewayError? {

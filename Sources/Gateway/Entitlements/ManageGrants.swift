@@ -35,7 +35,7 @@ extension Gateway {
             let id = ids.make(Grant.self)
             let terms = sku.terms(days: nil, quantity: 1)
             let isPass = if case .days = term { true } else { false }
-            _ = try tx.insertGrant(
+            try tx.insertGrant(
                 Grant(
                     id: id, user: userID, sku: code, kind: sku.kind, tier: sku.tier, rank: sku.rank,
                     source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production,

@@ -46,7 +46,6 @@ extension Gateway {
     func settle(
         _ claims: [PurchaseClaim], consent: Bool? = nil, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [ClaimOutcome] {
-        let (ids, now) = (ids, time.now)
         let order = claims.indices.sorted {
             let (left, right) = (claims[$0].purchase, claims[$1].purchase)
             return (left.originalTransactionID, left.purchasedAt, $0) < (
@@ -54,8 +53,7 @@ extension Gateway {
             )
         }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            let claimant = try settlement.tx.ensureUser(user, candidate: ids.make(), at: now)
-            try settlement.lockHolders(of: claims, claimant: claimant)
+            let claimant = try settlement.lockHolders(of: claims, claimant: user)
             var outcomes: [Int: ClaimOutcome] = [:]
             for index in order {
                 outcomes[index] = try settlement.settle(claims[index], claimant: claimant, name: user.rawValue)

@@ -36,7 +36,7 @@ extension Gateway {
                 do throws(GatewayError) {
                     _ = try await settle(cause) { settlement in
                         let name = try settlement.tx.externalUserID(owner) ?? ""
-                        try settlement.lockHolders(of: [claim], claimant: owner)
+                        try settlement.lockHolders(of: [claim], besides: owner)
                         return try settlement.settle(claim, claimant: owner, name: name, mayChangeHands: false)
                     }
                 } catch .leaseLost {

@@ -27,8 +27,9 @@ extension Gateway {
         return try await settle(cause) { settlement in
             let tx = settlement.tx
             let subject = StoreSubject(try settlement.environment(of: original, named: environment), original)
-            let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            // Before a user is made, as every claim does.
             try tx.lockOriginal(subject.environment, original)
+            let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
             for holder in try tx.holders(of: subject).union([target]).sorted() { try tx.lockUser(holder) }
             let owner = try tx.purchaseOwner(subject.environment, original: original)
             // A run that was cut short has moved it already; it may be somebody else's again since.

@@ -32,16 +32,14 @@ extension Gateway {
     ) async throws(GatewayError) -> [ClaimOutcome] {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
         let rules = registry.word(of: account).rules
-        let (ids, now) = (ids, time.now)
         var outcomes: [ClaimOutcome] = []
         for batch in purchases.batches(of: Self.batch) {
             let claims = batch.map {
                 PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: rules, fallback: nil)
             }
             outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-                let claimant = try settlement.tx.ensureUser(user, candidate: ids.make(), at: now)
-                try settlement.lockHolders(of: claims, claimant: claimant)
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: now)
+                let claimant = try settlement.lockHolders(of: claims, claimant: user)
+                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
                 return try claims.map { try settlement.settle($0, claimant: claimant, name: user.rawValue) }
             }
         }

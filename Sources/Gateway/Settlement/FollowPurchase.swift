@@ -161,7 +161,7 @@ extension Settlement {
                 let grant = record.purchase.grant(
                     ids.make(), to: user, key: record.key, order: order, entitled: entitled, rules: rules)
             else { continue }
-            _ = try tx.insertGrant(grant)
+            try tx.insertGrant(grant)
             try note(order, "order.granted", record.purchase.transactionID)
             try audit(order, "order.granted", before: "held", after: record.purchase.transactionID)
             return true

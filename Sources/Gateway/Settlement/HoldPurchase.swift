@@ -25,10 +25,10 @@ extension Settlement {
     ) throws -> PurchaseHold {
         let purchase = claim.purchase
         let subject = StoreSubject(purchase)
-        let before = try tx.purchaseOwner(subject.environment, original: subject.original)
-        let owner = try owner(of: purchase, claimant: claimant, token: token)
+        let before = try tx.askPurchaseOwner(of: subject)
+        let owner = try owner(of: purchase, claimant: claimant, token: token, known: before)
         if owner == claimant {
-            return PurchaseHold(owner: owner, right: .owner, isNew: before != nil && before != owner)
+            return PurchaseHold(owner: owner, right: .owner, isNew: try before.value().map { $0 != owner } ?? false)
         }
         guard token == nil || token == claimant else { return PurchaseHold(owner: owner, right: .none) }
         let sharers = try tx.sharers(of: subject)
@@ -84,26 +84,46 @@ extension Settlement {
         }
     }
 
-    /// Locks all whose entitlements claims may change, in an order that any two settlements share.
+    /// Locks all whose entitlements claims may change and their claimant, made when first seen, in an order that any two
+    /// settlements share.
     ///
     /// The original transactions come first: whoever holds one of them knows who its holders are.
-    func lockHolders(of claims: [PurchaseClaim], claimant: ID<User>) throws {
-        guard tx.dialect.locksRows else { return }
+    /// - Returns: the claimant.
+    func lockHolders(of claims: [PurchaseClaim], claimant name: ExternalUserID) throws -> ID<User> {
+        let known = try tx.askUser(name)
+        let holders = try findHolders(of: claims)
+        let claimant = try tx.ensureUser(name, known: known, candidate: ids.make(), at: now)
+        try lockUsers(holders().union([claimant]))
+        return claimant
+    }
+
+    /// - Parameter user: who is locked as well.
+    func lockHolders(of claims: [PurchaseClaim], besides user: ID<User>) throws {
+        try lockUsers(findHolders(of: claims)().union([user]))
+    }
+
+    /// Locks the original transactions of claims, and asks whose entitlements they may change.
+    private func findHolders(of claims: [PurchaseClaim]) throws -> () throws -> Set<ID<User>> {
+        guard tx.dialect.locksRows else { return { [] } }
         try lock(claims.map { StoreSubject($0.purchase) })
-        var users: Set<ID<User>> = [claimant]
+        var holders: [Pending<Set<ID<User>>>] = []
         var asked: Set<[String]> = []
         for purchase in claims.map(\.purchase) {
-            if let named = try purchase.appAccountToken.flatMap({ try tx.user(appAccountToken: $0) }) {
-                users.insert(named)
+            if let token = purchase.appAccountToken {
+                holders.append(try tx.askUser(appAccountToken: token).map { Set([$0].compactMap { $0 }) })
             }
             let subject = StoreSubject(purchase)
             guard asked.insert([subject.environment.rawValue, subject.original, purchase.productID]).inserted else {
                 continue
             }
-            users.formUnion(try tx.holders(of: subject))
+            holders.append(try tx.askHolders(of: subject))
             // Who first had it: units go back from there, whoever it belongs to by now.
-            users.formUnion(try tx.buyers(of: purchase))
+            holders.append(try tx.buyers(of: purchase).map { Set($0) })
         }
+        return { try holders.reduce(into: []) { $0.formUnion(try $1.value()) } }
+    }
+
+    private func lockUsers(_ users: Set<ID<User>>) throws {
         for user in users.sorted() { try tx.lockUser(user) }
     }
 

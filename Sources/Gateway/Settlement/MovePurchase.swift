@@ -8,10 +8,13 @@ extension Settlement {
     /// A signed token of a user of ours decides, over an earlier binding too, unless a later word names somebody else or
     /// the binding was decided by an admin over that very word. In Xcode nothing is bound, because ids repeat there. The
     /// caller holds the locks of all who are named here.
-    func owner(of purchase: StorePurchase, claimant: ID<User>, token: ID<User>?) throws -> ID<User> {
+    /// - Parameter known: the owner just before.
+    func owner(
+        of purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: Pending<ID<User>?>? = nil
+    ) throws -> ID<User> {
         guard purchase.environment != .xcode else { return claimant }
         let subject = StoreSubject(purchase)
-        let bound = try tx.bindPurchase(subject, to: token ?? claimant, at: now)
+        let bound = try tx.bindPurchase(subject, to: token ?? claimant, known: known, at: now)
         // What was an erased person's is nobody else's; only an admin moves it.
         guard let token, token != bound, try !tx.isErased(bound), try !tx.isErased(token),
             try isNews(purchase, naming: token)

@@ -10,7 +10,7 @@ extension Settlement {
     /// One order grants once.
     func grant(_ order: Order) throws {
         guard let term = order.terms.term else { return }
-        _ = try tx.insertGrant(
+        try tx.insertGrant(
             Grant(
                 id: ids.make(), user: order.user, sku: order.sku, kind: order.terms.kind, tier: order.terms.tier,
                 rank: order.terms.rank, source: Grant.Source(kind: .order, id: order.id.rawValue), order: order.id,
@@ -61,11 +61,13 @@ extension Settlement {
     ///
     /// - Parameter boundary: the moment at which time alone changed it; nil for a change of facts.
     func touch(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
-        if boundary == nil { try announcePassed(user) }
-        let fold = EntitlementRules.fold(try tx.grants(of: user), now: boundary ?? now)
-        let version = try tx.bumpUser(user, nextChangeAt: fold.nextChangeAt)
+        // Announcing what time has changed changes none of these.
+        let (grants, balances) = (try tx.askGrants(of: user), try tx.askBalances(of: user))
+        let known = try boundary == nil ? announcePassed(user) : tx.standing(of: user).version
+        let fold = EntitlementRules.fold(try grants.value(), now: boundary ?? now)
+        let version = try tx.bumpUser(user, from: known, nextChangeAt: fold.nextChangeAt)
         let snapshot = EntitlementSnapshot(
-            name: user.rawValue, version: version, fold: fold, balances: try tx.balances(of: user))
+            name: user.rawValue, version: version, fold: fold, balances: try balances.value())
         if let boundary, fold.entitlements.contains(where: { $0.grant.source.kind == .appleSubscription }) {
             try tellSubscriptions(of: user, asOf: boundary)
         }
@@ -76,11 +78,16 @@ extension Settlement {
     }
 
     /// Announces the boundaries that have passed and that nobody announced yet, one by one; the caller holds the user's lock.
-    func announcePassed(_ user: ID<User>) throws {
+    ///
+    /// - Returns: the user's version after them.
+    @discardableResult
+    func announcePassed(_ user: ID<User>) throws -> Int64 {
         for _ in 0..<Self.announcements {
-            guard let next = try tx.nextChange(of: user), next <= now else { return }
+            let standing = try tx.standing(of: user)
+            guard let next = standing.nextChangeAt, next <= now else { return standing.version }
             try touch(user, asOf: next)
         }
+        return try tx.standing(of: user).version
     }
 
     func emitOverdrawn(_ unit: String, _ balance: Int64, _ user: ID<User>) throws {

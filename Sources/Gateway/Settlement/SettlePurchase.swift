@@ -23,17 +23,17 @@ extension Settlement {
         switch hold.right {
         case .none: return .anotherUser
         case .owner:
-            guard hold.isNew else { return outcome }
+            guard hold.isNew else { return try outcome.value() }
             // Tells whose the subscription is now, and what a test purchase is worth to this user.
             if purchase.kind == .autoRenewable,
                 try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
             {
                 try touch(owner)
             }
-            return try shown(outcome, of: claim, to: claimant, isNew: true)
+            return try shown(outcome.value(), of: claim, to: claimant, isNew: true)
         case .sharer:
             if hold.isNew { try giveShare(of: purchase, to: claimant, rules: claim.rules) }
-            return try shown(outcome, of: claim, to: claimant, isNew: hold.isNew)
+            return try shown(outcome.value(), of: claim, to: claimant, isNew: hold.isNew)
         }
     }
 
@@ -68,22 +68,23 @@ extension Settlement {
     ///   - isAlone: whether the claim tells all of its purchase, which no further id is of.
     func place(
         _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true, isAlone: Bool = false
-    ) throws -> ClaimOutcome {
+    ) throws -> Pending<ClaimOutcome> {
         let key = claim.purchase.key(claimant: owner)
         let isNewer = try tx.keepPurchase(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
-        guard let kept = try tx.storePurchase(claim.purchase.environment, key) else {
-            throw StoreError.corrupt("a purchase was not kept")
-        }
-        let purchases = isAlone ? [kept] : try tx.purchases(of: kept)
+        let found = try tx.askStorePurchase(claim.purchase.environment, key)
+        let alike = isAlone ? nil : try tx.askPurchases(like: claim.purchase)
+        let named = try tx.askSKU(named: claim.purchase.productID, bundle: claim.purchase.bundleID)
+        guard let kept = try found.value() else { throw StoreError.corrupt("a purchase was not kept") }
+        let purchases = try alike.map { try tx.purchases(of: kept, among: $0) } ?? [kept]
         let record = purchases.first ?? kept
         let isRevoked = record.purchase.revocation != nil
-        guard let meant = try meaning(of: record, claim.fallback) else {
+        guard let meant = try meaning(of: record, named: named.value(), claim) else {
             if kept.user == nil {
                 try tx.placePurchase(kept.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
                 try tell(.purchaseUnmapped, kept.purchase, owner: owner, sku: nil, order: nil)
             }
-            return isRevoked ? .revoked : .unknownProduct
+            return Pending(isRevoked ? .revoked : .unknownProduct)
         }
         guard let order = record.order else {
             return try placeFirst(
@@ -94,32 +95,35 @@ extension Settlement {
             try tx.placePurchase(kept.purchase, key: key, user: owner, sku: code, days: meant.days, order: nil)
         }
         // Another id may have been kept before anybody knew that it is of this purchase.
-        for purchase in purchases where try isNewer || purchases != [kept] && !stands(purchase) {
+        for purchase in purchases where try isNewer.value() || purchases != [kept] && !stands(purchase) {
             try follow(purchase, owner: owner, claim, entitled: entitled)
         }
-        guard !isRevoked else { return .revoked }
+        guard !isRevoked else { return Pending(.revoked) }
         let isForGood = meant.sku.kind(of: record.purchase) == .nonConsumable
         if isForGood, try giveHeld(code, in: record.purchase.environment, to: owner) { try touch(owner) }
-        return .attached(
-            try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order), isNew: false)
+        return try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order)
+            .map { .attached($0, isNew: false) }
     }
 
     /// Completes the order of a purchase that has none yet, and grants.
     private func placeFirst(
         _ record: PurchaseRecord, key: String, as meant: (sku: SKU, days: Int64?), owner: ID<User>,
         _ claim: PurchaseClaim, entitled: Bool, regrades: Bool
-    ) throws -> ClaimOutcome {
+    ) throws -> Pending<ClaimOutcome> {
         let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         let isRevoked = record.purchase.revocation != nil
         let terms = sku.terms(for: record.purchase, days: days)
+        let sharers = try askSharers(of: record.purchase)
         let (order, entry) = try complete(record, sku: code, terms: terms, owner: owner)
         try tx.placePurchase(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
         if let kind = record.purchase.skuKind, kind != sku.kind {
             try self.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
         // What its store has taken back already is given and taken, so that every order of arrival ends in one state.
-        try give(record.purchase, key: key, terms: terms, order: order, entitled: entitled, rules: claim.rules)
+        try give(
+            record.purchase, key: key, terms: terms, order: order, sharers: sharers, entitled: entitled,
+            rules: claim.rules)
         var subscription: ID<Subscription>?
         if record.purchase.kind == .autoRenewable {
             // The order's event names it.
@@ -139,23 +143,30 @@ extension Settlement {
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
         if isRevoked { try takeBack(record, key: key, order: order.id) }
         if regrades { try regrade(record, owner: owner, claim, entitled: entitled) }
-        guard !isRevoked else { return .revoked }
-        return .attached(try describe(record, key: key, sku: sku, owner: owner, order: order.id), isNew: true)
+        guard !isRevoked else { return Pending(.revoked) }
+        return try describe(record, key: key, sku: sku, owner: owner, order: order.id)
+            .map { .attached($0, isNew: true) }
     }
 
     /// The SKU that a product means: what was decided before, else the catalogue, else the client's word where that counts.
+    ///
+    /// - Parameter named: the SKU that names the claim's product literally.
     private func meaning(
-        of record: PurchaseRecord, _ fallback: PurchaseFallback?
+        of record: PurchaseRecord, named: SKU?, _ claim: PurchaseClaim
     ) throws -> (sku: SKU, days: Int64?)? {
-        if let code = record.sku, let sku = try tx.sku(code),
+        if let code = record.sku, let sku = try named?.code == code ? named : tx.sku(code),
             record.order != nil || sku.lasts(record.days, as: record.purchase)
         {
             return (sku, record.days)
         }
-        if let found = try tx.skuOf(appleProduct: record.purchase.productID, bundle: record.purchase.bundleID) {
-            return found.sku.lasts(found.days, as: record.purchase) ? found : nil
-        }
-        guard let fallback else { return nil }
+        let (product, bundle) = (record.purchase.productID, record.purchase.bundleID)
+        let isClaims = product == claim.purchase.productID && bundle == claim.purchase.bundleID
+        let found =
+            isClaims
+            ? try tx.skuOf(appleProduct: product, bundle: bundle, named: named)
+            : try tx.skuOf(appleProduct: product, bundle: bundle)
+        if let found { return found.sku.lasts(found.days, as: record.purchase) ? found : nil }
+        guard let fallback = claim.fallback else { return nil }
         let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
         guard let sku = named, let longest = sku.durationDays else { return nil }
         let days = fallback.durationDays ?? longest
@@ -211,8 +222,8 @@ extension Settlement {
 
     /// What the purchase's SKU gives: a grant from Apple's time of purchase, or units.
     private func give(
-        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, entitled: Bool,
-        rules: TestPurchaseRules
+        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, sharers: Pending<[ID<User>]>,
+        entitled: Bool, rules: TestPurchaseRules
     ) throws {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key }) where entitled || purchase.isReal {
@@ -228,19 +239,34 @@ extension Settlement {
             {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
             } else {
-                _ = try tx.insertGrant(grant)
+                try tx.insertGrant(grant)
             }
-            try giveSharers(purchase, order, rules: rules)
+            try giveSharers(sharers.value(), purchase, order, rules: rules)
         }
     }
 
     /// The purchase's grant as it now stands.
     func describe(
         _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
-    ) throws -> AttachedPurchase {
+    ) throws -> Pending<AttachedPurchase> {
+        let grants = try tx.askGrants(of: owner)
+        // Only what may be a consumable credits anything, and units are who had them first's.
+        let mayCredit = (record.purchase.skuKind ?? .consumable) == .consumable
+        let units = try (mayCredit ? tx.order(order) : nil).flatMap {
+            $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
+        }
+        return grants.map {
+            described(record, key: key, sku: sku, order: order, owned: $0, credited: units ?? [:])
+        }
+    }
+
+    private func described(
+        _ record: PurchaseRecord, key: String, sku: SKU, order: ID<Order>, owned grants: [Grant],
+        credited: [String: Int64]
+    ) -> AttachedPurchase {
         let purchase = record.purchase
         let sourceID = purchase.kind == .autoRenewable ? purchase.originalTransactionID : key
-        let owned = EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.filter {
+        let owned = EntitlementRules.fold(grants, now: now).entitlements.filter {
             $0.grant.environment == purchase.environment
         }
         // What was bought again has no grant of its own while another gives it.
@@ -251,11 +277,6 @@ extension Settlement {
                 isForGood && $0.grant.kind == .nonConsumable && $0.grant.sku == sku.code && $0.status.holds
             }
         let perpetual = entitlement.map { $0.endsAt == nil } ?? false
-        // Only what may be a consumable credits anything, and units are who had them first's.
-        let mayCredit = (purchase.skuKind ?? .consumable) == .consumable
-        let units = try (mayCredit ? tx.order(order) : nil).flatMap {
-            $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
-        }
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",
@@ -263,7 +284,7 @@ extension Settlement {
             sku: sku.id,
             order_id: order.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,
-            credited: units ?? [:],
+            credited: credited,
             startsAt: entitlement?.startsAt ?? purchase.purchased)
     }
 

@@ -48,8 +48,9 @@ extension Settlement {
     /// Whose state a statement may change.
     func users(of statement: StoreStatement) throws -> Set<ID<User>> {
         guard let subject = StoreSubject(statement) else { return [] }
-        let buyers = try statement.purchase.map { try tx.buyers(of: $0) } ?? []
-        return try tx.holders(of: subject).union(buyers).union([token(of: statement)].compactMap { $0 })
+        let holders = try tx.askHolders(of: subject)
+        let buyers = try statement.purchase.map { try tx.buyers(of: $0).value() } ?? []
+        return try holders.value().union(buyers).union([token(of: statement)].compactMap { $0 })
     }
 
     private func token(of statement: StoreStatement) throws -> ID<User>? {

@@ -9,7 +9,7 @@ extension Settlement {
         var isGiven = false
         for record in kept {
             guard let id = record.order, let order = try tx.order(id) else { continue }
-            if try insertShared(record.purchase, order, to: user, rules: rules) { isGiven = true }
+            if try insertShared(record.purchase, order, to: user, rules: rules).value() { isGiven = true }
         }
         // Touches the sharer itself where the subscription's grant is new.
         if let periods = kept.first(where: { $0.purchase.kind == .autoRenewable && $0.sku != nil }),
@@ -29,23 +29,28 @@ extension Settlement {
     }
 
     /// Gives those who share an original transaction what its owner was just given.
-    func giveSharers(_ purchase: StorePurchase, _ order: Order, rules: TestPurchaseRules) throws {
-        guard purchase.environment != .xcode else { return }
-        for user in try tx.sharers(of: StoreSubject(purchase))
-        where try insertShared(purchase, order, to: user, rules: rules) {
+    func giveSharers(
+        _ sharers: [ID<User>], _ purchase: StorePurchase, _ order: Order, rules: TestPurchaseRules
+    ) throws {
+        for user in sharers where try insertShared(purchase, order, to: user, rules: rules).value() {
             try touch(user)
         }
+    }
+
+    /// Those who share a purchase's original transaction; in Xcode nobody does.
+    func askSharers(of purchase: StorePurchase) throws -> Pending<[ID<User>]> {
+        purchase.environment == .xcode ? Pending([]) : try tx.askSharers(of: StoreSubject(purchase))
     }
 
     /// - Returns: false where it gives no grant, or gave it before.
     private func insertShared(
         _ purchase: StorePurchase, _ order: Order, to user: ID<User>, rules: TestPurchaseRules
-    ) throws -> Bool {
+    ) throws -> Pending<Bool> {
         let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
         guard purchase.kind != .autoRenewable,
             var grant = purchase.grant(
                 ids.make(), to: user, key: purchase.key(claimant: user), order: order, entitled: entitled, rules: rules)
-        else { return false }
+        else { return Pending(false) }
         grant.revocation = purchase.revocation.map {
             Grant.Revocation(at: Timestamp($0.at.flooredSeconds), reason: .refund)
         }
@@ -60,8 +65,8 @@ extension Settlement {
             let record = try tx.purchases(of: kept).first, let order = record.order,
             let sku = try record.sku.flatMap({ try tx.sku($0) })
         else { throw StoreError.corrupt("a shared purchase was not kept") }
-        return .attached(
-            try describe(kept, key: record.key, sku: sku, owner: user, order: order), isNew: isNew || isFresh)
+        let attached = try describe(kept, key: record.key, sku: sku, owner: user, order: order)
+        return .attached(try attached.value(), isNew: isNew || isFresh)
     }
 }
 

@@ -17,10 +17,13 @@ extension Gateway {
         while isMore {
             let now = time.now
             let dispatched = try await write { tx in
-                let scopes = try tx.liveScopesOfSubscribers()
-                let audiences = try tx.enabledWebhooks().map { EventAudience($0, scopes: scopes[$0.partner] ?? []) }
+                let (scopes, webhooks) = (try tx.liveScopesOfSubscribers(), try tx.enabledWebhooks())
+                let found = try tx.undispatchedEvents(limit: Self.dispatchLimit)
+                let audiences = try webhooks.value().map { webhook in
+                    EventAudience(webhook, scopes: try scopes.value()[webhook.partner] ?? [])
+                }
                 let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
-                let (events, isMore) = try Self.nextEvents(in: tx, limit: Int(limit))
+                let (events, isMore) = try Self.nextEvents(in: tx, among: found, limit: Int(limit))
                 guard !events.isEmpty else { return (delivers: false, isMore: false) }
                 let first = try tx.number(events)
                 var deliveries: [NewDelivery] = []
@@ -50,17 +53,19 @@ extension Gateway {
     /// The events whose turn it is.
     ///
     /// Where clocks disagree, all of a batch may follow events whose ids come after it, which a larger one has.
+    /// - Parameter first: the oldest, as many as are dispatched at most.
     private static func nextEvents(
-        in tx: any Transaction, limit: Int
+        in tx: any Transaction, among first: Pending<[UndispatchedEvent]>, limit: Int
     ) throws(StoreError) -> (events: [UndispatchedEvent], isMore: Bool) {
-        var size = limit
+        var size = Int(dispatchLimit)
+        var found = try first.value()
         while true {
-            let found = try tx.undispatchedEvents(limit: Int64(size))
             let events = DispatchOrder.arranged(found).prefix(limit)
             if !events.isEmpty || found.count < size {
                 return (Array(events), found.count >= size || found.count > events.count)
             }
             size *= 2
+            found = try tx.undispatchedEvents(limit: Int64(size)).value()
         }
     }
 

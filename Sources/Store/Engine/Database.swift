@@ -8,6 +8,9 @@ package protocol Database {
 
     /// The rows of a SELECT, or of a statement with RETURNING.
     func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row]
+
+    /// The rows of a SELECT, or of a statement with RETURNING, that nobody needs yet.
+    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]>
 }
 
 extension Database {
@@ -15,6 +18,10 @@ extension Database {
 
     package func row(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Row? {
         try rows(sql, arguments).first
+    }
+
+    package func ask(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Pending<[Row]> {
+        try askRows(sql, arguments)
     }
 }
 
@@ -25,6 +32,9 @@ package protocol Transaction: Database {
     /// Runs a statement and returns the number of rows that it touched.
     @discardableResult
     func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int
+
+    /// Runs a statement; how many rows it touched nobody needs to know yet.
+    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int>
 
     /// Runs a statement of which nobody has to know what it touched.
     ///
@@ -39,6 +49,11 @@ extension Transaction {
     @discardableResult
     package func run(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Int {
         try execute(sql, arguments)
+    }
+
+    /// ``askTouched(_:_:)``.
+    package func attempt(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Pending<Int> {
+        try askTouched(sql, arguments)
     }
 
     /// ``enqueue(_:_:)``.

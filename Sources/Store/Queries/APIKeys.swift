@@ -47,18 +47,20 @@ extension Database {
     }
 
     /// The same for every partner that has an endpoint which is switched on.
-    package func liveScopesOfSubscribers() throws(StoreError) -> [String: Set<String>] {
-        let rows = try rows(
+    package func liveScopesOfSubscribers() throws(StoreError) -> Pending<[String: Set<String>]> {
+        try ask(
             """
             SELECT DISTINCT partner, scopes FROM api_keys
             WHERE revoked_at IS NULL AND partner IN (SELECT partner FROM webhooks WHERE status = 'enabled')
-            """)
-        var scopes: [String: Set<String>] = [:]
-        for row in rows {
-            let names = try row.text("scopes").split(separator: " ").map(String.init)
-            scopes[try row.text("partner"), default: []].formUnion(names)
+            """
+        ).map { rows throws(StoreError) in
+            var scopes: [String: Set<String>] = [:]
+            for row in rows {
+                let names = try row.text("scopes").split(separator: " ").map(String.init)
+                scopes[try row.text("partner"), default: []].formUnion(names)
+            }
+            return scopes
         }
-        return scopes
     }
 
     package func hasAdminKey() throws(StoreError) -> Bool {

@@ -14,7 +14,12 @@ package struct LedgerSource: Sendable {
 extension Database {
     /// Every unit that was ever credited, also at 0.
     package func balances(of user: ID<User>) throws(StoreError) -> [Environment: [String: Int64]] {
-        try Self.balances(rows("SELECT unit, environment, amount FROM balances WHERE user_id = ?", [user]))
+        try askBalances(of: user).value()
+    }
+
+    package func askBalances(of user: ID<User>) throws(StoreError) -> Pending<[Environment: [String: Int64]]> {
+        try ask("SELECT unit, environment, amount FROM balances WHERE user_id = ?", user)
+            .map { rows throws(StoreError) in try Self.balances(rows) }
     }
 
     static func balances(_ rows: [Row]) throws(StoreError) -> [Environment: [String: Int64]] {

@@ -37,22 +37,24 @@ extension Transaction {
     /// The oldest events without a number.
     ///
     /// One look for each event at the one before it, by its key: a join of all that have no number is quadratic in them.
-    package func undispatchedEvents(limit: Int64) throws(StoreError) -> [UndispatchedEvent] {
+    package func undispatchedEvents(limit: Int64) throws(StoreError) -> Pending<[UndispatchedEvent]> {
         // SQLite prefers the index of all numbers, whose empty ones are all others', and sorts what it finds.
         let events = dialect == .sqlite ? "events INDEXED BY events_without_seq" : "events"
-        return try rows(
+        return try ask(
             """
             SELECT id, subject, sequence, type, partner,
                    COALESCE((SELECT CASE WHEN earlier.seq IS NULL THEN 1 ELSE 0 END FROM events earlier
                              WHERE earlier.subject = events.subject AND earlier.sequence = events.sequence - 1), 0)
                    AS follows
             FROM \(events) WHERE seq IS NULL ORDER BY id LIMIT ?
-            """, [limit]
-        ).map { row throws(StoreError) in
-            UndispatchedEvent(
-                id: try row.id("id"), subject: try row.text("subject"), sequence: try row.int("sequence"),
-                follows: try row.bool("follows"), type: try row.choice("type"),
-                partner: try row.optionalText("partner"))
+            """, limit
+        ).map { rows throws(StoreError) in
+            try rows.map { row throws(StoreError) in
+                UndispatchedEvent(
+                    id: try row.id("id"), subject: try row.text("subject"), sequence: try row.int("sequence"),
+                    follows: try row.bool("follows"), type: try row.choice("type"),
+                    partner: try row.optionalText("partner"))
+            }
         }
     }
 
@@ -64,14 +66,15 @@ extension Transaction {
             "UPDATE counters SET value = value + ? WHERE name = 'event' RETURNING value", [events.count])
         guard let last = try counter.first?.int("value") else { throw .corrupt("there is no counter of events") }
         let first = last - Int64(events.count) + 1
-        for chunk in Chunks.of(events.count) {
+        let numbered = try Chunks.of(events.count).map { chunk throws(StoreError) in
             let values = Array(repeating: "(?, ?)", count: chunk.count).joined(separator: ", ")
             let bound = chunk.flatMap { [events[$0].id, first + Int64($0)] as [any SQLBindable] }
-            let numbered = try execute(
+            return try askTouched(
                 "WITH v (id, seq) AS (VALUES \(values)) UPDATE events SET seq = v.seq FROM v WHERE events.id = v.id",
                 bound)
-            guard numbered == chunk.count else { throw .corrupt("an event is gone") }
         }
+        let counts = try numbered.map { touched throws(StoreError) in try touched.value() }
+        guard counts.reduce(0, +) == events.count else { throw .corrupt("an event is gone") }
         return first
     }
 
@@ -84,7 +87,7 @@ extension Transaction {
                     delivery.id, delivery.webhook, delivery.event, delivery.seq, delivery.subject, now, now,
                 ]
             }
-            try execute(
+            try enqueue(
                 """
                 INSERT INTO deliveries (id, webhook, event, seq, subject, state, next_at, created_at)
                 VALUES \(Array(repeating: row, count: chunk.count).joined(separator: ", "))

@@ -97,11 +97,6 @@ extension Database {
         ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// When time alone next changes what this user owns.
-    package func nextChange(of user: ID<User>) throws(StoreError) -> Timestamp? {
-        try row("SELECT next_change_at FROM user_states WHERE user_id = ?", user)?.optionalTime("next_change_at")
-    }
-
     /// Whether a payment that was opened is not final.
     ///
     /// In the words of the index of such payments: SQLite takes one with a condition only where it finds the same condition.

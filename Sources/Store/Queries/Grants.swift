@@ -2,8 +2,12 @@ package import Domain
 
 extension Database {
     package func grants(of user: ID<User>) throws(StoreError) -> [Grant] {
-        try rows("SELECT * FROM grants WHERE user_id = ? ORDER BY id", [user])
-            .map { row throws(StoreError) in try Self.grant(row) }
+        try askGrants(of: user).value()
+    }
+
+    package func askGrants(of user: ID<User>) throws(StoreError) -> Pending<[Grant]> {
+        try ask("SELECT * FROM grants WHERE user_id = ? ORDER BY id", user)
+            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.grant(row) } }
     }
 
     package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] {
@@ -66,7 +70,8 @@ extension Database {
 
 extension Transaction {
     /// - Returns: false when this source granted to this user before.
-    package func insertGrant(_ grant: Grant) throws(StoreError) -> Bool {
+    @discardableResult
+    package func insertGrant(_ grant: Grant) throws(StoreError) -> Pending<Bool> {
         var days: Int64?
         var endsAt: Timestamp?
         switch grant.term {
@@ -74,7 +79,7 @@ extension Transaction {
         case .days(let count): days = count
         case .until(let end): endsAt = end
         }
-        return try execute(
+        return try askTouched(
             """
             INSERT INTO grants (id, user_id, sku, kind, tier, rank, source_kind, source_id, order_id, environment,
                 purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended,
@@ -90,7 +95,8 @@ extension Transaction {
                 endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
                 grant.revocation?.reason.rawValue, grant.suspended, grant.renewal?.paidUntil,
                 grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
-            ]) == 1
+            ]
+        ).map { $0 == 1 }
     }
 
     /// Sets what refunds, disputes and admins decide about a grant; the caller holds its user's lock.

@@ -158,9 +158,9 @@ extension Transaction {
     /// Whether the lease is still this run's; until the commit nobody else can take it.
     ///
     /// Others may ask for the job again meanwhile: a stronger lock would cross theirs.
-    package func holds(_ lease: JobLease) throws(StoreError) -> Bool {
+    package func holds(_ lease: JobLease) throws(StoreError) -> Pending<Bool> {
         let sql = "SELECT id FROM jobs WHERE id = ? AND lease_epoch = ?"
-        return try !rows(sql + dialect.forKeyShare, [lease.job, lease.epoch]).isEmpty
+        return try ask(sql + dialect.forKeyShare, lease.job, lease.epoch).map { !$0.isEmpty }
     }
 
     /// Ends a job; one that was asked for again meanwhile is due at once instead.

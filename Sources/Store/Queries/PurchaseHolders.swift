@@ -12,18 +12,26 @@ extension Database {
 
     /// With whom an original transaction is shared, the first one first; its owner is none of them.
     package func sharers(of subject: StoreSubject) throws(StoreError) -> [ID<User>] {
-        try rows(
+        try askSharers(of: subject).value()
+    }
+
+    package func askSharers(of subject: StoreSubject) throws(StoreError) -> Pending<[ID<User>]> {
+        try ask(
             """
             SELECT user_id FROM purchase_shares WHERE environment = ? AND original_transaction_id = ?
             ORDER BY shared_at, user_id
-            """, [subject.environment.rawValue, subject.original]
-        ).map { row throws(StoreError) in try row.id("user_id") }
+            """, subject.environment.rawValue, subject.original
+        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try row.id("user_id") } }
     }
 
     /// The owner and the sharers.
     package func holders(of subject: StoreSubject) throws(StoreError) -> Set<ID<User>> {
-        let owner = try purchaseOwner(subject.environment, original: subject.original)
-        return Set(try sharers(of: subject)).union([owner].compactMap { $0 })
+        try askHolders(of: subject).value()
+    }
+
+    package func askHolders(of subject: StoreSubject) throws(StoreError) -> Pending<Set<ID<User>>> {
+        let owner = try askPurchaseOwner(of: subject)
+        return try askSharers(of: subject).with(owner).map { Set($0).union([$1].compactMap { $0 }) }
     }
 
     /// Where an original transaction is known; in Xcode nothing belongs to anybody.

@@ -7,7 +7,15 @@ extension Database {
     /// Where none of them has one yet, it is the transaction's own. An earlier release made an order of every id: those
     /// follow after the first, for what takes back one of them takes back all.
     package func purchases(of kept: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
-        let known = try transactions(like: kept.purchase).filter { $0.key != kept.key }
+        try purchases(of: kept, among: try askPurchases(like: kept.purchase))
+    }
+
+    /// - Parameter like: what ``askPurchases(like:)`` finds for the purchase, or for one that it may turn out not to be.
+    package func purchases(
+        of kept: PurchaseRecord, among like: PurchasesAlike
+    ) throws(StoreError) -> [PurchaseRecord] {
+        let alike = like.likeness == Likeness(kept.purchase) ? like : try askPurchases(like: kept.purchase)
+        let known = try alike.records.value().filter { $0.key != kept.key }
         guard !known.isEmpty, let group = (known + [kept]).told.first(where: { $0.contains { $0.key == kept.key } })
         else { return [kept] }
         let ordered = group.filter { $0.order != nil }
@@ -29,42 +37,73 @@ extension Database {
     /// Who has orders of the same product and original transaction.
     ///
     /// Whichever id a purchase comes under, its buyer is among them. Ids in Xcode name nothing by themselves.
-    package func buyers(of purchase: StorePurchase) throws(StoreError) -> [ID<User>] {
-        guard purchase.environment != .xcode else { return [] }
-        return try rows(
+    package func buyers(of purchase: StorePurchase) throws(StoreError) -> Pending<[ID<User>]> {
+        guard purchase.environment != .xcode else { return Pending([]) }
+        return try ask(
             """
             SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
             WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id = ?
-            """, [purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID]
-        ).map { row throws(StoreError) in try row.id("user_id") }
+            """, purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID
+        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try row.id("user_id") } }
     }
 
     /// The kept transactions that may be of the same purchase, oldest first.
-    private func transactions(like purchase: StorePurchase) throws(StoreError) -> [PurchaseRecord] {
-        guard purchase.mayBeRestored else { return [] }
+    package func askPurchases(like purchase: StorePurchase) throws(StoreError) -> PurchasesAlike {
+        guard let likeness = Likeness(purchase) else { return PurchasesAlike(likeness: nil, records: Pending([])) }
         let place = "environment = ? AND original_transaction_id = ? AND product_id = ?"
-        let named: [any SQLBindable] = [
-            purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID,
-        ]
-        guard purchase.isPeriod else { return try storePurchases(where: place, named) }
+        let named: [any SQLBindable] = [likeness.environment.rawValue, likeness.original, likeness.product]
+        guard let period = likeness.period else {
+            return PurchasesAlike(likeness: likeness, records: try askStorePurchases(where: place, named))
+        }
         // Of the hundreds that a subscription can have, those that begin with it or have a line item in common.
-        let second = purchase.purchased.rawValue * 1_000
+        let milliseconds: [any SQLBindable] = [period.second * 1_000, period.second * 1_000 + 999]
         let together = "purchased_at BETWEEN ? AND ?"
-        return try storePurchases(
+        let records = try askStorePurchases(
             where: """
                 \(place) AND (\(together) OR web_order_line_item_id = ? OR web_order_line_item_id IN (
                     SELECT s.web_order_line_item_id FROM purchases s WHERE \(place) AND \(together)))
-                """, named + [second, second + 999, purchase.webOrderLineItemID] + named + [second, second + 999])
+                """, named + milliseconds + [period.lineItem] + named + milliseconds)
+        return PurchasesAlike(likeness: likeness, records: records)
     }
 
     /// What a user bought of a SKU and was not given, because it was owned already, oldest first.
     package func heldPurchases(
         of user: ID<User>, _ sku: SKUCode, in environment: Environment
     ) throws(StoreError) -> [PurchaseRecord] {
-        try storePurchases(
+        try askStorePurchases(
             where: """
                 user_id = ? AND environment = ? AND sku = ? AND \(Self.isHeld)
-                """, [user, environment.rawValue, sku])
+                """, [user, environment.rawValue, sku]
+        ).value()
+    }
+}
+
+/// Kept transactions that may be of the same purchase, oldest first.
+package struct PurchasesAlike {
+    fileprivate let likeness: Likeness?
+    fileprivate let records: Pending<[PurchaseRecord]>
+}
+
+/// What kept transactions of the same purchase are looked up by; nil for what cannot be restored.
+private struct Likeness: Equatable {
+    struct Period: Equatable {
+        let second: Int64
+        let lineItem: String?
+    }
+
+    let environment: Environment
+    let original: String
+    let product: String
+    let period: Period?
+
+    init?(_ purchase: StorePurchase) {
+        guard purchase.mayBeRestored else { return nil }
+        environment = purchase.environment
+        original = purchase.originalTransactionID
+        product = purchase.productID
+        period =
+            purchase.isPeriod
+            ? Period(second: purchase.purchased.rawValue, lineItem: purchase.webOrderLineItemID) : nil
     }
 }
 

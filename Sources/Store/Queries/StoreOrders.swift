@@ -66,7 +66,7 @@ extension Transaction {
     /// - Returns: false where it stays as it was.
     package func putSubscriptionGrant(_ grant: Grant) throws(StoreError) -> Bool {
         guard case .until(let end) = grant.term else { return false }
-        guard let stored = try self.grant(like: grant) else { return try insertGrant(grant) }
+        guard let stored = try self.grant(like: grant) else { return try insertGrant(grant).value() }
         var grant = grant
         // What an admin took back stays so.
         if stored.revocation?.reason == .admin { grant.revocation = stored.revocation }

@@ -51,27 +51,31 @@ extension Database {
     }
 
     package func storePurchase(_ environment: Environment, _ key: String) throws(StoreError) -> PurchaseRecord? {
-        try row(
-            "SELECT \(Self.purchaseColumns) FROM purchases WHERE environment = ? AND key = ?", environment.rawValue, key
-        )
-        .map { row throws(StoreError) in try Self.purchase(row) }
+        try askStorePurchase(environment, key).value()
+    }
+
+    package func askStorePurchase(
+        _ environment: Environment, _ key: String
+    ) throws(StoreError) -> Pending<PurchaseRecord?> {
+        try askStorePurchases(where: "environment = ? AND key = ?", [environment.rawValue, key]).map(\.first)
     }
 
     /// Every transaction of one original transaction, oldest first.
     package func storePurchases(
         _ environment: Environment, original: String
     ) throws(StoreError) -> [PurchaseRecord] {
-        try storePurchases(
-            where: "environment = ? AND original_transaction_id = ?", [environment.rawValue, original])
+        try askStorePurchases(
+            where: "environment = ? AND original_transaction_id = ?", [environment.rawValue, original]
+        ).value()
     }
 
     /// Kept transactions by a condition of SQL, oldest first.
-    func storePurchases(
+    func askStorePurchases(
         where condition: String, _ arguments: [any SQLBindable]
-    ) throws(StoreError) -> [PurchaseRecord] {
-        try rows(
+    ) throws(StoreError) -> Pending<[PurchaseRecord]> {
+        try askRows(
             "SELECT \(Self.purchaseColumns) FROM purchases WHERE \(condition) ORDER BY purchased_at, key", arguments
-        ).map { row throws(StoreError) in try Self.purchase(row) }
+        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.purchase(row) } }
     }
 
     /// Claimed purchases that no SKU knew when they came, oldest first.
@@ -103,30 +107,52 @@ extension Database {
 
     /// The owner that a purchase is bound to.
     package func purchaseOwner(_ environment: Environment, original: String) throws(StoreError) -> ID<User>? {
-        try row(
+        try askPurchaseOwner(of: StoreSubject(environment, original)).value()
+    }
+
+    package func askPurchaseOwner(of subject: StoreSubject) throws(StoreError) -> Pending<ID<User>?> {
+        try ask(
             "SELECT user_id FROM purchase_owners WHERE environment = ? AND original_transaction_id = ?",
-            environment.rawValue, original
-        )?.id("user_id")
+            subject.environment.rawValue, subject.original
+        ).map { rows throws(StoreError) in try rows.first?.id("user_id") }
     }
 
     /// The user whom an `appAccountToken` was made for.
     package func user(appAccountToken token: String) throws(StoreError) -> ID<User>? {
-        try row("SELECT user_id FROM user_states WHERE app_account_token = ?", token)?.id("user_id")
+        try askUser(appAccountToken: token).value()
+    }
+
+    package func askUser(appAccountToken token: String) throws(StoreError) -> Pending<ID<User>?> {
+        try ask("SELECT user_id FROM user_states WHERE app_account_token = ?", token)
+            .map { rows throws(StoreError) in try rows.first?.id("user_id") }
     }
 
     /// The SKU that an Apple product id means: an entry of the app before one of any app, a literal before a pattern.
     package func skuOf(appleProduct product: String, bundle: String) throws(StoreError) -> (sku: SKU, days: Int64?)? {
+        let named = try askSKU(named: product, bundle: bundle).value()
+        return try skuOf(appleProduct: product, bundle: bundle, named: named)
+    }
+
+    /// The SKU that names an Apple product id literally: for the app before for any app.
+    package func askSKU(named product: String, bundle: String) throws(StoreError) -> Pending<SKU?> {
         let own = "\(bundle):\(product)"
-        let literals = try rows(
+        return try ask(
             """
             SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku WHERE a.entry = ?
             UNION ALL
             SELECT a.entry, s.number, s.body FROM apple_products a JOIN skus s ON s.id = a.sku WHERE a.entry = ?
-            """, [own, product])
-        if let literal = literals.first(where: { $0["entry"] == .text(own) }) ?? literals.first {
-            let sku = try Self.sku(literal)
-            return (sku, sku.durationDays)
+            """, own, product
+        ).map { rows throws(StoreError) in
+            let row = rows.first { $0["entry"] == .text(own) } ?? rows.first
+            return try row.map { row throws(StoreError) in try Self.sku(row) }
         }
+    }
+
+    /// - Parameter named: what ``askSKU(named:bundle:)`` finds.
+    package func skuOf(
+        appleProduct product: String, bundle: String, named: SKU?
+    ) throws(StoreError) -> (sku: SKU, days: Int64?)? {
+        if let named { return (named, named.durationDays) }
         var fitting: (code: SKUCode, days: Int64)?
         for row in try rows("SELECT entry, sku FROM apple_products WHERE is_pattern = 1 ORDER BY entry") {
             guard let entry = AppleProduct(try row.text("entry")), entry.bundle == nil || entry.bundle == bundle,
@@ -200,10 +226,10 @@ extension Transaction {
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func keepPurchase(
         _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> Pending<Bool> {
         let isNewer = try keepVersion(purchase, key: key, account: account, evidence: evidence, at: now)
-        guard purchase.receipt != nil, let revocation = purchase.revocation else { return isNewer }
-        let isTakenBack = try run(
+        guard purchase.receipt != nil, let revocation = purchase.revocation else { return isNewer.map { $0 == 1 } }
+        let isTakenBack = try attempt(
             """
             UPDATE purchases SET receipt_signed_at = ?, receipt_revoked_at = ?,
                 revoked_at = CASE WHEN revoked_at IS NULL AND (receipt IS NOT NULL OR signed_at < ?) THEN ?
@@ -211,13 +237,13 @@ extension Transaction {
             WHERE environment = ? AND key = ? AND COALESCE(receipt_signed_at, -1) < ?
             """, purchase.signedAt, revocation.at, purchase.signedAt, revocation.at, purchase.environment.rawValue, key,
             purchase.signedAt)
-        return isTakenBack == 1 || isNewer
+        return isNewer.with(isTakenBack).map { $0 == 1 || $1 == 1 }
     }
 
     private func keepVersion(
         _ purchase: StorePurchase, key: String, account: AccountID, evidence: Data?, at now: Timestamp
-    ) throws(StoreError) -> Bool {
-        try run(
+    ) throws(StoreError) -> Pending<Int> {
+        try attempt(
             """
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
@@ -252,14 +278,15 @@ extension Transaction {
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
             try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, purchase.webOrderLineItemID,
-            purchase.receipt?.rawValue, evidence, now) == 1
+            purchase.receipt?.rawValue, evidence, now)
     }
 
     /// Binds an original transaction to its first claimant.
     ///
+    /// - Parameter known: the owner just before, whom nobody can have changed since.
     /// - Returns: the owner: this user, or who came before.
     package func bindPurchase(
-        _ subject: StoreSubject, to user: ID<User>, at now: Timestamp
+        _ subject: StoreSubject, to user: ID<User>, known: Pending<ID<User>?>? = nil, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
         let bound = try run(
             """
@@ -267,6 +294,7 @@ extension Transaction {
             ON CONFLICT DO NOTHING
             """, subject.environment.rawValue, subject.original, user, now)
         if bound == 1 { return user }
+        if let owner = try known?.value() { return owner }
         guard let owner = try purchaseOwner(subject.environment, original: subject.original) else {
             throw .unavailable("a purchase is being bound")
         }

@@ -106,7 +106,7 @@ extension Transaction {
     /// It comes before users' locks, so that who must be locked does not change meanwhile.
     package func lockOriginal(_ environment: Environment, _ original: String) throws(StoreError) {
         guard dialect == .postgres else { return }
-        _ = try row(
+        try send(
             "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(?, 0))", "\(environment.rawValue)/\(original)")
     }
 

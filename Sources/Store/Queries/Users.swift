@@ -45,8 +45,12 @@ extension Database {
         return names
     }
 
-    package func userVersion(_ user: ID<User>) throws(StoreError) -> Int64 {
-        try row("SELECT version FROM user_states WHERE user_id = ?", user)?.int("version") ?? 0
+    /// The version of what a user owns, and when time alone next changes it.
+    package func standing(of user: ID<User>) throws(StoreError) -> (version: Int64, nextChangeAt: Timestamp?) {
+        guard let row = try row("SELECT version, next_change_at FROM user_states WHERE user_id = ?", user) else {
+            throw .corrupt("a user has no state")
+        }
+        return (try row.int("version"), try row.optionalTime("next_change_at"))
     }
 }
 
@@ -55,9 +59,21 @@ extension Transaction {
     package func ensureUser(
         _ external: ExternalUserID, candidate: ID<User>, at now: Timestamp
     ) throws(StoreError) -> ID<User> {
+        try ensureUser(external, known: try askUser(external), candidate: candidate, at: now)
+    }
+
+    /// The user of this name, who stays as long as the transaction lasts.
+    package func askUser(_ external: ExternalUserID) throws(StoreError) -> Pending<ID<User>?> {
         // Shared, so that an erasure waits for what is being made under this name.
-        let known = try rows("SELECT id FROM users WHERE external_id = ?" + dialect.forShare, [external.rawValue])
-        if let known = known.first { return try known.id("id") }
+        try ask("SELECT id FROM users WHERE external_id = ?" + dialect.forShare, external.rawValue)
+            .map { rows throws(StoreError) in try rows.first?.id("id") }
+    }
+
+    /// - Parameter known: what ``askUser(_:)`` finds.
+    package func ensureUser(
+        _ external: ExternalUserID, known: Pending<ID<User>?>, candidate: ID<User>, at now: Timestamp
+    ) throws(StoreError) -> ID<User> {
+        if let known = try known.value() { return known }
         let made = try run(
             "INSERT INTO users (id, external_id) VALUES (?, ?) ON CONFLICT DO NOTHING", candidate, external.rawValue)
         guard made == 0 else {
@@ -71,21 +87,24 @@ extension Transaction {
     /// Locks a user until the commit; always the first lock of a settlement.
     package func lockUser(_ user: ID<User>) throws(StoreError) {
         guard dialect.locksRows else { return }
-        let locked = try rows("SELECT user_id FROM user_states WHERE user_id = ?" + dialect.forUpdate, [user])
-        guard !locked.isEmpty else { throw .corrupt("a user has no state") }
+        try send("SELECT user_id FROM user_states WHERE user_id = ?" + dialect.forUpdate, user)
     }
 
-    /// Counts a change of what the user owns and returns the new version; for who was erased no boundary is kept.
-    package func bumpUser(_ user: ID<User>, nextChangeAt: Timestamp?) throws(StoreError) -> Int64 {
-        let changed = try rows(
+    /// Counts a change of what the user owns, whose lock the caller holds; for who was erased no boundary is kept.
+    ///
+    /// - Parameter version: the one that stands, without which the statement fails: NULL is no version.
+    /// - Returns: the new version.
+    package func bumpUser(
+        _ user: ID<User>, from version: Int64, nextChangeAt: Timestamp?
+    ) throws(StoreError) -> Int64 {
+        try send(
             """
-            UPDATE user_states SET version = version + 1, next_change_at = CASE
+            UPDATE user_states SET version = CASE WHEN version = ? THEN version + 1 END, next_change_at = CASE
                 WHEN EXISTS (SELECT 1 FROM users WHERE id = user_states.user_id) THEN CAST(? AS BIGINT) END
-            WHERE user_id = ? RETURNING version
-            """, [nextChangeAt, user])
-        guard let row = changed.first else { throw .corrupt("a user has no state") }
+            WHERE user_id = ?
+            """, version, nextChangeAt, user)
         noteChange(of: user)
-        return try row.int("version")
+        return version + 1
     }
 
     /// The UUID that Apple's transactions carry for this user; the candidate is kept when there is none yet.

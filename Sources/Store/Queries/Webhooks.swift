@@ -89,9 +89,9 @@ extension Transaction {
     }
 
     /// The endpoints that get events; until the commit none of them is changed or deleted.
-    package func enabledWebhooks() throws(StoreError) -> [WebhookRecord] {
-        try rows("SELECT * FROM webhooks WHERE status = 'enabled' ORDER BY id" + dialect.forShare)
-            .map { row throws(StoreError) in try Self.webhook(row) }
+    package func enabledWebhooks() throws(StoreError) -> Pending<[WebhookRecord]> {
+        try ask("SELECT * FROM webhooks WHERE status = 'enabled' ORDER BY id" + dialect.forShare)
+            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.webhook(row) } }
     }
 
     package func insertWebhook(_ webhook: WebhookRecord) throws(StoreError) {

@@ -9,13 +9,20 @@ struct PostgresPipeline {
     struct Message {
         let key: PostgresStatementCache.Key
         let arguments: PostgresArguments
+        /// Where the result is kept; nil where nobody asks for it.
+        var answer: Answer?
+    }
+
+    /// Has the result of a statement once that has come.
+    final class Answer {
+        fileprivate(set) var result: PostgresResult?
     }
 
     /// What is answered by one result each.
     fileprivate enum Step {
         case deallocation(String)
         case preparation(PostgresStatementCache.Key, name: String)
-        case run
+        case run(Answer?)
     }
 
     /// The most that waits to be sent.
@@ -32,8 +39,12 @@ extension PostgresConnection {
     func enqueue(_ sql: String) { pipeline.waiting.append(.init(key: .init(sql: sql, types: []), arguments: .none)) }
 
     /// Lets a statement wait for the next one, whose answer then tells of this one's failure too.
-    func enqueue(_ sql: String, _ values: [any SQLBindable]) throws(PostgresFault) {
-        pipeline.waiting.append(try message(sql, values))
+    func enqueue(
+        _ sql: String, _ values: [any SQLBindable], _ answer: PostgresPipeline.Answer? = nil
+    ) throws(PostgresFault) {
+        var message = try message(sql, values)
+        message.answer = answer
+        pipeline.waiting.append(message)
         if pipeline.waiting.count >= PostgresPipeline.limit { try flush() }
     }
 
@@ -87,7 +98,7 @@ extension PostgresConnection {
                 PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 0) == 1
             }
             guard isSent else { throw .lost(lastMessage) }
-            steps.append(.run)
+            steps.append(.run(message.answer))
         }
         return steps
     }
@@ -131,7 +142,9 @@ extension PostgresConnection {
             // Nothing stands between the results of two statements, and after the last of one.
             guard let result = try nextResult(), try nextResult() == nil else { throw .lost(lastMessage) }
             guard isOpen else { throw .lost(PostgresFault(result).storeError.text) }
-            if !result.isSuccess {
+            if result.isSuccess {
+                if case .run(let answer?) = step { answer.result = result }
+            } else {
                 failed.append(step)
                 if !result.isSkipped { fault = fault ?? PostgresFault(result) }
             }

@@ -22,6 +22,16 @@ final class PostgresTransaction: Transaction {
         try perform(sql, arguments).touched
     }
 
+    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
+        let answer = try ask(sql, arguments)
+        return Pending { () throws(StoreError) in try self.result(answer).rows() }
+    }
+
+    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int> {
+        let answer = try ask(sql, arguments)
+        return Pending { () throws(StoreError) in try self.result(answer).touched }
+    }
+
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
         try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
     }
@@ -39,6 +49,19 @@ final class PostgresTransaction: Transaction {
         connection.replyLimit = nil
         try run("SET LOCAL statement_timeout = 0")
         try run("SET LOCAL lock_timeout = 0")
+    }
+
+    private func ask(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresPipeline.Answer {
+        let answer = PostgresPipeline.Answer()
+        try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments, answer) }
+        return answer
+    }
+
+    private func result(_ answer: PostgresPipeline.Answer) throws(StoreError) -> PostgresResult {
+        if let result = answer.result { return result }
+        try flush()
+        guard let result = answer.result else { throw .statement("an answer is waited for outside its closure") }
+        return result
     }
 
     private func perform(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresResult {

@@ -47,7 +47,16 @@ final class SQLiteTransaction: Transaction {
         }
     }
 
-    /// There is nobody to wait for.
+    // There is nobody to wait for.
+
+    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
+        Pending(try rows(sql, arguments))
+    }
+
+    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int> {
+        Pending(try execute(sql, arguments))
+    }
+
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
         _ = try execute(sql, arguments)
     }

@@ -1,0 +1,28 @@
+/// What a statement finds or does, asked for now and waited for when somebody needs it.
+///
+/// PostgreSQL is sent it with the next statement whose answer is needed, so that several share one round trip; it sees
+/// what a statement in its place sees. Its failure shows at the first of them that is waited for. It is valid only inside
+/// its closure.
+package struct Pending<Value> {
+    private let find: () throws(StoreError) -> Value
+
+    init(_ find: @escaping () throws(StoreError) -> Value) {
+        self.find = find
+    }
+
+    /// What is known already.
+    package init(_ value: Value) {
+        find = { () throws(StoreError) in value }
+    }
+
+    /// Waits for it, unless it has come.
+    package func value() throws(StoreError) -> Value { try find() }
+
+    package func map<Other>(_ transform: @escaping (Value) throws(StoreError) -> Other) -> Pending<Other> {
+        Pending<Other> { () throws(StoreError) in try transform(try find()) }
+    }
+
+    package func with<Other>(_ other: Pending<Other>) -> Pending<(Value, Other)> {
+        Pending<(Value, Other)> { () throws(StoreError) in (try find(), try other.value()) }
+    }
+}
