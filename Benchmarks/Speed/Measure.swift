@@ -119,7 +119,7 @@ struct Measure: AsyncParsableCommand {
         }
         if sections.contains(.nodes) {
             progress("nodes on PostgreSQL")
-            report.add(try await NodesSection(bench: bench).figures())
+            report.add(try await NodesSection(bench: bench, cluster: cluster).figures())
         }
     }
 

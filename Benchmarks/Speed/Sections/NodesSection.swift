@@ -5,6 +5,7 @@ import TestSupport
 /// What further nodes on one PostgreSQL cost, and whether they do together what one does.
 struct NodesSection {
     let bench: Workbench
+    let cluster: PostgresCluster
 
     private static let clients = 64
     private static let keys = 1_000
@@ -67,6 +68,7 @@ struct NodesSection {
         let keys = Figure(
             section: .nodes, name: "orders of \(Self.clients) clients × \(Self.keys) keys on three nodes",
             value: Double(orders), unit: "", base: .figure("keys", Double(Self.keys)), aim: .exactly(1), isDuty: true)
+        let spreading = try await spreading(perSecond)
         return [keys]
             + Self.figures(
                 "attach, PostgreSQL, \(perSecond) a second on one node beside three without load", .besideIdle,
@@ -78,6 +80,25 @@ struct NodesSection {
             + Self.figures(
                 "attach, PostgreSQL, \(perSecond / 4) a second on one node", .quarter, of: .one,
                 "that node with \(perSecond)", costs, aim: nil)
+            + spreading
+    }
+
+    /// What the same spread costs where no node takes part; nothing where pgbench is missing.
+    private func spreading(_ perSecond: Int64) async throws -> [Figure] {
+        guard let program = try Pgbench.program(of: cluster) else { return [] }
+        let pgbench = try await PgbenchSpread(program, of: cluster, bench: bench)
+        var (one, four): ([Double], [Double]) = ([], [])
+        for _ in 0..<Self.turns {
+            one.append(try await pgbench.cost(sessions: 1, perSecond: perSecond, seconds: Self.seconds))
+            four.append(try await pgbench.cost(sessions: 4, perSecond: perSecond, seconds: Self.seconds))
+        }
+        func median(_ costs: [Double]) -> Double { costs.sorted()[costs.count / 2] * 1_000_000 }
+        return [
+            Figure(
+                section: .nodes,
+                name: "pgbench, no node, \(perSecond / 4) updates a second by each of four sessions, CPU of PostgreSQL",
+                value: median(four), unit: "µs", base: .figure("one session with them all", median(one)))
+        ]
     }
 
     private static func figures(
@@ -125,8 +146,8 @@ struct NodesSection {
         let requests = busy.map { node in
             (0..<Int(each) * Self.seconds).map { _ in Customer.new().attach(port: node.port) }
         }
-        let postgres = try await Postgres.processes(bench)
-        let before = (try nodes.reduce(0) { $0 + (try CPUTime.of($1.pid)) }, try Postgres.seconds(postgres))
+        let postgres = try await PostgresProcesses.all(bench)
+        let before = (try nodes.reduce(0) { $0 + (try CPUTime.of($1.pid)) }, try PostgresProcesses.seconds(postgres))
         let answers = try await withThrowingTaskGroup(of: Int.self) { group in
             for (node, requests) in zip(busy, requests) {
                 group.addTask {
@@ -135,7 +156,7 @@ struct NodesSection {
             }
             return try await group.reduce(0, +)
         }
-        let after = (try nodes.reduce(0) { $0 + (try CPUTime.of($1.pid)) }, try Postgres.seconds(postgres))
+        let after = (try nodes.reduce(0) { $0 + (try CPUTime.of($1.pid)) }, try PostgresProcesses.seconds(postgres))
         let asked = requests.map(\.count).reduce(0, +)
         guard answers * 100 >= asked * 99 else {
             throw BenchFailure(description: "of \(asked) attaches \(asked - answers) failed: the machine is too busy")
@@ -196,22 +217,5 @@ struct NodesSection {
         }
         let plan = LoadPlan(clients: clients, length: .once, requests: requests, accepts: [200, 409, 502, 503])
         _ = try await LoadClient.run(plan, port: node.port)
-    }
-}
-
-/// The processes of the run's PostgreSQL.
-private enum Postgres {
-    /// The server and its children as they are now: each serves one connection until that ends.
-    static func processes(_ bench: Workbench) async throws -> [Int32] {
-        let text = try await bench.run(["ps", "-e", "-o", "pid=,args="], name: "ps")
-        return text.split(separator: "\n").compactMap { line in
-            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
-            let isPostgres = parts.count == 2 && (parts[1].hasPrefix("postgres: paydesk bench_"))
-            return isPostgres ? Int32(parts[0]) : nil
-        }
-    }
-
-    static func seconds(_ processes: [Int32]) throws -> Double {
-        processes.reduce(0) { sum, process in sum + ((try? CPUTime.of(process)) ?? 0) }
     }
 }
