@@ -25,8 +25,7 @@ struct TransferPurchaseTests {
     {
         try await withAppleDesk(on: .postgres) { apple in
             let store = try apple.desk.database.openAnother(retries: 0)
-            let account = apple.gateway.registry.accounts.first { $0.id.rawValue == "apple-iap" }
-            let node = apple.desk.node(store: store, replacing: account)
+            let node = apple.node(store: store)
             for number in 0..<25 {
                 let (original, name) = ("wanted \(number)", "new \(number)")
                 let month = apple.period(original, from: 0)

@@ -105,6 +105,12 @@ package struct AppleDesk: Sendable {
         try await store.forgetCatalogueChange()
     }
 
+    /// Another node with this account, whose way to the database is another.
+    package func node(store: Store) -> Gateway {
+        desk.node(
+            store: store, replacing: gateway.registry.accounts.first { $0.provider is any PurchaseVerifying })
+    }
+
     /// Runs every due job as ``Desk/work()`` does, with this account.
     package func work() async throws { try await gateway.work() }
 

@@ -92,12 +92,12 @@ struct NodesSection {
             one.append(try await pgbench.cost(sessions: 1, perSecond: perSecond, seconds: Self.seconds))
             four.append(try await pgbench.cost(sessions: 4, perSecond: perSecond, seconds: Self.seconds))
         }
-        func median(_ costs: [Double]) -> Double { costs.sorted()[costs.count / 2] * 1_000_000 }
         return [
             Figure(
                 section: .nodes,
                 name: "pgbench, no node, \(perSecond / 4) updates a second by each of four sessions, CPU of PostgreSQL",
-                value: median(four), unit: "µs", base: .figure("one session with them all", median(one)))
+                value: four.median * 1_000_000, unit: "µs",
+                base: .figure("one session with them all", one.median * 1_000_000))
         ]
     }
 
@@ -105,8 +105,7 @@ struct NodesSection {
         _ name: String, _ spread: Spread, of base: Spread, _ baseName: String, _ costs: [Spread: [Cost]], aim: Aim?
     ) -> [Figure] {
         func median(_ spread: Spread, _ what: (Cost) -> Double) -> Double {
-            let sorted = (costs[spread] ?? []).map(what).sorted()
-            return sorted[sorted.count / 2] * 1_000_000
+            (costs[spread] ?? []).map(what).median * 1_000_000
         }
         func figure(_ whose: String, _ what: (Cost) -> Double) -> Figure {
             Figure(

@@ -44,12 +44,11 @@ struct PgbenchSection {
                     seconds: seconds, turn: turn, connections: connections, adding: recording.growth
                 ).perSecond)
         }
-        func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
         return [
             Figure(
                 section: .pgbench, name: "attach, PostgreSQL, \(Workbench.manyClients) clients, by the clock",
-                value: median(attaches), unit: "/s",
-                base: .figure("pgbench -c \(connections), same statements", median(transactions)), aim: .atLeast(0.5)),
+                value: attaches.median, unit: "/s",
+                base: .figure("pgbench -c \(connections), same statements", transactions.median), aim: .atLeast(0.5)),
             Figure(
                 section: .pgbench, name: "statements of an attach, BEGIN and COMMIT with them",
                 value: Double(recording.script.roundTrips), unit: ""),

@@ -35,13 +35,12 @@ struct SlowSection {
                 try await closed(server, downTo: descriptors)
                 beside.append(try result.get())
             }
-            func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
             return [
                 Figure(
                     section: .slow,
                     name: "status p99, \(engine), beside \(Self.idle) idle and \(Self.dribbling) dribbling clients",
-                    value: median(beside) * 1_000, unit: "ms",
-                    base: .figure("without them", median(alone) * 1_000), aim: .atMost(2)),
+                    value: beside.median * 1_000, unit: "ms",
+                    base: .figure("without them", alone.median * 1_000), aim: .atMost(2)),
                 Figure(section: .slow, name: "their connections at the end, the fewest", value: Double(held), unit: ""),
                 Figure(
                     section: .slow, name: "memory of the server that they take", value: taken, unit: "MiB",

@@ -53,10 +53,9 @@ extension Sequence {
     package func groupedByPurchase(
         _ purchase: (Element) -> StorePurchase, hasOrder: (Element) -> Bool
     ) -> [[(element: Element, purchase: StorePurchase)]] {
-        var places: [Place?: [Transaction<Element>]] = [:]
+        var places: [PurchasePlace?: [Transaction<Element>]] = [:]
         for transaction in map({ Transaction(element: $0, purchase: purchase($0), hasOrder: hasOrder($0)) }).sorted() {
-            let place = transaction.purchase.mayBeRestored ? Place(transaction.purchase) : nil
-            places[place, default: []].append(transaction)
+            places[PurchasePlace(transaction.purchase), default: []].append(transaction)
         }
         let groups = places.flatMap { place, transactions in
             guard let place else { return transactions.map { [$0] } }
@@ -67,14 +66,15 @@ extension Sequence {
     }
 }
 
-/// What all transactions of one purchase have in common.
-private struct Place: Hashable {
-    let environment: Environment
-    let original: String
-    let product: String
-    let isPeriod: Bool
+/// What all transactions of one purchase have in common; nil for what cannot be restored.
+package struct PurchasePlace: Hashable, Sendable {
+    package let environment: Environment
+    package let original: String
+    package let product: String
+    package let isPeriod: Bool
 
-    init(_ purchase: StorePurchase) {
+    package init?(_ purchase: StorePurchase) {
+        guard purchase.mayBeRestored else { return nil }
         environment = purchase.environment
         original = purchase.originalTransactionID
         product = purchase.productID

@@ -154,21 +154,20 @@ extension Settlement {
     private func meaning(
         of record: PurchaseRecord, named: SKU?, _ claim: PurchaseClaim
     ) throws -> (sku: SKU, days: Int64?)? {
+        let (product, bundle) = (record.purchase.productID, record.purchase.bundleID)
+        let isClaims = product == claim.purchase.productID && bundle == claim.purchase.bundleID
+        let named = isClaims ? named : try tx.askSKU(named: product, bundle: bundle).value()
         if let code = record.sku, let sku = try named?.code == code ? named : tx.sku(code),
             record.order != nil || sku.lasts(record.days, as: record.purchase)
         {
             return (sku, record.days)
         }
-        let (product, bundle) = (record.purchase.productID, record.purchase.bundleID)
-        let isClaims = product == claim.purchase.productID && bundle == claim.purchase.bundleID
-        let found =
-            isClaims
-            ? try tx.skuOf(appleProduct: product, bundle: bundle, named: named)
-            : try tx.skuOf(appleProduct: product, bundle: bundle)
-        if let found { return found.sku.lasts(found.days, as: record.purchase) ? found : nil }
+        if let found = try tx.skuOf(appleProduct: product, bundle: bundle, named: named) {
+            return found.sku.lasts(found.days, as: record.purchase) ? found : nil
+        }
         guard let fallback = claim.fallback else { return nil }
-        let named = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
-        guard let sku = named, let longest = sku.durationDays else { return nil }
+        let believed = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
+        guard let sku = believed, let longest = sku.durationDays else { return nil }
         let days = fallback.durationDays ?? longest
         return (1...longest).contains(days) ? (sku, days) : nil
     }

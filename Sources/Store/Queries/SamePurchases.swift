@@ -51,7 +51,9 @@ extension Database {
     package func askPurchases(like purchase: StorePurchase) throws(StoreError) -> PurchasesAlike {
         guard let likeness = Likeness(purchase) else { return PurchasesAlike(likeness: nil, records: Pending([])) }
         let place = "environment = ? AND original_transaction_id = ? AND product_id = ?"
-        let named: [any SQLBindable] = [likeness.environment.rawValue, likeness.original, likeness.product]
+        let named: [any SQLBindable] = [
+            likeness.place.environment.rawValue, likeness.place.original, likeness.place.product,
+        ]
         guard let period = likeness.period else {
             return PurchasesAlike(likeness: likeness, records: try askStorePurchases(where: place, named))
         }
@@ -91,18 +93,14 @@ private struct Likeness: Equatable {
         let lineItem: String?
     }
 
-    let environment: Environment
-    let original: String
-    let product: String
+    let place: PurchasePlace
     let period: Period?
 
     init?(_ purchase: StorePurchase) {
-        guard purchase.mayBeRestored else { return nil }
-        environment = purchase.environment
-        original = purchase.originalTransactionID
-        product = purchase.productID
+        guard let place = PurchasePlace(purchase) else { return nil }
+        self.place = place
         period =
-            purchase.isPeriod
+            place.isPeriod
             ? Period(second: purchase.purchased.rawValue, lineItem: purchase.webOrderLineItemID) : nil
     }
 }
