@@ -48,7 +48,7 @@ package final class PostgresProxy: Sendable {
     /// How many of the connections that were to be cut have not yet reached the place.
     package var remainingCuts: Int { state.withLock { $0.cuts } }
 
-    /// How often a client has said something after the server had spoken, on all connections.
+    /// How often a client has waited for an answer, on all connections.
     package var questions: Int { state.withLock { $0.questions } }
 
     /// Closes the port and every connection, as a server that goes away does.
@@ -101,17 +101,16 @@ package final class PostgresProxy: Sendable {
 
     private func exchange(_ client: Int32, _ server: Int32) {
         var sockets = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        var isAnswered = true
+        var frontend = PostgresFrontend()
         while true {
             guard poll(&sockets, 2, -1) > 0 || errno == EINTR else { return }
             if sockets[1].revents != 0 {
-                isAnswered = true
                 guard let bytes = Loopback.receive(server), Loopback.send(client, bytes) else { return }
             }
             if sockets[0].revents != 0 {
                 guard let bytes = Loopback.receive(client) else { return }
-                if isAnswered { state.withLock { $0.questions += 1 } }
-                isAnswered = false
+                let questions = frontend.questions(bytes)
+                state.withLock { $0.questions += questions }
                 switch takeCut(bytes) {
                 case .never:
                     guard Loopback.send(server, bytes) else { return }

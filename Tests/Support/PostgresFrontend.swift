@@ -1,0 +1,39 @@
+/// What one client says to PostgreSQL, as its bytes come (PostgreSQL documentation, "Message Formats").
+struct PostgresFrontend {
+    /// What has come of a message that is not whole.
+    private var rest: [UInt8] = []
+    /// The messages before the server knows the protocol have no type.
+    private var isStarted = false
+
+    /// How many messages that end with these bytes are waited for: the end of a pipeline and a simple query.
+    ///
+    /// A ROLLBACK is sent behind a read and not waited for.
+    mutating func questions(_ bytes: [UInt8]) -> Int {
+        rest += bytes
+        var (questions, start) = (0, 0)
+        while true {
+            let head = isStarted ? start + 1 : start
+            guard rest.count >= head + 4 else { break }
+            let length = rest[head..<head + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= head + length else { break }
+            let body = rest[head + 4..<head + length]
+            if isStarted {
+                if Self.isQuestion(rest[start], body) { questions += 1 }
+            } else {
+                // A request for encryption comes before the version, 3.0.
+                isStarted = body.prefix(4) == [0, 3, 0, 0]
+            }
+            start = head + length
+        }
+        rest.removeFirst(start)
+        return questions
+    }
+
+    private static func isQuestion(_ type: UInt8, _ body: ArraySlice<UInt8>) -> Bool {
+        switch type {
+        case UInt8(ascii: "S"): true
+        case UInt8(ascii: "Q"): !body.elementsEqual("ROLLBACK\0".utf8)
+        default: false
+        }
+    }
+}
