@@ -62,7 +62,7 @@ extension Desk {
     @discardableResult
     package func notify(
         _ type: String, _ contract: PaymentContract, amount: Money? = nil, refund: ID<Refund>? = nil,
-        eventID: String? = nil, account: String? = nil
+        eventID: String? = nil, account: String? = nil, at node: Gateway? = nil
     ) async throws -> Acknowledgement {
         clock.tick()
         let payment = try payment(contract)
@@ -71,7 +71,7 @@ extension Desk {
             event_id: eventID ?? "\(payment) \(type) \(refund?.rawValue ?? "")", payment_id: payment.rawValue,
             type: type, amount: amount ?? contract.amount, refund_id: refund?.rawValue,
             occurred_at: clock.now.rawValue)
-        return try await gateway.receiveNotification(
+        return try await (node ?? gateway).receiveNotification(
             token: Self.notifyToken(account), try event.signed(at: clock.now))
     }
 

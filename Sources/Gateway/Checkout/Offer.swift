@@ -16,7 +16,7 @@ extension Gateway {
     /// - Throws: `skuNotFound`, `invalidRequest` naming the field that does not fit the SKU.
     func offer(_ request: CheckoutRequest, user: ExternalUserID) async throws(GatewayError) -> Offer {
         guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
-        let (found, overrides) = try await read { db in (try db.sku(code), try db.accountOverrides()) }
+        let (found, overrides) = try await skuAndOverrides(code)
         guard let sku = found, sku.active else { throw .skuNotFound(request.sku) }
         let (quote, appleOnly) = try quote(sku, request)
         let need = SelectionNeed(
@@ -28,6 +28,14 @@ extension Gateway {
             throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
         }
         return Offer(sku: sku, code: code, quote: quote, route: route)
+    }
+
+    /// What is sold, and what admins have changed of the accounts that may take the payment.
+    func skuAndOverrides(_ code: SKUCode) async throws(GatewayError) -> (SKU?, [StoredOverride]) {
+        try await read { db in
+            let overrides = try db.askAccountOverrides()
+            return (try db.sku(code), try overrides.value())
+        }
     }
 
     /// The price; a pattern SKU without `days` can only go to Apple, which then offers every option.

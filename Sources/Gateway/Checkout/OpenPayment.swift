@@ -115,12 +115,13 @@ extension Gateway {
         let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
         do throws(GatewayError) {
             return try await settle(cause) { settlement in
-                // User, order, payment: whoever else settles this payment locks them in this order.
-                if settlement.tx.dialect.locksRows { _ = try settlement.lock(payment) }
+                // First of all the locks, in the order of whoever else settles this payment.
+                guard try settlement.tx.lockRows(of: payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
-                _ = try settlement.apply(.payment(report), from: account)
+                guard let scene = try settlement.scene(of: payment) else { throw GatewayError.notFound }
+                try settlement.apply(report, from: account, scene)
                 guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }
-                return (record, isFirst ? opened.instruction : nil)
+                return (record, try isFirst.value() ? opened.instruction : nil)
             }
         } catch {
             logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])

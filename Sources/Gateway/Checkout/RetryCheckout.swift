@@ -77,8 +77,8 @@ extension Gateway {
     func route(
         of order: Order, _ amount: Money, _ request: RetryRequest, user: ExternalUserID
     ) async throws(GatewayError) -> Route {
-        let (sku, overrides) = try await read { db in (try db.sku(order.sku), try db.accountOverrides()) }
-        guard let sku else { throw .skuNotFound(order.sku.rawValue) }
+        let (found, overrides) = try await skuAndOverrides(order.sku)
+        guard let sku = found else { throw .skuNotFound(order.sku.rawValue) }
         // An order that named no option can only be completed by what Apple sells.
         let needsApple = order.days == nil && !sku.options.isEmpty
         let need = SelectionNeed(
@@ -145,8 +145,10 @@ extension Gateway {
         guard let report, report.payment == payment.id else { return nil }
         let counts = try await settle(cause) { settlement in
             // A token was charged meanwhile, so that another account knows what became of the payment.
-            guard try settlement.lock(payment.id)?.payment.processor == payment.processor else { return false }
-            _ = try settlement.apply(.payment(report), from: account.id)
+            guard let scene = try settlement.lock(payment.id), scene.payment.processor == payment.processor else {
+                return false
+            }
+            try settlement.apply(report, from: account.id, scene)
             return true
         }
         return counts ? report : nil

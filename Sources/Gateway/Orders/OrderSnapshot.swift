@@ -112,24 +112,28 @@ package struct OrderSnapshot: Sendable {
 
     init(_ order: Order, from db: any Database, audience: Audience) throws {
         self.order = order
-        payments = try db.payments(of: order.id).map { PaymentLine($0.payment) }
+        let (askedPayments, askedTimeline) = (try db.askPayments(of: order.id), try db.askTimeline(order.id))
+        payments = try askedPayments.value().map { PaymentLine($0.payment) }
         // What was never paid by us cannot have gone back by us.
         let hasPayments = !payments.isEmpty
         provider =
             hasPayments
             ? (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
             : order.origin == .checkout ? nil : try db.storeAccount(of: order.id)?.rawValue
-        refunds = try (hasPayments ? db.refunds(of: order.id) : []).map {
+        let (askedRefunds, askedDisputes) =
+            hasPayments
+            ? (try db.askRefunds(of: order.id), try db.askDisputes(of: order.id)) : (Pending([]), Pending([]))
+        refunds = try askedRefunds.value().map {
             RefundLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
         }
-        disputes = try (hasPayments ? db.disputes(of: order.id) : []).map {
+        disputes = try askedDisputes.value().map {
             DisputeLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 created_at: $0.createdAt)
         }
-        timeline = try db.timeline(order.id).map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        timeline = try askedTimeline.value().map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         subscription = order.terms.kind == .subscription ? try db.subscriptionID(of: order.id) : nil
         switch audience {
         case .user: userName = nil

@@ -23,8 +23,7 @@ extension Gateway {
             let tx = settlement.tx
             guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
             try tx.lockUser(unlocked.user)
-            _ = try tx.lockOrder(id)
-            guard let target = try tx.order(id).flatMap(settlement.refundable) else {
+            guard let target = try tx.lockOrder(id).flatMap(settlement.refundable) else {
                 // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
                 if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
                 throw GatewayError.refundExceedsCaptured

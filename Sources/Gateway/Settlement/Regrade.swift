@@ -23,10 +23,13 @@ extension Settlement {
     ///
     /// What a store's purchase gives stands beside the purchase; money that was paid for its order as well gives nothing.
     func regrade(_ id: ID<Order>) throws {
-        guard let order = try tx.order(id), try !tx.isStoreOrder(id) else { return }
-        let standing = order.standing(try tx.disputes(of: id))
+        let (isStores, disputes, grants) = (
+            try tx.askIsStoreOrder(id), try tx.askDisputes(of: id), try tx.askGrants(of: id)
+        )
+        guard let order = try tx.order(id), try !isStores.value() else { return }
+        let standing = order.standing(try disputes.value())
         var changed = false
-        for grant in try tx.grants(of: id) where grant.source.kind == .order && grant.revocation?.reason != .admin {
+        for grant in try grants.value() where grant.source.kind == .order && grant.revocation?.reason != .admin {
             let revocation = standing.revocation.map { grant.revocation ?? Grant.Revocation(at: now, reason: $0) }
             guard revocation != grant.revocation || standing.isSuspended != grant.suspended else { continue }
             try tx.setGrant(grant.id, revocation: revocation, suspended: standing.isSuspended)

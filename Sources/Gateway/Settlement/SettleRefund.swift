@@ -102,17 +102,18 @@ extension Settlement {
     /// Sums a payment's refunds and lost disputes anew, in the order of their making; what a provider gave back beyond
     /// what was captured is kept but not counted, and is an anomaly.
     func recount(_ payment: ID<Payment>, _ order: Order) throws {
+        let (disputes, refunds) = (try tx.askDisputes(of: payment), try tx.askRefunds(of: payment))
         guard let record = try tx.payment(payment) else { return }
         var left = record.captured
         var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
         var exceeds = false
-        for dispute in try tx.disputes(of: payment) where dispute.state == .lost {
+        for dispute in try disputes.value() where dispute.state == .lost {
             let taken = min(dispute.amount.value, left)
             exceeds = exceeds || taken < dispute.amount.value
             lost += taken
             left -= taken
         }
-        for refund in try tx.refunds(of: payment) {
+        for refund in try refunds.value() {
             let fits = refund.state.isBinding && refund.amount.value <= left
             if fits {
                 left -= refund.amount.value

@@ -29,16 +29,14 @@ struct Settlement {
     var ownership = OwnershipRules()
     var followUps: [FollowUp] = []
 
-    /// Applies what an account's provider stated about a payment; what a store states by itself is settled as such.
+    /// Applies what an account's provider stated about a payment; what a store states by itself is not settled here.
     ///
     /// - Parameter isStored: whether it came by a stored notification; what was learned by asking is kept here, so that
     ///   everything can be rebuilt from what was stated.
     /// - Returns: false when the payment is not one of ours; nothing is changed then.
     mutating func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
         guard let payment = fact.payment, let scene = try lock(payment) else { return false }
-        if !isStored && fact.isFinal {
-            try tx.keepFact(ids.make(), account: account, payment: payment, fact: try fact.storedJSON(), at: now)
-        }
+        if !isStored { try learn(fact, from: account, scene) }
         switch fact {
         case .payment(let report): try settle(report, from: account, scene)
         case .refund(let report): try settle(report, from: account, scene)
@@ -46,6 +44,17 @@ struct Settlement {
         case .store: return false
         }
         return true
+    }
+
+    /// Applies what an account's provider answered about the payment of this scene.
+    mutating func apply(_ answer: PaymentReport, from account: AccountID, _ scene: Scene) throws {
+        try learn(.payment(answer), from: account, scene)
+        try settle(answer, from: account, scene)
+    }
+
+    private func learn(_ fact: ProviderFact, from account: AccountID, _ scene: Scene) throws {
+        guard fact.isFinal else { return }
+        try tx.keepFact(ids.make(), account: account, payment: scene.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
@@ -79,12 +88,16 @@ struct Settlement {
         func belongs(to account: AccountID) -> Bool { payment.account == account || payment.processor == account }
     }
 
+    /// Locks a payment and its order; nil when there is no such payment.
     func lock(_ id: ID<Payment>) throws -> Scene? {
-        guard let found = try tx.payment(id), let unlocked = try tx.order(found.payment.order) else { return nil }
-        // Where there is one writer, nothing moves between reading and locking.
-        guard tx.dialect.locksRows else { return Scene(order: unlocked, record: found) }
-        try tx.lockUser(unlocked.user)
-        guard let order = try tx.lockOrder(unlocked.id), let record = try tx.lockPayment(id) else { return nil }
+        guard try tx.lockRows(of: id) else { return nil }
+        return try scene(of: id)
+    }
+
+    /// A payment whose rows the caller has locked.
+    func scene(of id: ID<Payment>) throws -> Scene? {
+        let (record, order) = (try tx.askPayment(id), try tx.askOrder(of: id))
+        guard let order = try order.value(), let record = try record.value() else { return nil }
         return Scene(order: order, record: record)
     }
 }

@@ -19,8 +19,9 @@ extension Gateway {
             let dispatched = try await write { tx in
                 let (scopes, webhooks) = (try tx.liveScopesOfSubscribers(), try tx.enabledWebhooks())
                 let found = try tx.undispatchedEvents(limit: Self.dispatchLimit)
+                let liveScopes = try scopes.value()
                 let audiences = try webhooks.value().map { webhook in
-                    EventAudience(webhook, scopes: try scopes.value()[webhook.partner] ?? [])
+                    EventAudience(webhook, scopes: liveScopes[webhook.partner] ?? [])
                 }
                 let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
                 let (events, isMore) = try Self.nextEvents(in: tx, among: found, limit: Int(limit))

@@ -1,7 +1,7 @@
 /// What a statement finds or does, asked for now and waited for when somebody needs it.
 ///
-/// PostgreSQL is sent it with the next statement whose answer is needed, so that several share one round trip; it sees
-/// what a statement in its place sees. Its failure shows at the first of them that is waited for. It is valid only inside
+/// PostgreSQL is sent it with the next statement whose answer is needed (or when many wait), so that several share one
+/// round trip; it sees what a statement in its place sees. Its failure shows at the first of them that is waited for. It is valid only inside
 /// its closure.
 package struct Pending<Value> {
     private let find: () throws(StoreError) -> Value
@@ -15,7 +15,7 @@ package struct Pending<Value> {
         find = { () throws(StoreError) in value }
     }
 
-    /// Waits for it, unless it has come.
+    /// Waits for the answer, unless it has come, and reads it.
     package func value() throws(StoreError) -> Value { try find() }
 
     package func map<Other>(_ transform: @escaping (Value) throws(StoreError) -> Other) -> Pending<Other> {

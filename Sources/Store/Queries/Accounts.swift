@@ -16,11 +16,15 @@ package struct StoredOverride: Sendable, Equatable {
 }
 
 extension Database {
-    package func accountOverrides() throws(StoreError) -> [StoredOverride] {
-        try rows("SELECT account, enabled, routing FROM account_overrides").map { row throws(StoreError) in
-            StoredOverride(
-                account: try row.account("account"), enabled: try row.optionalInt("enabled").map { $0 != 0 },
-                routing: try row.optionalText("routing"))
+    package func accountOverrides() throws(StoreError) -> [StoredOverride] { try askAccountOverrides().value() }
+
+    package func askAccountOverrides() throws(StoreError) -> Pending<[StoredOverride]> {
+        try ask("SELECT account, enabled, routing FROM account_overrides").map { rows throws(StoreError) in
+            try rows.map { row throws(StoreError) in
+                StoredOverride(
+                    account: try row.account("account"), enabled: try row.optionalInt("enabled").map { $0 != 0 },
+                    routing: try row.optionalText("routing"))
+            }
         }
     }
 

@@ -10,9 +10,11 @@ extension Database {
             .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.grant(row) } }
     }
 
-    package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] {
-        try rows("SELECT * FROM grants WHERE order_id = ? ORDER BY id", [order])
-            .map { row throws(StoreError) in try Self.grant(row) }
+    package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] { try askGrants(of: order).value() }
+
+    package func askGrants(of order: ID<Order>) throws(StoreError) -> Pending<[Grant]> {
+        try ask("SELECT * FROM grants WHERE order_id = ? ORDER BY id", order)
+            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.grant(row) } }
     }
 
     package func grant(_ id: ID<Grant>) throws(StoreError) -> Grant? {
@@ -101,7 +103,7 @@ extension Transaction {
 
     /// Sets what refunds, disputes and admins decide about a grant; the caller holds its user's lock.
     package func setGrant(_ id: ID<Grant>, revocation: Grant.Revocation?, suspended: Bool) throws(StoreError) {
-        try run(
+        try send(
             "UPDATE grants SET revoked_at = ?, revoked_by = ?, suspended = ? WHERE id = ?", revocation?.at,
             revocation?.reason.rawValue, suspended, id)
     }

@@ -60,7 +60,7 @@ extension Transaction {
         _ id: ID<Job>, kind: String, subject: String, delay: Int64, at now: Timestamp
     ) throws(StoreError) {
         let time = dialect.clock
-        try run(
+        try send(
             """
             INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(time) + ?, ?)
             ON CONFLICT (kind, subject) DO UPDATE SET asked = jobs.asked + 1,
@@ -73,7 +73,7 @@ extension Transaction {
     package func ensureJob(
         _ id: ID<Job>, kind: String, subject: String, at now: Timestamp
     ) throws(StoreError) {
-        try run(
+        try send(
             """
             INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(dialect.clock), ?)
             ON CONFLICT DO NOTHING
@@ -141,7 +141,7 @@ extension Transaction {
     package func putOffNextRun(
         _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
     ) throws(StoreError) {
-        try run(
+        try send(
             "UPDATE jobs SET run_at = \(dialect.clock) + ?, error = ? WHERE id = ? AND lease_epoch = ?", now, seconds,
             error, lease.job, lease.epoch)
     }
@@ -229,7 +229,7 @@ extension Transaction {
 
     /// Takes a subject's job out of the quarantine.
     package func releaseJob(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
-        try run(
+        try send(
             """
             UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(dialect.clock)
             WHERE kind = ? AND subject = ? AND state = 'quarantined'
@@ -238,7 +238,7 @@ extension Transaction {
 
     /// Forgets a subject's job, in whatever state.
     package func dropJob(kind: String, subject: String) throws(StoreError) {
-        try run("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
+        try send("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
     }
 }
 

@@ -7,7 +7,7 @@ extension Transaction {
     package func keepFact(
         _ id: ID<LearnedFact>, account: AccountID, payment: ID<Payment>, fact: String, at now: Timestamp
     ) throws(StoreError) {
-        try run(
+        try send(
             "INSERT INTO learned_facts (id, account, payment_id, fact, at) VALUES (?, ?, ?, ?, ?)", id, account,
             payment,
             fact, now)

@@ -106,10 +106,9 @@ extension Transaction {
         if target != id { try run("DELETE FROM notifications WHERE id = ? AND status = 'rejected'", id) }
     }
 
-    /// - Returns: false when the account has this event already.
-    @discardableResult
-    private func insert(_ record: NotificationRecord, status: String) throws(StoreError) -> Bool {
-        try run(
+    /// Keeps a notification unless its account has this event already.
+    private func insert(_ record: NotificationRecord, status: String) throws(StoreError) {
+        try send(
             """
             INSERT INTO notifications
                 (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at)
@@ -117,7 +116,7 @@ extension Transaction {
             ON CONFLICT DO NOTHING
             """,
             record.id, record.account, record.eventID, record.type, status, record.facts, record.body, record.headers,
-            record.digest, record.receivedAt) == 1
+            record.digest, record.receivedAt)
     }
 
     /// Stores a notification once and returns the stored one: this, or the one that came before it.
@@ -141,17 +140,17 @@ extension Transaction {
 
     /// Parks a notification that cannot be settled, so that it blocks nothing and an admin sees it.
     package func markQuarantined(_ id: ID<Domain.Notification>) throws(StoreError) {
-        try run("UPDATE notifications SET status = 'quarantined' WHERE id = ? AND status = 'stored'", id)
+        try send("UPDATE notifications SET status = 'quarantined' WHERE id = ? AND status = 'stored'", id)
     }
 
     /// Takes a notification out of the quarantine, for its job that is run again.
     package func unquarantine(_ id: ID<Domain.Notification>) throws(StoreError) {
-        try run("UPDATE notifications SET status = 'stored' WHERE id = ? AND status = 'quarantined'", id)
+        try send("UPDATE notifications SET status = 'stored' WHERE id = ? AND status = 'quarantined'", id)
     }
 
     package func markProcessed(_ id: ID<Domain.Notification>, at now: Timestamp) throws(StoreError) {
         // The first time stays: whoever rebuilds from the inbox goes by it.
-        try run(
+        try send(
             "UPDATE notifications SET status = 'processed', processed_at = COALESCE(processed_at, ?) WHERE id = ?", now,
             id)
     }

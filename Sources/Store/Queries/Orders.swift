@@ -16,6 +16,12 @@ extension Database {
         return try order(row)
     }
 
+    /// Its anomalies are those at the moment when the order is waited for.
+    package func askOrder(of payment: ID<Payment>) throws(StoreError) -> Pending<Order?> {
+        try ask(Self.orderColumns + " WHERE o.id = (SELECT order_id FROM payments WHERE id = ?)", payment)
+            .map { rows throws(StoreError) in try rows.first.map { row throws(StoreError) in try order(row) } }
+    }
+
     /// All orders in the order of their ids.
     func orders(after last: String, limit: Int64) throws(StoreError) -> [Order] {
         try rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit])
@@ -85,9 +91,11 @@ extension Database {
         try !rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(dialect.clock)", [order, now]).isEmpty
     }
 
-    package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] {
-        try rows("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", [order])
-            .map { row throws(StoreError) in try Self.timelineEntry(row) }
+    package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] { try askTimeline(order).value() }
+
+    package func askTimeline(_ order: ID<Order>) throws(StoreError) -> Pending<[TimelineEntry]> {
+        try ask("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", order)
+            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.timelineEntry(row) } }
     }
 
     static func timelineEntry(_ row: Row) throws(StoreError) -> TimelineEntry {
@@ -153,8 +161,14 @@ extension Transaction {
 
     /// Locks an order until the commit: after its user, before its payments.
     package func lockOrder(_ id: ID<Order>) throws(StoreError) -> Order? {
-        if dialect.locksRows { _ = try rows("SELECT id FROM orders WHERE id = ?" + dialect.forUpdate, [id]) }
+        try sendLock(of: id)
         return try order(id)
+    }
+
+    /// Locks an order with the next statement.
+    func sendLock(of order: ID<Order>) throws(StoreError) {
+        guard dialect.locksRows else { return }
+        try send("SELECT id FROM orders WHERE id = ?" + dialect.forUpdate, order)
     }
 
     /// Moves an order that stands where it was read; the caller holds its lock.

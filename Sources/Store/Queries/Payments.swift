@@ -21,14 +21,23 @@ package struct PaymentRecord: Sendable {
 }
 
 extension Database {
-    package func payment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
-        try row("SELECT * FROM payments WHERE id = ?", id).map { row throws(StoreError) in try Self.payment(row) }
+    package func payment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? { try askPayment(id).value() }
+
+    package func askPayment(_ id: ID<Payment>) throws(StoreError) -> Pending<PaymentRecord?> {
+        try ask("SELECT * FROM payments WHERE id = ?", id)
+            .map { rows throws(StoreError) in
+                try rows.first.map { row throws(StoreError) in try Self.payment(row) }
+            }
     }
 
     /// The attempts of an order, oldest first.
     package func payments(of order: ID<Order>) throws(StoreError) -> [PaymentRecord] {
-        try rows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", [order])
-            .map { row throws(StoreError) in try Self.payment(row) }
+        try askPayments(of: order).value()
+    }
+
+    package func askPayments(of order: ID<Order>) throws(StoreError) -> Pending<[PaymentRecord]> {
+        try ask("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order)
+            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.payment(row) } }
     }
 
     static func payment(_ row: Row) throws(StoreError) -> PaymentRecord {
@@ -68,8 +77,27 @@ extension Transaction {
 
     /// Locks a payment until the commit: after its user and its order.
     package func lockPayment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
-        if dialect.locksRows { _ = try rows("SELECT id FROM payments WHERE id = ?" + dialect.forUpdate, [id]) }
+        try sendLock(of: id)
         return try payment(id)
+    }
+
+    /// Locks a payment's user, its order and the payment until the commit, in the order that all settlements keep.
+    ///
+    /// - Returns: false when there is no such payment; true where there is one writer, who needs no locks.
+    package func lockRows(of payment: ID<Payment>) throws(StoreError) -> Bool {
+        guard dialect.locksRows else { return true }
+        let place = try row(
+            "SELECT o.id, o.user_id FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.id = ?", payment)
+        guard let place else { return false }
+        try lockUser(try place.id("user_id"))
+        try sendLock(of: try place.id("id", Order.self))
+        try sendLock(of: payment)
+        return true
+    }
+
+    private func sendLock(of payment: ID<Payment>) throws(StoreError) {
+        guard dialect.locksRows else { return }
+        try send("SELECT id FROM payments WHERE id = ?" + dialect.forUpdate, payment)
     }
 
     /// Moves a payment that stands where it was read.
@@ -94,7 +122,7 @@ extension Transaction {
             "SELECT id FROM payments WHERE account = ? AND reference = ? AND id <> ?", payment.account, reference,
             payment.id)
         guard taken == nil else { return false }
-        try run("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment.id)
+        try send("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment.id)
         return true
     }
 
@@ -104,22 +132,23 @@ extension Transaction {
     /// - Returns: false when the payment has one already, which stays.
     package func setInstruction(
         _ sealed: Data, offers: [String]?, of payment: ID<Payment>
-    ) throws(StoreError) -> Bool {
-        try run(
+    ) throws(StoreError) -> Pending<Bool> {
+        try attempt(
             """
             UPDATE payments SET instruction = ?, offers = ?, payer_address = NULL WHERE id = ? AND instruction IS NULL
-            """, sealed, offers?.joined(separator: " "), payment) == 1
+            """, sealed, offers?.joined(separator: " "), payment
+        ).map { $0 == 1 }
     }
 
     package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {
-        try run("UPDATE payments SET unfenced = 1 WHERE id = ?", payment)
+        try send("UPDATE payments SET unfenced = 1 WHERE id = ?", payment)
     }
 
     /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than was captured.
     package func setSums(
         _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64
     ) throws(StoreError) {
-        try run(
+        try send(
             "UPDATE payments SET refunding = ?, refunded = ?, lost = ? WHERE id = ?", refunding, refunded, lost, payment
         )
     }

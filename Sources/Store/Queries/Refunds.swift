@@ -6,25 +6,43 @@ extension Database {
     }
 
     /// The refunds of one payment, oldest first.
-    package func refunds(of payment: ID<Payment>) throws(StoreError) -> [Refund] {
-        try rows("SELECT * FROM refunds WHERE payment_id = ? ORDER BY created_at, id", [payment])
-            .map { row throws(StoreError) in try Self.refund(row) }
+    package func refunds(of payment: ID<Payment>) throws(StoreError) -> [Refund] { try askRefunds(of: payment).value() }
+
+    package func askRefunds(of payment: ID<Payment>) throws(StoreError) -> Pending<[Refund]> {
+        try askRefunds("SELECT * FROM refunds WHERE payment_id = ? ORDER BY created_at, id", payment)
     }
 
-    package func refunds(of order: ID<Order>) throws(StoreError) -> [Refund] {
-        try rows("SELECT * FROM refunds WHERE order_id = ? ORDER BY created_at, id", [order])
-            .map { row throws(StoreError) in try Self.refund(row) }
+    package func refunds(of order: ID<Order>) throws(StoreError) -> [Refund] { try askRefunds(of: order).value() }
+
+    package func askRefunds(of order: ID<Order>) throws(StoreError) -> Pending<[Refund]> {
+        try askRefunds("SELECT * FROM refunds WHERE order_id = ? ORDER BY created_at, id", order)
     }
 
     /// The disputes of one payment, oldest first.
     package func disputes(of payment: ID<Payment>) throws(StoreError) -> [Dispute] {
-        try rows("SELECT * FROM disputes WHERE payment_id = ? ORDER BY created_at, id", [payment])
-            .map { row throws(StoreError) in try Self.dispute(row) }
+        try askDisputes(of: payment).value()
     }
 
-    package func disputes(of order: ID<Order>) throws(StoreError) -> [Dispute] {
-        try rows("SELECT * FROM disputes WHERE order_id = ? ORDER BY created_at, id", [order])
-            .map { row throws(StoreError) in try Self.dispute(row) }
+    package func askDisputes(of payment: ID<Payment>) throws(StoreError) -> Pending<[Dispute]> {
+        try askDisputes("SELECT * FROM disputes WHERE payment_id = ? ORDER BY created_at, id", payment)
+    }
+
+    package func disputes(of order: ID<Order>) throws(StoreError) -> [Dispute] { try askDisputes(of: order).value() }
+
+    package func askDisputes(of order: ID<Order>) throws(StoreError) -> Pending<[Dispute]> {
+        try askDisputes("SELECT * FROM disputes WHERE order_id = ? ORDER BY created_at, id", order)
+    }
+
+    private func askRefunds(_ sql: String, _ id: any SQLBindable) throws(StoreError) -> Pending<[Refund]> {
+        try ask(sql, id).map { rows throws(StoreError) in
+            try rows.map { row throws(StoreError) in try Self.refund(row) }
+        }
+    }
+
+    private func askDisputes(_ sql: String, _ id: any SQLBindable) throws(StoreError) -> Pending<[Dispute]> {
+        try ask(sql, id).map { rows throws(StoreError) in
+            try rows.map { row throws(StoreError) in try Self.dispute(row) }
+        }
     }
 
     static func refund(_ row: Row) throws(StoreError) -> Refund {

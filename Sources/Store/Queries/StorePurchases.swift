@@ -91,8 +91,10 @@ extension Database {
     }
 
     /// Whether a store's purchase paid an order.
-    package func isStoreOrder(_ order: ID<Order>) throws(StoreError) -> Bool {
-        try row("SELECT key FROM purchases WHERE order_id = ?", order) != nil
+    package func isStoreOrder(_ order: ID<Order>) throws(StoreError) -> Bool { try askIsStoreOrder(order).value() }
+
+    package func askIsStoreOrder(_ order: ID<Order>) throws(StoreError) -> Pending<Bool> {
+        try ask("SELECT key FROM purchases WHERE order_id = ?", order).map { !$0.isEmpty }
     }
 
     /// The account that verified the purchase of an order; nil where it is no store's order.

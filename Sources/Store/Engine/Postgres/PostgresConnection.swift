@@ -14,8 +14,7 @@ package final class PostgresConnection {
     private var isOwedReply = false
     /// How long to wait for a reply; nil waits as long as the connection stands.
     ///
-    /// The server's own limit ends a
-    /// statement earlier, so this one strikes only when the server no longer answers at all.
+    /// The server's own limits end one statement earlier, but it answers only once all that it was sent together are done.
     var replyLimit: Duration?
 
     /// Connects and sets the session up.
