@@ -1,8 +1,8 @@
 /// What a statement finds or does, asked for now and waited for when somebody needs it.
 ///
 /// PostgreSQL is sent it with the next statement whose answer is needed (or when many wait), so that several share one
-/// round trip; it sees what a statement in its place sees. Its failure shows at the first of them that is waited for. It is valid only inside
-/// its closure.
+/// round trip; it sees what a statement in its place sees. Its failure shows at the first of them that is waited for. It
+/// is valid only inside its closure.
 package struct Pending<Value> {
     private let find: () throws(StoreError) -> Value
 
@@ -24,5 +24,17 @@ package struct Pending<Value> {
 
     package func with<Other>(_ other: Pending<Other>) -> Pending<(Value, Other)> {
         Pending<(Value, Other)> { () throws(StoreError) in (try find(), try other.value()) }
+    }
+}
+
+extension Pending where Value == [Row] {
+    /// What each row holds.
+    func each<Item>(_ read: @escaping (Row) throws(StoreError) -> Item) -> Pending<[Item]> {
+        map { rows throws(StoreError) in try rows.map(read) }
+    }
+
+    /// What the first row holds; nil where there is none.
+    func first<Item>(_ read: @escaping (Row) throws(StoreError) -> Item) -> Pending<Item?> {
+        map { rows throws(StoreError) in try rows.first.map(read) }
     }
 }

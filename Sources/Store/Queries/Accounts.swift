@@ -19,12 +19,10 @@ extension Database {
     package func accountOverrides() throws(StoreError) -> [StoredOverride] { try askAccountOverrides().value() }
 
     package func askAccountOverrides() throws(StoreError) -> Pending<[StoredOverride]> {
-        try ask("SELECT account, enabled, routing FROM account_overrides").map { rows throws(StoreError) in
-            try rows.map { row throws(StoreError) in
-                StoredOverride(
-                    account: try row.account("account"), enabled: try row.optionalInt("enabled").map { $0 != 0 },
-                    routing: try row.optionalText("routing"))
-            }
+        try ask("SELECT account, enabled, routing FROM account_overrides").each { row throws(StoreError) in
+            StoredOverride(
+                account: try row.account("account"), enabled: try row.optionalInt("enabled").map { $0 != 0 },
+                routing: try row.optionalText("routing"))
         }
     }
 

@@ -48,13 +48,11 @@ extension Transaction {
                    AS follows
             FROM \(events) WHERE seq IS NULL ORDER BY id LIMIT ?
             """, limit
-        ).map { rows throws(StoreError) in
-            try rows.map { row throws(StoreError) in
-                UndispatchedEvent(
-                    id: try row.id("id"), subject: try row.text("subject"), sequence: try row.int("sequence"),
-                    follows: try row.bool("follows"), type: try row.choice("type"),
-                    partner: try row.optionalText("partner"))
-            }
+        ).each { row throws(StoreError) in
+            UndispatchedEvent(
+                id: try row.id("id"), subject: try row.text("subject"), sequence: try row.int("sequence"),
+                follows: try row.bool("follows"), type: try row.choice("type"),
+                partner: try row.optionalText("partner"))
         }
     }
 

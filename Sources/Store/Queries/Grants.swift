@@ -6,15 +6,13 @@ extension Database {
     }
 
     package func askGrants(of user: ID<User>) throws(StoreError) -> Pending<[Grant]> {
-        try ask("SELECT * FROM grants WHERE user_id = ? ORDER BY id", user)
-            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.grant(row) } }
+        try ask("SELECT * FROM grants WHERE user_id = ? ORDER BY id", user).each(Self.grant)
     }
 
     package func grants(of order: ID<Order>) throws(StoreError) -> [Grant] { try askGrants(of: order).value() }
 
     package func askGrants(of order: ID<Order>) throws(StoreError) -> Pending<[Grant]> {
-        try ask("SELECT * FROM grants WHERE order_id = ? ORDER BY id", order)
-            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.grant(row) } }
+        try ask("SELECT * FROM grants WHERE order_id = ? ORDER BY id", order).each(Self.grant)
     }
 
     package func grant(_ id: ID<Grant>) throws(StoreError) -> Grant? {

@@ -18,8 +18,7 @@ extension Database {
 
     /// Its anomalies are those at the moment when the order is waited for.
     package func askOrder(of payment: ID<Payment>) throws(StoreError) -> Pending<Order?> {
-        try ask(Self.orderColumns + " WHERE o.id = (SELECT order_id FROM payments WHERE id = ?)", payment)
-            .map { rows throws(StoreError) in try rows.first.map { row throws(StoreError) in try order(row) } }
+        try ask(Self.orderColumns + " WHERE o.id = (SELECT order_id FROM payments WHERE id = ?)", payment).first(order)
     }
 
     /// All orders in the order of their ids.
@@ -94,8 +93,8 @@ extension Database {
     package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] { try askTimeline(order).value() }
 
     package func askTimeline(_ order: ID<Order>) throws(StoreError) -> Pending<[TimelineEntry]> {
-        try ask("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", order)
-            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.timelineEntry(row) } }
+        try ask("SELECT at, type, detail FROM order_timeline WHERE order_id = ? ORDER BY position", order).each(
+            Self.timelineEntry)
     }
 
     static func timelineEntry(_ row: Row) throws(StoreError) -> TimelineEntry {

@@ -24,10 +24,7 @@ extension Database {
     package func payment(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? { try askPayment(id).value() }
 
     package func askPayment(_ id: ID<Payment>) throws(StoreError) -> Pending<PaymentRecord?> {
-        try ask("SELECT * FROM payments WHERE id = ?", id)
-            .map { rows throws(StoreError) in
-                try rows.first.map { row throws(StoreError) in try Self.payment(row) }
-            }
+        try ask("SELECT * FROM payments WHERE id = ?", id).first(Self.payment)
     }
 
     /// The attempts of an order, oldest first.
@@ -36,8 +33,7 @@ extension Database {
     }
 
     package func askPayments(of order: ID<Order>) throws(StoreError) -> Pending<[PaymentRecord]> {
-        try ask("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order)
-            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.payment(row) } }
+        try ask("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order).each(Self.payment)
     }
 
     static func payment(_ row: Row) throws(StoreError) -> PaymentRecord {

@@ -21,7 +21,7 @@ extension Database {
             SELECT user_id FROM purchase_shares WHERE environment = ? AND original_transaction_id = ?
             ORDER BY shared_at, user_id
             """, subject.environment.rawValue, subject.original
-        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try row.id("user_id") } }
+        ).each { row throws(StoreError) in try row.id("user_id") }
     }
 
     /// The owner and the sharers.

@@ -34,15 +34,11 @@ extension Database {
     }
 
     private func askRefunds(_ sql: String, _ id: any SQLBindable) throws(StoreError) -> Pending<[Refund]> {
-        try ask(sql, id).map { rows throws(StoreError) in
-            try rows.map { row throws(StoreError) in try Self.refund(row) }
-        }
+        try ask(sql, id).each(Self.refund)
     }
 
     private func askDisputes(_ sql: String, _ id: any SQLBindable) throws(StoreError) -> Pending<[Dispute]> {
-        try ask(sql, id).map { rows throws(StoreError) in
-            try rows.map { row throws(StoreError) in try Self.dispute(row) }
-        }
+        try ask(sql, id).each(Self.dispute)
     }
 
     static func refund(_ row: Row) throws(StoreError) -> Refund {

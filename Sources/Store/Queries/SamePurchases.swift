@@ -44,7 +44,7 @@ extension Database {
             SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
             WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id = ?
             """, purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID
-        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try row.id("user_id") } }
+        ).each { row throws(StoreError) in try row.id("user_id") }
     }
 
     /// The kept transactions that may be of the same purchase, oldest first.

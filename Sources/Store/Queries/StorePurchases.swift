@@ -75,7 +75,7 @@ extension Database {
     ) throws(StoreError) -> Pending<[PurchaseRecord]> {
         try askRows(
             "SELECT \(Self.purchaseColumns) FROM purchases WHERE \(condition) ORDER BY purchased_at, key", arguments
-        ).map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.purchase(row) } }
+        ).each(Self.purchase)
     }
 
     /// Claimed purchases that no SKU knew when they came, oldest first.
@@ -116,7 +116,7 @@ extension Database {
         try ask(
             "SELECT user_id FROM purchase_owners WHERE environment = ? AND original_transaction_id = ?",
             subject.environment.rawValue, subject.original
-        ).map { rows throws(StoreError) in try rows.first?.id("user_id") }
+        ).first { row throws(StoreError) in try row.id("user_id") }
     }
 
     /// The user whom an `appAccountToken` was made for.
@@ -126,7 +126,7 @@ extension Database {
 
     package func askUser(appAccountToken token: String) throws(StoreError) -> Pending<ID<User>?> {
         try ask("SELECT user_id FROM user_states WHERE app_account_token = ?", token)
-            .map { rows throws(StoreError) in try rows.first?.id("user_id") }
+            .first { row throws(StoreError) in try row.id("user_id") }
     }
 
     /// The SKU that an Apple product id means: an entry of the app before one of any app, a literal before a pattern.

@@ -66,7 +66,7 @@ extension Transaction {
     package func askUser(_ external: ExternalUserID) throws(StoreError) -> Pending<ID<User>?> {
         // Shared, so that an erasure waits for what is being made under this name.
         try ask("SELECT id FROM users WHERE external_id = ?" + dialect.forShare, external.rawValue)
-            .map { rows throws(StoreError) in try rows.first?.id("id") }
+            .first { row throws(StoreError) in try row.id("id") }
     }
 
     /// - Parameter known: what ``askUser(_:)`` finds.
