@@ -159,6 +159,18 @@ struct PurchaseOwnershipTests {
     }
 
     @Test(arguments: TestEngine.allCases)
+    func `several passes of one purchase last so many times as long`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let sale = apple.sale { $0.quantity = 3 }
+            let attached = try await apple.attach(sale)
+            #expect(attached.expires_at == sale.purchasedAt.adding(days: 90).rawValue)
+            let order = try await apple.order(attached).order
+            #expect(order.quantity == 3 && order.terms.days == 90)
+            #expect(try await apple.attach(sale.signedAgain(after: 60)) == attached)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a non-consumable lasts for ever, and a second one is held`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
             let sale = apple.sale("com.example.life", AppleSale.nonConsumable)

@@ -105,9 +105,16 @@ extension StorePurchase {
 
 extension SKU {
     /// What a purchase of this SKU grants: Apple's type decides how it is treated.
+    ///
+    /// StoreKit sells several of a consumable or of a pass at once (`Product.PurchaseOption.quantity(_:)`): so many times
+    /// its units or its days.
     func terms(for purchase: StorePurchase, days: Int64?) -> OrderTerms {
-        var terms = terms(days: days, quantity: min(max(purchase.quantity, 1), 1_000))
-        terms.kind = kind(of: purchase)
+        let quantity = min(max(purchase.quantity, 1), Self.quantityRange.upperBound)
+        let kind = kind(of: purchase)
+        var terms = terms(
+            days: kind == .nonRenewing ? days.map { $0.multipliedReportingOverflow(by: quantity).partialValue } : days,
+            quantity: quantity)
+        terms.kind = kind
         if terms.kind != .nonRenewing { terms.stackGroup = nil }
         if terms.kind == .nonRenewing && stacking == .extend { terms.stackGroup = stackGroup }
         return terms
