@@ -71,6 +71,38 @@ struct PurchaseMeaningTests {
         }
     }
 
+    /// The first period was given by the client's word, or the catalogue named its product then.
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `a renewal means what the period before meant`(_ engine: TestEngine, _ isBelieved: Bool) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let product = isBelieved ? "com.example.unknown" : "com.example.old"
+            if !isBelieved {
+                try await sell(
+                    #"""
+                    {"id": "old", "name": "Old", "kind": "subscription", "tier": "Basic", "rank": 1, "duration_days": 30,
+                     "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.old"]}
+                    """#, at: apple)
+            }
+            let first = apple.period("original", from: 0) { $0.product = product }
+            let fallback = isBelieved ? PurchaseFallback(durationDays: 30, subscribeID: 1001) : nil
+            let attached = try await apple.attach(first, fallback: fallback)
+            if !isBelieved {
+                _ = try await apple.gateway.changeSKU("old", .object(["apple_product_ids": .array([])]), context: .test)
+            }
+            apple.desk.clock.advance(days: 30)
+            let second = apple.period("original", from: 0) { ($0.product, $0.isRenewal) = (product, true) }
+            let renewal = AppleRenewal(second)
+            try await apple.notify(AppleNotice("DID_RENEW", nil, second, renewal, status: 1, at: apple.now))
+            let status = try await apple.status()
+            #expect(status.active && status.expires_at == second.purchasedAt.adding(days: 30).rawValue)
+            let order = try #require(try await apple.record(second)?.order)
+            #expect(try await apple.desk.order(order).order.sku.rawValue == attached.sku)
+            // Whoever buys it anew says so.
+            let other = apple.period("other", from: 0) { $0.product = product }
+            #expect(try await apple.refusal(other, user: "bob") == .unknownProduct(product))
+        }
+    }
+
     /// Patterns of two SKUs that fit one product, and the SKU that it means in the app.
     static let patterns: [(generic: String, bound: String, product: String, sku: String)] = [
         ("a.day${days}", "com.example.app:a.day${days}", "a.day7", "bound"),

@@ -148,7 +148,8 @@ extension Settlement {
             .map { .attached($0, isNew: true) }
     }
 
-    /// The SKU that a product means: what was decided before, else the catalogue, else the client's word where that counts.
+    /// The SKU that a product means: what was decided before, else the catalogue, else what it meant for an earlier period of
+    /// the same subscription, else the client's word where that counts.
     ///
     /// - Parameter named: the SKU that names the claim's product literally.
     private func meaning(
@@ -165,11 +166,26 @@ extension Settlement {
         if let found = try tx.skuOf(appleProduct: product, bundle: bundle, named: named) {
             return found.sku.lasts(found.days, as: record.purchase) ? found : nil
         }
+        if let period = try earlierPeriod(than: record), let code = period.sku, let sku = try tx.sku(code) {
+            return (sku, period.days)
+        }
         guard let fallback = claim.fallback else { return nil }
         let believed = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
         guard let sku = believed, let longest = sku.durationDays else { return nil }
         let days = fallback.durationDays ?? longest
         return (1...longest).contains(days) ? (sku, days) : nil
+    }
+
+    /// The latest given period of a subscription, sold as the same product.
+    ///
+    /// A renewal comes from the store, without the client's word that the first period was given by, and it goes on when the
+    /// catalogue names its product no longer. In Xcode ids repeat, so that another's period may stand there.
+    private func earlierPeriod(than record: PurchaseRecord) throws -> PurchaseRecord? {
+        let purchase = record.purchase
+        guard purchase.kind == .autoRenewable, purchase.environment != .xcode else { return nil }
+        return try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+            .filter { $0.order != nil && $0.sku != nil && $0.purchase.productID == purchase.productID }
+            .max { $0.purchase.purchasedAt < $1.purchase.purchasedAt }
     }
 
     /// The order of a purchase: the newest unpaid one that offered this product, even if it has expired, else a new one with
