@@ -129,6 +129,23 @@ struct PurchaseSubscriptionTests {
     ]
 
     @Test(arguments: TestEngine.allCases)
+    func `who buys again renews again, whatever was said before`(_ engine: TestEngine) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let first = apple.period("again", from: 0)
+            try await apple.attach(first)
+            apple.desk.clock.advance(days: 31)
+            let ended = AppleRenewal(first, signed: apple.now.rawValue * 1_000) { $0.willRenew = false }
+            try await apple.notify(AppleNotice("EXPIRED", "VOLUNTARY", first, ended, status: 2, at: apple.now))
+            #expect(try await !apple.status().will_renew)
+            apple.desk.clock.advance(days: 1)
+            try await apple.attach(apple.period("again", from: 0))
+            let status = try await apple.status()
+            #expect(status.active && status.will_renew)
+            #expect(try await apple.subscriptions().first?.will_renew == true)
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
     func `a revocation after the attach takes back what its transaction gave`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
             for (number, refund) in Self.refunds.enumerated() {

@@ -13,7 +13,8 @@ package enum Subscription: Identified {
 /// What the signed facts of one subscription come to, in whatever order they came.
 ///
 /// Each period is given once, as all its transactions tell it; the **current** one was bought last, then ends last, of
-/// those that no upgrade has replaced. What a store said about the renewal counts for the period that it was said of.
+/// those that no upgrade has replaced. What a store said about the renewal counts for the period that it was said of, and
+/// whether and as what it renews also for the renewals of that period.
 package struct SubscriptionState: Sendable, Equatable {
     /// Apple's shortest grace period; it counts where a grace period was stated without its end.
     private static let shortestGrace = 3 * day
@@ -55,10 +56,12 @@ package struct SubscriptionState: Sendable, Equatable {
         let grace = failed?.graceEndsAt ?? (failed?.isInGracePeriod == true ? end + Self.shortestGrace : nil)
         graceUntil = grace.flatMap { $0 > end ? Timestamp($0.flooredSeconds) : nil }
         isInBillingRetry = failed?.isInBillingRetry ?? false
-        nextProductID = renewal?.nextProductID
+        // A renewal goes on with what was said before it; whoever bought again or upgraded said something else by that.
+        let standingWord = current.isRenewal ? renewal : said
+        nextProductID = standingWord?.nextProductID
         // Until a commitment ends, switching the renewal off does not bite.
-        let isCommitted = max(current.commitmentEndsAt ?? 0, renewal?.commitmentEndsAt ?? 0) > end
-        willRenew = isCommitted ? true : renewal?.willRenew
+        let isCommitted = max(current.commitmentEndsAt ?? 0, standingWord?.commitmentEndsAt ?? 0) > end
+        willRenew = isCommitted ? true : standingWord?.willRenew
     }
 
     /// Until when it entitles, if nothing took it back.
