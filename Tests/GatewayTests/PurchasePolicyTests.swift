@@ -113,6 +113,22 @@ struct PurchasePolicyTests {
             return sale
         },
         Situation("a subscription that has ended", ifInactive: .moved) { try await month($0, $1, $2, days: 40) },
+        Situation("a subscription whose renewal is due") { apple, owner, original in
+            let sale = try await month(apple, owner, original, days: 29)
+            let renewal = AppleRenewal(sale, signed: apple.now.rawValue * 1_000)
+            try await apple.notify(
+                AppleNotice("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", sale, renewal, at: apple.now))
+            apple.desk.clock.advance(days: 3)
+            return sale
+        },
+        Situation("a subscription that was never renewed", ifInactive: .moved) { apple, owner, original in
+            let sale = try await month(apple, owner, original, days: 29)
+            let renewal = AppleRenewal(sale, signed: apple.now.rawValue * 1_000) { $0.willRenew = false }
+            try await apple.notify(
+                AppleNotice("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", sale, renewal, at: apple.now))
+            apple.desk.clock.advance(days: 3)
+            return sale
+        },
         Situation("a renewal that nobody has heard of") { apple, owner, original in
             _ = try await month(apple, owner, original, days: 31)
             return apple.period(original, from: -1) { $0.isRenewal = true }

@@ -2,6 +2,10 @@
 ///
 /// Times are the store's, in milliseconds since 1970; the newest `signedAt` counts.
 public struct StoreRenewal: Sendable, Equatable, Codable {
+    /// Seconds after a period's end: Apple tries for 60 days to renew it; what ended longer ago is over until a notification
+    /// says otherwise.
+    package static let longestRetry: Int64 = 65 * 86_400
+
     public let environment: Environment
     public let originalTransactionID: String
     public let signedAt: Int64

@@ -79,9 +79,16 @@ extension Settlement {
             }
             switch entitlement.status {
             case .active, .inGracePeriod, .inBillingRetry, .scheduled, .suspended: return true
-            case .expired, .revoked, .upgraded: return false
+            case .expired: return awaitsRenewal(grant)
+            case .revoked, .upgraded: return false
             }
         }
+    }
+
+    /// Whether a subscription is due whose renewal is on, and its store has not said yet what became of it.
+    private func awaitsRenewal(_ grant: Grant) -> Bool {
+        guard let renewal = grant.renewal, renewal.willRenew == true else { return false }
+        return now < renewal.paidUntil.adding(seconds: StoreRenewal.longestRetry)
     }
 
     /// Locks all whose entitlements claims may change and their claimant, made when first seen, in an order that any two

@@ -15,9 +15,6 @@ extension Gateway {
     private static let patientRuns: Int64 = 5
     /// A store is asked so long after a period should have been renewed.
     private static let renewalSlack: Int64 = 600
-    /// Apple tries for 60 days to renew; what ended longer ago is over until a notification says otherwise.
-    private static let overAfter: Int64 = 65 * 86_400
-
     /// What cannot be asked about now is looked at again after a day.
     private static let unaskedPause: Int64 = 86_400
 
@@ -147,7 +144,7 @@ extension Gateway {
                 let renewal = snapshot.expires_at.adding(seconds: Self.renewalSlack)
                 if renewal > now { next = min(usual, renewal) }
                 let isOver = [.expired, .revoked, .inBillingRetry].contains(snapshot.status)
-                if isOver && now.rawValue - snapshot.expires_at.rawValue > Self.overAfter { next = nil }
+                if isOver && now.rawValue - snapshot.expires_at.rawValue > StoreRenewal.longestRetry { next = nil }
             }
             try tx.setNextCheck(next, of: record.id)
             return after.told != record.told || after.renewal != record.renewal
