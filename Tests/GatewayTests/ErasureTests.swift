@@ -178,6 +178,26 @@ struct ErasureTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `what is signed for an erased user later belongs to who brings it`(
+        _ engine: TestEngine, _ isToldFirst: Bool
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let token = try await apple.token(Self.name)
+            try await Self.erase(apple.desk, apple.gateway)
+            let sale = apple.sale { $0.token = token }
+            if isToldFirst {
+                try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, sale, at: apple.now))
+                #expect(try await apple.desk.count("orders") == 0)
+            }
+            #expect(try await apple.attach(sale, user: Self.name).active)
+            #expect(try await apple.desk.snapshot(Self.name).active)
+            #expect(try await apple.attach(sale, user: Self.name).active)
+            #expect(try await apple.refusal(sale, user: "bob") == .purchaseBelongsToAnotherUser)
+            #expect(try await apple.desk.count("orders") == 1)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `what was on its way settles, says erased, and no boundary is announced`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

@@ -14,9 +14,11 @@ extension Settlement {
     ) throws -> ID<User> {
         guard purchase.environment != .xcode else { return claimant }
         let subject = StoreSubject(purchase)
-        let bound = try tx.bindPurchase(subject, to: token ?? claimant, known: known, at: now)
+        // Nobody begins to own anything after the own erasure.
+        let isErased = if let token, token != claimant { try tx.isErased(token) } else { false }
+        let bound = try tx.bindPurchase(subject, to: isErased ? claimant : token ?? claimant, known: known, at: now)
         // What was an erased person's is nobody else's; only an admin moves it.
-        guard let token, token != bound, try !tx.isErased(bound), try !tx.isErased(token),
+        guard let token, token != bound, !isErased, try !tx.isErased(bound),
             try isNews(purchase, naming: token)
         else { return bound }
         try move(subject, from: bound, to: token)
