@@ -134,12 +134,41 @@ struct AttemptTests {
                 #expect(refunds.map(\.reason) == ["duplicate_payment"])
             case .hold:
                 #expect(refunds.isEmpty)
-                // Money that is held is given back by an admin, after what paid the order.
+                // Money that is held is given back by an admin, before what paid the order.
                 try await desk.refund(first.order)
+                #expect(try await desk.refunds(first.order).map(\.payment) == [try desk.payment(first)])
+                #expect(try await desk.order(first.order).status == .paid)
+                #expect(try await desk.snapshot() == before)
                 try await desk.refund(first.order)
                 #expect(try await Set(desk.refunds(first.order).map(\.payment)).count == 2)
+                #expect(try await desk.order(first.order).status == .refunded)
                 await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(first.order) }
             }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a refund of a second payment that bounced is made again, and the order stands`(
+        _ engine: TestEngine
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let first = try await desk.checkout(provider: "scripted")
+            let second = try await desk.retry(first.order, provider: "box-url")
+            try await desk.notify("payment.succeeded", second)
+            let before = try await desk.snapshot()
+            let payment = try desk.payment(first)
+            try await desk.state("late", .payment(.init(payment: payment, outcome: .succeeded(first.amount))))
+            let bounced = try #require(try await desk.refunds(first.order).first)
+            let report = RefundReport(
+                payment: payment, refund: bounced.id, outcome: .failed(reason: "account closed"), amount: bounced.amount
+            )
+            try await desk.state("bounced", .refund(report))
+            try await desk.refund(first.order)
+            let refunds = try await desk.refunds(first.order)
+            #expect(try refunds.map(\.payment) == [desk.payment(first), desk.payment(first)])
+            #expect(Set(refunds.map(\.state)) == [.failed, .succeeded])
+            #expect(try await desk.order(first.order).status == .paid)
+            #expect(try await desk.snapshot() == before)
         }
     }
 

@@ -110,6 +110,9 @@ struct RefundTests {
             let after = try await desk.snapshot()
             #expect(after.entitlements == before.entitlements)
             #expect(after.version == before.version + 2)
+            let again = try await desk.refund(contract.order).refund
+            #expect(again.id != refund.id && again.state == .succeeded)
+            try await desk.notify("refund.failed", contract, refund: again.id, eventID: "again")
             try await desk.notify("refund.succeeded", contract, refund: refund.id)
             #expect(try await desk.order(contract.order).status == .paid)
             // The amount was free again in between.

@@ -11,7 +11,7 @@ struct SandboxPayment: Codable, Sendable, Equatable {
     /// One refund by its id.
     struct Refund: Codable, Sendable, Equatable {
         let amount: Money
-        /// False for one that was asked about before it was made: it can never be made then.
+        /// False for one that was asked about before it was made, and can never be made then, and for one that bounced.
         let succeeded: Bool
     }
 

@@ -6,7 +6,7 @@ public import ProviderKit
 ///
 /// Everything that the played service remembers is in `context.book`, so it survives a restart. Its notifications are
 /// signed and travel over HTTP to the account's own notify URL, like a real provider's. What a notification states is
-/// translated and nothing else: it does not change the book.
+/// translated and does not change the book, except that a refund which bounces leaves its amount to be given back again.
 public struct SandboxProvider: PaymentPageServing {
     public static let manifest = ProviderManifest(
         kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], cancel: .definite,
@@ -71,7 +71,12 @@ public struct SandboxProvider: PaymentPageServing {
 
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         try signature.verify(notification, now: notification.receivedAt ?? context.time.now)
-        return try SandboxEvent(notification.body).received()
+        let received = try SandboxEvent(notification.body).received()
+        for case .refund(let report) in received.facts {
+            guard let refund = report.refund, case .failed = report.outcome else { continue }
+            try await upstream.bounce(refund, of: report.payment)
+        }
+        return received
     }
 
     /// One call to the played service, with the delay and the reply that the settings ask for.

@@ -91,6 +91,15 @@ struct SandboxUpstream: Sendable {
         return refund
     }
 
+    /// Takes a refund back that was made: the money stays with the merchant after all.
+    func bounce(_ refund: ID<Refund>, of payment: ID<Payment>) async throws(ProviderError) {
+        _ = try await change(payment) { known in
+            guard var bounced = known, let made = bounced.refunds[refund.rawValue], made.succeeded else { return nil }
+            bounced.refunds[refund.rawValue] = SandboxPayment.Refund(amount: made.amount, succeeded: false)
+            return bounced
+        }
+    }
+
     /// The present state of a refund.
     ///
     /// One that is not known can never be made after this answer, as with payments.

@@ -5,7 +5,7 @@ import Store
 extension Gateway {
     /// Gives money of an order back; the amount is bound by the database before the provider is called.
     ///
-    /// - Parameter amount: nil gives back all that is left.
+    /// - Parameter amount: nil gives back all that is left of one payment: first of what was paid twice.
     /// - Throws: `orderNotFound`, `invalidRequest`, `refundExceedsCaptured`, `providerRejected` (the money stays),
     ///   `providerUnavailable` (the refund is not lost: the same key, or a refresh, goes on with it).
     package func refundOrder(
@@ -23,7 +23,7 @@ extension Gateway {
             let tx = settlement.tx
             guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
             try tx.lockUser(unlocked.user)
-            guard let target = try tx.lockOrder(id).flatMap(settlement.refundable) else {
+            guard let target = try tx.lockOrder(id).flatMap({ try settlement.refundable($0, amount) }) else {
                 // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
                 if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
                 throw GatewayError.refundExceedsCaptured
@@ -148,10 +148,16 @@ extension Gateway {
 }
 
 extension Settlement {
-    /// The payment of an order that a refund takes from: the one that paid it, else one whose money was held.
-    func refundable(_ order: Order) throws -> ID<Payment>? {
+    /// The payment of an order that a refund takes from: one whose money is held beside what paid the order, where it has as
+    /// much; else the one that paid it.
+    ///
+    /// What was paid twice goes back first, so that the customer keeps what the other payment bought.
+    func refundable(_ order: Order, _ amount: Money?) throws -> ID<Payment>? {
         let records = try tx.payments(of: order.id).filter { $0.refundable > 0 }
-        return (records.first { $0.payment.id == order.paidBy } ?? records.first)?.payment.id
+        let (paying, held) = (
+            records.first { $0.payment.id == order.paidBy }, records.filter { $0.payment.id != order.paidBy }
+        )
+        return (held.first { $0.refundable >= amount?.value ?? 0 } ?? paying ?? held.first)?.payment.id
     }
 }
 
