@@ -48,6 +48,29 @@ struct ResumeTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [true, false])
+    func `what nobody should pay any more is opened no more`(_ engine: TestEngine, _ isClosed: Bool) async throws {
+        try await withDesk(on: engine) { desk in
+            desk.scripted.openings(.outcomeUnknown)
+            await #expect(throws: GatewayError.providerUnavailable) {
+                try await desk.checkout(provider: "scripted", context: try await desk.run("key"))
+            }
+            desk.scripted.openings(nil)
+            let order = try await desk.onlyOrder()
+            let opened = desk.scripted.opened.count
+            if isClosed {
+                _ = try await desk.gateway.cancelOrder(order.rawValue, user: Desk.user("alice"), context: .test)
+            } else {
+                try await desk.pass(seconds: 86_400)
+            }
+            try await desk.crash()
+            await #expect(throws: GatewayError.orderNotOpen) {
+                try await desk.checkout(provider: "scripted", context: try await desk.run("key"))
+            }
+            #expect(desk.scripted.opened.count == opened)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `a lost reply leaves an unknown payment that a refresh finds`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

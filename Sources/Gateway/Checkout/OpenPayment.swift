@@ -6,6 +6,9 @@ import Store
 
 extension Gateway {
     /// Goes on with a payment that an earlier run made: unless it was answered, it is opened again under the same key.
+    ///
+    /// - Throws: `orderNotOpen` where nobody should pay its order any more, `providerRejected`, and those of
+    ///   ``openPayment(_:accepts:cause:)``.
     func continuePayment(
         _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
@@ -16,7 +19,12 @@ extension Gateway {
         guard !record.payment.state.isFinal else {
             throw .providerRejected(reason: "the payment has \(record.payment.state)")
         }
-        guard let order = try await read({ db in try db.order(record.payment.order) }) else { throw .notFound }
+        let now = time.now
+        let (found, isOver) = try await read { db in
+            (try db.order(record.payment.order), try db.hasExpired(record.payment.order, at: now))
+        }
+        guard let order = found else { throw .notFound }
+        guard order.state == .open, !isOver else { throw .orderNotOpen }
         let address = record.payerAddress.flatMap { PayerAddress.open($0, of: payment, by: keyRing) }
         let intent = PaymentIntent(order: order, payment: record.payment, payerAddress: address)
         return try await openPayment(intent, accepts: accepts, cause: cause)

@@ -118,6 +118,7 @@ extension Gateway {
             if report == nil, try await hasMoved(payment) {
                 // A token is being charged by now: its processor is asked in the next round.
                 fence.asked.remove(payment.id)
+                continue
             }
             // What a provider can close for certain, and neither closed nor saw ended, may still be paid.
             if !(report?.isAnswer(from: manifest) ?? false) { fence.allAnswered = false }
