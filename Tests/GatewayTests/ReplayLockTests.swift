@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import ProviderKit
 import Store
@@ -28,20 +27,6 @@ struct ReplayLockTests {
         return (contract, try #require(items.first).id)
     }
 
-    /// Until so many connections wait for a lock that somebody holds in this database.
-    ///
-    /// Between two looks whoever is to come has its turn: a loop that kept the processor would starve whom it waits for.
-    private static func untilWaiting(_ count: Int64, at desk: Desk) async throws {
-        let sql = """
-            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted AND pid IN (
-                SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))
-            """
-        while try await desk.store.read({ db in try db.rows(sql).first?.int("n") ?? 0 }) < count {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     /// Holds the notification until both of them wait, the second one for the first.
     ///
     /// Nothing here runs a lost race again, so that a deadlock fails whom it hits. A database with one writer has none.
@@ -49,34 +34,21 @@ struct ReplayLockTests {
     func `whichever comes first, both end well`(_ isReplayFirst: Bool) async throws {
         try await withDesk(on: .postgres) { desk in
             let (contract, id) = try await Self.waiting(desk)
-            let (own, holder) = (try desk.database.openAnother(retries: 0), try desk.database.openAnother(retries: 0))
+            let own = try desk.database.openAnother(retries: 0)
             let node = desk.node(store: own)
             let job = try #require(try await node.claimJob(.processNotification, subject: id.rawValue))
-            let (isHeld, release) = (Gate(), DispatchSemaphore(value: 0))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                defer { release.signal() }
-                group.addTask {
-                    defer { isHeld.open() }
-                    // Its connection has a thread of its own, which may stand still; the server is not to end it meanwhile.
-                    try await holder.write { tx in
-                        try tx.run("SET LOCAL idle_in_transaction_session_timeout = 0")
-                        _ = try tx.rows("SELECT id FROM notifications WHERE id = ? FOR UPDATE", [id])
-                        isHeld.open()
-                        release.wait()
-                    }
-                }
-                await isHeld.pass()
+            try await desk.holding({ tx in
+                _ = try tx.rows("SELECT id FROM notifications WHERE id = ? FOR UPDATE", [id])
+            }) { group in
                 for (waiting, isReplay) in [isReplayFirst, !isReplayFirst].enumerated() {
                     group.addTask {
                         guard isReplay else { return await Self.expectEnd(of: job, at: node) }
                         _ = try await node.replayNotification(id.rawValue, context: .test)
                     }
-                    try await Self.untilWaiting(Int64(waiting + 1), at: desk)
+                    try await desk.untilWaiting(Int64(waiting + 1))
                 }
-                release.signal()
-                try await group.waitForAll()
             }
-            for store in [own, holder] { await store.engine.close() }
+            await own.engine.close()
             try await desk.pass(seconds: 60)
             try await desk.work()
             let items = try await desk.gateway.listNotifications(nil, cursor: nil, limit: 5).items

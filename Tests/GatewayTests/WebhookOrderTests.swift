@@ -103,6 +103,28 @@ struct WebhookOrderTests {
         }
     }
 
+    /// The dispatcher waits for a row of another endpoint, which a database with one writer never does.
+    @Test(.timeLimit(.minutes(5)))
+    func `who subscribed before an event gets it, also while the dispatcher waits`() async throws {
+        try await withDesk(on: .postgres) { desk in
+            let busy = try await desk.subscribe("https://busy.example/hook")
+            let own = try desk.database.openAnother(retries: 0)
+            let node = desk.node(store: own)
+            try await desk.append("ord_a")
+            try await desk.holding({ tx in _ = try tx.lockWebhook(busy.id) }) { group in
+                group.addTask { _ = try await node.dispatchEvents() }
+                try await desk.untilWaiting(1)
+                _ = try await desk.subscribe("https://new.example/hook")
+                try await desk.append("ord_b")
+            }
+            await own.engine.close()
+            try await desk.work()
+            func received(_ url: String) -> [String] { desk.endpoints.received(url).map { $0.member("subject") } }
+            #expect(received("https://busy.example/hook") == ["ord_a", "ord_b"])
+            #expect(received("https://new.example/hook") == ["ord_b"])
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `the global numbers have no gap while many write`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

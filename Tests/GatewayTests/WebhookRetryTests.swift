@@ -153,6 +153,84 @@ struct WebhookRetryTests {
         }
     }
 
+    /// Seconds without an attempt after everything had failed for good, and what another failure makes of the endpoint.
+    static let silences: [(seconds: Int64, status: String)] = [
+        (86_400, "failing"), (86_400 + 3_660, "enabled"), (40 * 86_400, "enabled"),
+    ]
+
+    @Test(arguments: TestEngine.allCases, silences)
+    func `a failure after a long silence begins five days of its own`(
+        _ engine: TestEngine, _ silence: (seconds: Int64, status: String)
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let hook = try await desk.subscribe()
+            desk.endpoints.answer(Desk.hook, status: 500)
+            func fail(after seconds: Int64) async throws {
+                try await desk.pass(seconds: seconds)
+                try await desk.append("ord_new")
+                try await desk.work()
+            }
+            try await desk.append("ord_old")
+            try await desk.work()
+            for delay in DeliverySchedule.delays {
+                try await desk.pass(seconds: delay)
+                try await desk.work()
+            }
+            #expect(try await desk.deliveries(hook).map(\.status) == ["failed"])
+            #expect(try await desk.status(hook) == "enabled")
+            // The schedule alone is over before the limit is reached.
+            try await desk.store.write { tx in
+                try tx.run("UPDATE webhooks SET failing_since = failing_since - ?", DeliverySchedule.failingLimit)
+            }
+            try await fail(after: silence.seconds)
+            #expect(try await desk.status(hook) == silence.status)
+            guard silence.status == "enabled" else { return }
+            for day in 1...5 {
+                try await fail(after: 86_400)
+                #expect(try await desk.status(hook) == (day < 5 ? "enabled" : "failing"), "day \(day)")
+            }
+        }
+    }
+
+    @Test(arguments: TestEngine.allCases, [200, 500])
+    func `an attempt that was under way does not end what its partner began anew`(
+        _ engine: TestEngine, _ status: Int
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let hook = try await desk.subscribe()
+            desk.endpoints.answer(Desk.hook, status: 500)
+            try await desk.append("ord_a")
+            try await desk.work()
+            // The last attempt of the schedule is due.
+            try await desk.store.write { tx in
+                try tx.run("UPDATE deliveries SET attempts = 9, next_at = 1")
+                try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
+            }
+            let gate = Gate()
+            desk.endpoints.answer(Desk.hook) { _ in
+                await gate.pass()
+                return .replied(status: status)
+            }
+            async let run: Void = desk.perform(.retryDeliveries)
+            defer { gate.open() }
+            await gate.arrivals()
+            let delivery = try #require(try await desk.deliveries(hook).first)
+            _ = try await desk.gateway.redeliver(
+                delivery.id.rawValue, by: try await desk.partnerKey(), context: .test)
+            gate.open()
+            try await run
+            let hasArrived = status == 200
+            let then = try #require(try await desk.deliveries(hook).first)
+            #expect(then.status == (hasArrived ? "succeeded" : "pending"))
+            #expect(then.attempts == (hasArrived ? 10 : 0))
+            desk.endpoints.answer(Desk.hook, status: 200)
+            try await desk.pass(seconds: 2)
+            try await desk.work()
+            let last = try #require(try await desk.deliveries(hook).first)
+            #expect(last.status == "succeeded" && last.attempts == (hasArrived ? 10 : 1))
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `a delivery is sent again when its partner asks`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

@@ -72,6 +72,40 @@ struct WebhookStopTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [200, 410, 500])
+    func `what the old address answers is not held against the new one`(
+        _ engine: TestEngine, _ status: Int
+    ) async throws {
+        try await withDesk(on: engine) { desk in
+            let (hook, moved) = (try await desk.subscribe(), "https://elsewhere.example/")
+            desk.endpoints.answer(Desk.hook, status: 500)
+            try await desk.append("ord_a")
+            try await desk.work()
+            // One failure more would switch it off.
+            let since = try await desk.databaseTime() - DeliverySchedule.failingLimit
+            try await desk.store.write { tx in try tx.run("UPDATE webhooks SET failing_since = ?", since) }
+            let gate = Gate()
+            desk.endpoints.answer(Desk.hook) { _ in
+                await gate.pass()
+                return .replied(status: status)
+            }
+            try await desk.append("ord_b")
+            try await desk.dispatch()
+            async let run: Void = desk.perform(.deliverWebhook)
+            defer { gate.open() }
+            await gate.arrivals()
+            try await desk.change(hook, WebhookChange(url: moved))
+            gate.open()
+            try await run
+            #expect(try await desk.status(hook) == "enabled")
+            #expect(try await desk.count("webhooks WHERE failing_since IS NULL") == 1)
+            try await desk.pass(seconds: 6)
+            try await desk.work()
+            #expect(try await desk.deliveries(hook).map(\.status) == ["succeeded", "succeeded"])
+            #expect(desk.endpoints.received(moved).count == (status == 200 ? 1 : 2))
+        }
+    }
+
     private static func lines(_ count: Int) -> DeliveryLines {
         var lines = DeliveryLines(width: 4)
         let ids = IDSource(

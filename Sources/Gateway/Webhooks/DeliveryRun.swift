@@ -21,6 +21,8 @@ struct DeliveryRun: Sendable {
     private static let pageSize: Int64 = 200
     /// After so many seconds another endpoint may have the place.
     private static let longest: Int64 = 30
+    /// Nothing that keeps failing waits longer for its next attempt, an hour for what delays a run included.
+    private static let longestGap = DeliverySchedule.longestPause + 3_600
 
     let gateway: Gateway
     let job: ClaimedJob
@@ -165,22 +167,24 @@ struct DeliveryRun: Sendable {
 
     /// Writes results, asks for their next attempts, and switches off an endpoint that is gone or has long been failing.
     ///
+    /// What an address answered that the endpoint has no more says nothing about the one that it has.
     /// - Returns: whether it was switched off.
     private func write(_ results: [DeliveryResult]) async throws(GatewayError) -> Bool {
-        let (webhook, retry) = (record.id, gateway.ids.make(Job.self))
+        let (webhook, url, retry) = (record.id, record.url, gateway.ids.make(Job.self))
         let soonest = results.compactMap(\.delay).min()
         // What was withheld says nothing about the endpoint.
         let attempted = results.filter { $0.fault != .forbidden }
         let stops = try await gateway.settle(gateway.cause(job)) { settlement in
             let (tx, now) = (settlement.tx, settlement.now)
             guard let record = try tx.lockWebhook(webhook), record.status == .enabled else { return true }
-            try tx.record(results, at: now)
+            let isMeant = record.url == url
             let isFailing =
-                try !attempted.isEmpty
+                try isMeant && !attempted.isEmpty
                 && tx.noteHealth(
                     of: webhook, succeeded: attempted.contains { $0.fault == nil },
-                    failingLimit: DeliverySchedule.failingLimit, at: now)
-            if results.contains(where: { $0.status == 410 }) {
+                    failingLimit: DeliverySchedule.failingLimit, longestGap: Self.longestGap, at: now)
+            try tx.record(results, at: now)
+            if isMeant && results.contains(where: { $0.status == 410 }) {
                 try settlement.disable(webhook, .gone)
                 return true
             }

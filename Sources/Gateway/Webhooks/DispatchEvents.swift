@@ -17,14 +17,7 @@ extension Gateway {
         while isMore {
             let now = time.now
             let dispatched = try await write { tx in
-                let (scopes, webhooks) = (try tx.liveScopesOfSubscribers(), try tx.enabledWebhooks())
-                let found = try tx.undispatchedEvents(limit: Self.dispatchLimit)
-                let liveScopes = try scopes.value()
-                let audiences = try webhooks.value().map { webhook in
-                    EventAudience(webhook, scopes: liveScopes[webhook.partner] ?? [])
-                }
-                let limit = max(1, min(Self.dispatchLimit, Self.deliveryLimit / Int64(max(1, audiences.count))))
-                let (events, isMore) = try Self.nextEvents(in: tx, among: found, limit: Int(limit))
+                let (events, audiences, isMore) = try Self.nextTurn(in: tx)
                 guard !events.isEmpty else { return (delivers: false, isMore: false) }
                 let first = try tx.number(events)
                 var deliveries: [NewDelivery] = []
@@ -51,22 +44,28 @@ extension Gateway {
         return .again(after: Self.dispatchInterval)
     }
 
-    /// The events whose turn it is.
+    /// The events whose turn it is, and who may see them.
     ///
     /// Where clocks disagree, all of a batch may follow events whose ids come after it, which a larger one has.
-    /// - Parameter first: the oldest, as many as are dispatched at most.
-    private static func nextEvents(
-        in tx: any Transaction, among first: Pending<[UndispatchedEvent]>, limit: Int
-    ) throws(StoreError) -> (events: [UndispatchedEvent], isMore: Bool) {
-        var size = Int(dispatchLimit)
-        var found = try first.value()
+    private static func nextTurn(
+        in tx: any Transaction
+    ) throws(StoreError) -> (events: [UndispatchedEvent], audiences: [EventAudience], isMore: Bool) {
+        var size = dispatchLimit
         while true {
-            let events = DispatchOrder.arranged(found).prefix(limit)
+            // In this order: whoever subscribed before one of these events is seen then, however long the endpoints' rows
+            // are waited for meanwhile.
+            let oldest = try tx.undispatchedEvents(limit: size)
+            let (webhooks, scopes) = (try tx.enabledWebhooks(), try tx.liveScopesOfSubscribers())
+            let (found, liveScopes) = (try oldest.value(), try scopes.value())
+            let audiences = try webhooks.value().map { webhook in
+                EventAudience(webhook, scopes: liveScopes[webhook.partner] ?? [])
+            }
+            let limit = max(1, min(dispatchLimit, deliveryLimit / Int64(max(1, audiences.count))))
+            let events = DispatchOrder.arranged(found).prefix(Int(limit))
             if !events.isEmpty || found.count < size {
-                return (Array(events), found.count >= size || found.count > events.count)
+                return (Array(events), audiences, found.count >= size || found.count > events.count)
             }
             size *= 2
-            found = try tx.undispatchedEvents(limit: Int64(size)).value()
         }
     }
 

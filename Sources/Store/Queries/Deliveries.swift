@@ -138,6 +138,8 @@ extension Database {
 
 extension Transaction {
     /// Records how attempts ended; a delivery that has ended meanwhile is left alone.
+    ///
+    /// So is one that its partner has begun anew since, unless the event has arrived: its schedule is another one.
     package func record(_ results: [DeliveryResult], at now: Timestamp) throws(StoreError) {
         let time = dialect.clock
         for chunk in Chunks.of(results.count) {
@@ -160,6 +162,7 @@ extension Transaction {
                     next_at = CASE WHEN v.state = 'pending' THEN \(time) + v.delay END,
                     done_at = CASE WHEN v.state = 'pending' THEN NULL ELSE \(time) END
                 FROM v WHERE deliveries.id = v.id AND deliveries.state = 'pending'
+                    AND (v.state = 'succeeded' OR deliveries.attempts >= v.attempts - 1)
                 """, bound)
         }
     }

@@ -90,8 +90,7 @@ extension Transaction {
 
     /// The endpoints that get events; until the commit none of them is changed or deleted.
     package func enabledWebhooks() throws(StoreError) -> Pending<[WebhookRecord]> {
-        try ask("SELECT * FROM webhooks WHERE status = 'enabled' ORDER BY id" + dialect.forShare)
-            .map { rows throws(StoreError) in try rows.map { row throws(StoreError) in try Self.webhook(row) } }
+        try ask("SELECT * FROM webhooks WHERE status = 'enabled' ORDER BY id" + dialect.forShare).each(Self.webhook)
     }
 
     package func insertWebhook(_ webhook: WebhookRecord) throws(StoreError) {
@@ -103,8 +102,13 @@ extension Transaction {
             webhook.scopes.joined(separator: " "), webhook.secret, webhook.createdAt)
     }
 
+    /// Another address begins without the failures of the one before.
     package func setWebhook(_ id: ID<Webhook>, url: String, types: [String]) throws(StoreError) {
-        try run("UPDATE webhooks SET url = ?, types = ? WHERE id = ?", url, try types.storedJSON(), id)
+        try run(
+            """
+            UPDATE webhooks SET failing_since = CASE WHEN url = ? THEN failing_since END, url = ?, types = ?
+            WHERE id = ?
+            """, url, url, try types.storedJSON(), id)
     }
 
     package func enableWebhook(_ id: ID<Webhook>) throws(StoreError) {
@@ -140,23 +144,52 @@ extension Transaction {
     /// Deletes the row of an endpoint that has no delivery left.
     package func dropWebhook(_ id: ID<Webhook>) throws(StoreError) { try run("DELETE FROM webhooks WHERE id = ?", id) }
 
-    /// Notes that attempts ended: a success ends a time of failures, a failure begins one.
+    /// Notes that attempts ended, before they are recorded: a success ends a time of failures, a failure begins one.
     ///
+    /// So does a failure before which nothing was attempted for longer than the gap: what was before says nothing of now.
     /// - Returns: whether the endpoint has only failed for longer than the limit.
     package func noteHealth(
-        of id: ID<Webhook>, succeeded: Bool, failingLimit: Int64, at now: Timestamp
+        of id: ID<Webhook>, succeeded: Bool, failingLimit: Int64, longestGap: Int64, at now: Timestamp
     ) throws(StoreError) -> Bool {
         guard !succeeded else {
             try run("UPDATE webhooks SET failing_since = NULL WHERE id = ? AND failing_since IS NOT NULL", id)
             return false
         }
-        let time = dialect.clock
+        if try hasFailed(id, for: longestGap, at: now), try !wasAttempted(id, within: longestGap, at: now) {
+            try run("UPDATE webhooks SET failing_since = NULL WHERE id = ?", id)
+        }
         let began = try run(
-            "UPDATE webhooks SET failing_since = \(time) WHERE id = ? AND failing_since IS NULL", now, id)
+            "UPDATE webhooks SET failing_since = \(dialect.clock) WHERE id = ? AND failing_since IS NULL", now, id)
         guard began == 0 else { return false }
+        return try hasFailed(id, for: failingLimit, at: now)
+    }
+
+    /// Whether an endpoint has only failed for so many seconds.
+    private func hasFailed(_ id: ID<Webhook>, for seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        try !rows(
+            "SELECT id FROM webhooks WHERE id = ? AND status = 'enabled' AND failing_since <= \(dialect.clock) - ?",
+            [id, now, seconds]
+        ).isEmpty
+    }
+
+    /// Whether an attempt that failed may have been made within so many seconds: its next one was not due before them.
+    private func wasAttempted(_ id: ID<Webhook>, within seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        let time = dialect.clock
+        // One after the other: the first has an index of its own, and nearly always finds something.
+        let isTriedAgain = try !rows(
+            """
+            SELECT id FROM deliveries
+            WHERE webhook = ? AND state = 'pending' AND first_done = 1 AND attempts > 0 AND next_at >= \(time) - ?
+            LIMIT 1
+            """, [id, now, seconds]
+        ).isEmpty
+        guard !isTriedAgain else { return true }
         return try !rows(
-            "SELECT id FROM webhooks WHERE id = ? AND status = 'enabled' AND failing_since <= \(time) - ?",
-            [id, now, failingLimit]
+            """
+            SELECT id FROM deliveries
+            WHERE webhook = ? AND state = 'failed' AND done_at >= \(time) - ? AND last_error NOT IN (?, ?)
+            LIMIT 1
+            """, [id, now, seconds, Delivery.Fault.disabled.rawValue, Delivery.Fault.forbidden.rawValue]
         ).isEmpty
     }
 }

@@ -1,0 +1,46 @@
+import Dispatch
+package import Store
+
+// Whoever waits for whom in this desk's PostgreSQL database.
+extension Desk {
+    /// Holds what is locked, in a transaction of its own, until the body has ended; what the body begins may wait for it.
+    package func holding(
+        _ lock: @escaping @Sendable (any Transaction) throws -> Void,
+        while body: (inout ThrowingTaskGroup<Void, any Error>) async throws -> Void
+    ) async throws {
+        let holder = try database.openAnother(retries: 0)
+        let (isHeld, release) = (Gate(), DispatchSemaphore(value: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { release.signal() }
+            group.addTask {
+                defer { isHeld.open() }
+                // Its connection has a thread of its own, which may stand still; the server is not to end it meanwhile.
+                try await holder.write { tx in
+                    try tx.run("SET LOCAL idle_in_transaction_session_timeout = 0")
+                    try lock(tx)
+                    isHeld.open()
+                    release.wait()
+                }
+            }
+            await isHeld.pass()
+            try await body(&group)
+            release.signal()
+            try await group.waitForAll()
+        }
+        await holder.engine.close()
+    }
+
+    /// Until so many connections wait for a lock that somebody holds.
+    ///
+    /// Between two looks whoever is to come has its turn: a loop that kept the processor would starve whom it waits for.
+    package func untilWaiting(_ count: Int64) async throws {
+        let sql = """
+            SELECT COUNT(DISTINCT pid) AS n FROM pg_locks WHERE NOT granted AND pid IN (
+                SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+            """
+        while try await store.read({ db in try db.rows(sql).first?.int("n") ?? 0 }) < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}
