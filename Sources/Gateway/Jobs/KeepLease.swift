@@ -1,4 +1,5 @@
 import Domain
+import ServiceLifecycle
 import Store
 
 extension Gateway {
@@ -32,8 +33,10 @@ extension Gateway {
         }
     }
 
-    /// - Throws: `leaseLost` in a run that was cancelled: what it does next would be done by its successor as well.
+    /// - Throws: `leaseLost` in a run that was cancelled, or whose process stops: what it does next would be done by its
+    ///   successor as well, or is done by it alone.
     func requireRunning() throws(GatewayError) {
-        if JobLease.current != nil && Task.isCancelled { throw .leaseLost }
+        guard JobLease.current != nil else { return }
+        if Task.isCancelled || Task.isShuttingDownGracefully { throw .leaseLost }
     }
 }

@@ -101,6 +101,7 @@ extension Gateway {
             for raw in page {
                 missed.listed += 1
                 do throws(GatewayError) {
+                    try requireRunning()
                     if try await takeMissed(raw, at: account) { missed.new += 1 }
                 } catch {
                     throw .gateway(error)
@@ -141,6 +142,7 @@ extension Gateway {
             }
             guard let end = page.last else { return counts }
             for record in page {
+                try requireRunning()
                 counts.checked += 1
                 do throws(CheckFailure) {
                     if try await refresh(record, by: account) { counts.changed += 1 }
