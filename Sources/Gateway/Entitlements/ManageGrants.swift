@@ -63,6 +63,8 @@ extension Gateway {
             guard let unlocked = try tx.grant(id) else { throw GatewayError.notFound }
             try tx.lockUser(unlocked.user)
             guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
+            // A transfer gave it to somebody whose lock is not held here.
+            guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
             // A gift goes; what was bought beside it stays.

@@ -24,6 +24,8 @@ extension Gateway {
         guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .notFound }
         let (job, now) = (ids.make(Job.self), time.now)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            // Its audit is one chain, whoever writes it.
+            try settlement.tx.lockAccount(account.id)
             try settlement.tx.releaseJob(
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
             try settlement.tx.enqueueJob(
