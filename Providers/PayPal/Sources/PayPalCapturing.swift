@@ -5,6 +5,20 @@ import ProviderKit
 extension PayPalProvider {
     private struct Nothing: Encodable {}
 
+    /// What asking for a capture came to.
+    private struct CaptureAnswer {
+        let outcome: PaymentOutcome
+        /// Neither this capture nor one before it took the money.
+        let isRefused: Bool
+    }
+
+    /// A cancelled payment whose money a capture may take yet.
+    private static let underWay = PaymentOutcome.pending(status: "capturing")
+    /// How long after its call a capture may take effect where its order does not show one.
+    private static let captureSeconds: Int64 = 3_600
+    /// The same where PayPal knows no such order any more.
+    private static let missingSeconds: Int64 = 86_400
+
     func order(_ id: String) async throws(PayPalFailure) -> PayPalObject.Order {
         guard let id = PayPalText.id(id) else { throw .foreign }
         let order: PayPalObject.Order = try await api.get("v2/checkout/orders/\(id)")
@@ -26,18 +40,26 @@ extension PayPalProvider {
 
     func asking(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         let record = try await record(payment)
-        let isClosed = record?.state == .closed
         guard let id = record?.order ?? payment.reference else {
             return PaymentReport(
-                payment: payment.payment, outcome: isClosed ? .cancelled : .pending(status: "not_found"))
+                payment: payment.payment,
+                outcome: record?.state == .closed ? .cancelled : .pending(status: "not_found"))
         }
-        return try await settling(payment.payment, id, isClosed: isClosed)
+        return try await settling(payment.payment, id, record)
     }
 
     /// What an order is worth now; one that the payer approved is captured.
     ///
-    /// - Parameter isClosed: the payment was cancelled, so it is not.
-    func settling(_ payment: ID<Payment>, _ id: String, isClosed: Bool) async throws(ProviderError) -> PaymentReport {
+    /// - Parameter record: the payment's; where it was cancelled the order is not captured.
+    func settling(
+        _ payment: ID<Payment>, _ id: String, _ record: PayPalRecord?
+    ) async throws(ProviderError) -> PaymentReport {
+        PaymentReport(payment: payment, outcome: try await standing(payment, id, record), reference: id)
+    }
+
+    private func standing(
+        _ payment: ID<Payment>, _ id: String, _ record: PayPalRecord?
+    ) async throws(ProviderError) -> PaymentOutcome {
         let order: PayPalObject.Order
         let outcome: PaymentOutcome
         do throws(PayPalFailure) {
@@ -49,26 +71,47 @@ extension PayPalProvider {
                 throw error.providerError(afterChange: false)
             }
             // PayPal drops orders that nobody approved.
-            return PaymentReport(
-                payment: payment, outcome: isClosed ? .cancelled : .pending(status: "not_found"), reference: id)
+            return try await isOver(payment, record, after: Self.missingSeconds)
+                ? .cancelled : .pending(status: "not_found")
         }
-        if case .succeeded = outcome { return PaymentReport(payment: payment, outcome: outcome, reference: id) }
-        if isClosed { return PaymentReport(payment: payment, outcome: .cancelled, reference: id) }
-        guard order.status == "APPROVED" else {
-            return PaymentReport(payment: payment, outcome: outcome, reference: id)
+        switch (record?.state, outcome) {
+        case (_, .succeeded): return outcome
+        case (.closed?, _): return .cancelled
+        case (.closing?, .accepted), (.closing?, .tryFailed):
+            return try await isOver(payment, record, after: Self.captureSeconds) ? .cancelled : Self.underWay
+        // A capture stands there, or the order's word is not known.
+        case (.closing?, _): return outcome
+        default:
+            guard order.status == "APPROVED" else { return outcome }
+            return try await capture(order, payment)
         }
-        return PaymentReport(payment: payment, outcome: try await capture(order, payment), reference: id)
+    }
+
+    /// Whether a cancelled payment has ended, where its order shows no capture.
+    ///
+    /// - Parameter seconds: for how long one may still be on its way.
+    private func isOver(
+        _ payment: ID<Payment>, _ record: PayPalRecord?, after seconds: Int64
+    ) async throws(ProviderError) -> Bool {
+        guard record?.state == .closing, let asked = record?.askedAt else { return record?.state == .closed }
+        let now = context.time.now
+        guard now > asked.adding(seconds: seconds) else { return false }
+        return try await ledger.close(payment, at: now, evenCapturing: true).state == .closed
     }
 
     private func capture(
         _ order: PayPalObject.Order, _ payment: ID<Payment>
     ) async throws(ProviderError) -> PaymentOutcome {
-        let record = try await ledger.beginCapture(payment, order.id)
-        guard record.state != .closed else { return .cancelled }
+        let record = try await ledger.beginCapture(payment, order.id, at: context.time.now)
+        switch record.state {
+        case .closed: return .cancelled
+        case .closing: return Self.underWay
+        case .open, .capturing: break
+        }
         guard record.order == order.id else { throw .invalidSignature }
-        let outcome: PaymentOutcome
+        let answer: CaptureAnswer
         do throws(ProviderError) {
-            outcome = try await asked(capture: order, payment)
+            answer = try await asked(capture: order, payment, refusals: record.refusals ?? 0)
         } catch {
             if case .rejected = error {
                 await ledger.endCapture(payment, isRefused: true)
@@ -77,32 +120,39 @@ extension PayPalProvider {
             }
             throw error
         }
-        switch outcome {
-        case .accepted, .tryFailed, .failed: await ledger.endCapture(payment, isRefused: true)
-        case .pending: await ledger.endCapture(payment, isRefused: false)
+        switch answer.outcome {
+        case .accepted, .pending, .tryFailed, .failed:
+            await ledger.endCapture(payment, isRefused: answer.isRefused)
         case .succeeded, .cancelled: break
         }
-        return outcome
+        return answer.outcome
     }
 
     /// Captures an approved order, or finds it captured.
+    ///
+    /// - Parameter refusals: how many captures of it were refused before.
     private func asked(
-        capture order: PayPalObject.Order, _ payment: ID<Payment>
-    ) async throws(ProviderError) -> PaymentOutcome {
+        capture order: PayPalObject.Order, _ payment: ID<Payment>, refusals: Int
+    ) async throws(ProviderError) -> CaptureAnswer {
         do throws(PayPalFailure) {
-            // After a declined card the payer approves again, which is another capture; of one approval there is one.
-            let approval =
-                order.update_time.map { "-" + String($0.filter { $0.isASCII && $0.isNumber }.prefix(20)) } ?? ""
+            // PayPal answers a key as it did before, so what follows a refusal is another capture; one whose answer was
+            // lost keeps its key, and is still one.
+            let turn = refusals == 0 ? "" : "-\(refusals)"
             let captured: PayPalObject.Order = try await api.post(
-                "v2/checkout/orders/\(order.id)/capture", Nothing(), key: "\(payment.rawValue)-capture\(approval)")
+                "v2/checkout/orders/\(order.id)/capture", Nothing(), key: "\(payment.rawValue)-capture\(turn)")
             guard captured.id == order.id else { throw .foreign }
             try check(captured, payment)
-            return try captured.outcome()
+            let outcome = try captured.outcome()
+            switch outcome {
+            case .accepted, .tryFailed, .failed: return CaptureAnswer(outcome: outcome, isRefused: true)
+            case .pending, .succeeded, .cancelled: return CaptureAnswer(outcome: outcome, isRefused: false)
+            }
         } catch {
             guard case .refused(let refusal) = error, refusal.status == 422 else {
                 throw error.providerError(afterChange: true)
             }
-            return try await meaning(refusal, order.id, payment)
+            let outcome = try await meaning(refusal, order.id, payment)
+            return CaptureAnswer(outcome: outcome, isRefused: refusal.refusesCapture)
         }
     }
 
@@ -117,7 +167,10 @@ extension PayPalProvider {
                 try check(order, payment)
                 return try order.outcome()
             } catch {
-                throw error.providerError(afterChange: true)
+                let failure = error.providerError(afterChange: true)
+                // It was captured, whatever is said of the order now.
+                if case .rejected = failure { throw .outcomeUnknown }
+                throw failure
             }
         case "ORDER_NOT_APPROVED", "PAYER_ACTION_REQUIRED": return .accepted
         case "INSTRUMENT_DECLINED", "TRANSACTION_REFUSED", "PAYER_CANNOT_PAY":
@@ -129,18 +182,10 @@ extension PayPalProvider {
 
     func cancelling(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         _ = try await record(payment)
-        let record = try await ledger.close(payment.payment)
+        let record = try await ledger.close(payment.payment, at: context.time.now)
         guard let id = record.order ?? payment.reference else {
             return PaymentReport(payment: payment.payment, outcome: .cancelled)
         }
-        let report = try await settling(payment.payment, id, isClosed: record.state == .closed)
-        guard record.state == .capturing else { return report }
-        switch report.outcome {
-        // No capture took effect, and none may any more.
-        case .accepted, .tryFailed:
-            _ = try await ledger.close(payment.payment, evenCapturing: true)
-            return PaymentReport(payment: payment.payment, outcome: .cancelled, reference: id)
-        case .pending, .succeeded, .failed, .cancelled: return report
-        }
+        return try await settling(payment.payment, id, record)
     }
 }

@@ -56,7 +56,7 @@ extension PayPalProvider {
             // this database has lost: nobody here could say what its money is for.
             guard let record = try await ledger.record(payment) else { return [] }
             guard record.order ?? order.id == order.id else { throw .invalidSignature }
-            return [.payment(try await settling(payment, order.id, isClosed: record.state == .closed))]
+            return [.payment(try await settling(payment, order.id, record))]
         } catch {
             throw error == .invalidSignature ? .foreign : .unanswered
         }
@@ -98,13 +98,24 @@ extension PayPalProvider {
         let reversal = try await refund(id)
         var facts: [ProviderFact] = []
         if let capture = reversal.capture {
-            let disputes: PayPalObject.Disputes = try await api.get(
-                "v1/customer/disputes?page_size=50&disputed_transaction_id=\(capture)")
-            for item in disputes.items ?? [] { facts += try await disputeFacts(item.dispute_id) }
+            for item in try await disputes(about: capture) { facts += try await disputeFacts(item.dispute_id) }
         }
         guard facts.isEmpty else { return facts }
         guard let payment = try await payment(named: reversal.custom_id, capture: reversal.capture) else { return [] }
         return [.refund(try report(reversal, payment, nil))]
+    }
+
+    /// The disputes about a capture; none where the app has no right to see them.
+    private func disputes(about capture: String) async throws(PayPalFailure) -> [PayPalObject.Disputes.Item] {
+        do throws(PayPalFailure) {
+            let found: PayPalObject.Disputes = try await api.get(
+                "v1/customer/disputes?page_size=50&disputed_transaction_id=\(capture)")
+            return found.items ?? []
+        } catch {
+            // Asking again would not help, and the money is gone: it counts as given back.
+            guard case .refused(let refusal) = error, refusal.status == 403 else { throw error }
+            return []
+        }
     }
 
     private func disputeFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {

@@ -17,6 +17,15 @@ enum PayPalFailure: Error, Sendable, Equatable {
 
 /// An error answer of PayPal's, without its message.
 struct PayPalRefusal: Error, Sendable, Equatable {
+    /// A call with the same key runs, or ran with other parameters: its result stands.
+    private static let running = [
+        "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED",
+    ]
+    /// Refusals of a capture that tell of another one, which took the money or may yet.
+    private static let capturedBefore = [
+        "ORDER_ALREADY_CAPTURED", "ORDER_COMPLETION_IN_PROGRESS", "DUPLICATE_INVOICE_ID",
+    ]
+
     let status: Int
     /// `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
     let name: String?
@@ -45,14 +54,18 @@ struct PayPalRefusal: Error, Sendable, Equatable {
     /// PayPal has no such object.
     var isMissing: Bool { status == 404 && name == "RESOURCE_NOT_FOUND" }
 
+    /// After a capture: neither it nor one before it took the money.
+    var refusesCapture: Bool {
+        status == 422 && name != nil && !(Self.running + Self.capturedBefore).contains(reason)
+    }
+
     var reason: String { issue ?? name ?? "refused" }
 
     fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
         // A key, a right, a limit: nothing began.
         if [401, 403, 429].contains(status) { return .unavailable }
-        // A call with the same key runs, or ran with other parameters: its result stands.
-        let running = ["PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED"]
-        guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil, !running.contains(reason)
+        guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil,
+            !Self.running.contains(reason)
         else { return unknown }
         return .rejected(reason: reason)
     }

@@ -11,6 +11,8 @@ struct PayPalRecord: Codable, Sendable, Equatable {
         case open
         /// A capture was, or is about to be, asked for, and may take money.
         case capturing
+        /// The payment was cancelled while a capture might take its money: no other one is asked for.
+        case closing
         /// It is never captured.
         case closed
     }
@@ -19,6 +21,10 @@ struct PayPalRecord: Codable, Sendable, Equatable {
     var state: State
     /// How many captures are being asked for.
     var captures: Int?
+    /// How many were refused for certain, so that the next one is another one to PayPal, too.
+    var refusals: Int?
+    /// When the last one was asked for.
+    var askedAt: Timestamp?
 }
 
 /// The records of an account, in its durable book.
@@ -36,11 +42,20 @@ struct PayPalLedger: Sendable {
 
     /// To be asked before every capture.
     ///
-    /// - Returns: what holds now; `closed` forbids it.
-    func beginCapture(_ payment: ID<Payment>, _ order: String) async throws(ProviderError) -> PayPalRecord {
+    /// - Returns: what holds now; `closing` and `closed` forbid it.
+    func beginCapture(
+        _ payment: ID<Payment>, _ order: String, at now: Timestamp
+    ) async throws(ProviderError) -> PayPalRecord {
         try await change(payment) { old in
-            guard old?.state != .closed, old?.order ?? order == order else { return nil }
-            return PayPalRecord(order: order, state: .capturing, captures: (old?.captures ?? 0) + 1)
+            var record = old ?? PayPalRecord(order: order, state: .open)
+            guard record.state == .open || record.state == .capturing, record.order ?? order == order else {
+                return nil
+            }
+            record.order = order
+            record.state = .capturing
+            record.captures = (record.captures ?? 0) + 1
+            record.askedAt = now
+            return record
         }
     }
 
@@ -51,22 +66,31 @@ struct PayPalLedger: Sendable {
     func endCapture(_ payment: ID<Payment>, isRefused: Bool) async {
         // Where this is not kept, a capture counts as being asked for, which is the careful side.
         _ = try? await change(payment) { old in
-            guard let old, old.state == .capturing else { return nil }
-            let others = max(0, (old.captures ?? 1) - 1)
-            return PayPalRecord(
-                order: old.order, state: isRefused && others == 0 ? .open : .capturing,
-                captures: others == 0 ? nil : others)
+            guard var record = old, record.state == .capturing || record.state == .closing else { return nil }
+            let others = max(0, (record.captures ?? 1) - 1)
+            record.captures = others == 0 ? nil : others
+            if isRefused {
+                record.refusals = (record.refusals ?? 0) + 1
+                if others == 0 { record.state = record.state == .closing ? .closed : .open }
+            }
+            return record
         }
     }
 
     /// Forbids captures.
     ///
     /// - Parameter evenCapturing: the order shows that none took effect.
-    /// - Returns: what holds now.
-    func close(_ payment: ID<Payment>, evenCapturing: Bool = false) async throws(ProviderError) -> PayPalRecord {
+    /// - Returns: what holds now; `closing` where one may take the money yet.
+    func close(
+        _ payment: ID<Payment>, at now: Timestamp, evenCapturing: Bool = false
+    ) async throws(ProviderError) -> PayPalRecord {
         try await change(payment) { old in
-            guard old?.state != .closed, evenCapturing || old?.state != .capturing else { return nil }
-            return PayPalRecord(order: old?.order, state: .closed)
+            guard var record = old else { return PayPalRecord(state: .closed) }
+            let mayTake = record.state == .capturing || record.state == .closing
+            record.state = mayTake && !evenCapturing ? .closing : .closed
+            // A record may have been stored when captures had no time yet.
+            if record.state == .closing { record.askedAt = record.askedAt ?? now }
+            return record == old ? nil : record
         }
     }
 

@@ -28,8 +28,8 @@ enum PayPalObject {
         }
 
         let id: String
-        let status: String
-        let update_time: String?
+        /// PayPal leaves it out where the only capture was declined.
+        let status: String?
         let purchase_units: [Unit]?
         let links: [Link]?
 
@@ -90,11 +90,12 @@ extension PayPalObject.Order {
     ///
     /// - Throws: `unsayable` for a success without an amount that can be said exactly.
     func outcome() throws(PayPalFailure) -> PaymentOutcome {
+        let isFinal = status == nil || status == "COMPLETED"
         for capture in captures {
-            let outcome = try capture.outcome(isFinal: status == "COMPLETED")
+            let outcome = try capture.outcome(isFinal: isFinal)
             if case .succeeded = outcome { return outcome }
         }
-        if let last = captures.last { return try last.outcome(isFinal: status == "COMPLETED") }
+        if let last = captures.last { return try last.outcome(isFinal: isFinal) }
         switch status {
         case "CREATED", "SAVED", "PAYER_ACTION_REQUIRED", "APPROVED": return .accepted
         case "VOIDED": return .cancelled

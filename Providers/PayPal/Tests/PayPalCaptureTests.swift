@@ -118,6 +118,30 @@ struct PayPalCaptureTests {
         #expect(bench.standIn.order(attempt.payment.rawValue)?.captures.count == 1)
     }
 
+    @Test(
+        arguments: [
+            ("DECLINED", .failed(reason: "capture_declined")), ("FAILED", .failed(reason: "capture_failed")),
+            ("PENDING", .pending(status: "PENDING")), ("COMPLETED", .succeeded(usd(3990))),
+            (nil, .pending(status: "unknown_status")),
+        ] as [(String?, PaymentOutcome)])
+    func `an order without a status is worth what its capture says`(
+        status: String?, outcome: PaymentOutcome
+    ) async throws {
+        let attempt = bench.attempt()
+        let opened = try await bench.provider().open(attempt)
+        let made = [status].compactMap { $0 }.map {
+            PayPalStandIn.Capture(
+                id: "CAP1", order: opened.reference ?? "", custom: attempt.payment.rawValue,
+                amount: ["currency_code": "USD", "value": "39.90"], status: $0)
+        }
+        bench.standIn.state.withLock { state in
+            state.orders[0].hasStatus = false
+            state.orders[0].captures = made
+        }
+        let report = try await bench.provider().query(bench.reference(attempt, opened.reference))
+        #expect(report.outcome == outcome && captures.isEmpty)
+    }
+
     @Test func `a completed order without any capture is not paid`() async throws {
         let attempt = bench.attempt()
         let opened = try await bench.provider().open(attempt)
@@ -166,9 +190,112 @@ struct PayPalCaptureTests {
         #expect(try await bench.provider().query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
         _ = bench.standIn.approve(attempt.payment.rawValue)
         #expect(try await bench.provider().query(reference).outcome == .succeeded(usd(3990)))
-        let keys = bench.transport.requests.map(PayPalStandInCall.init).filter { $0.path.last == "capture" }
-            .map { $0.header("paypal-request-id") }
-        #expect(keys.count == 2 && Set(keys).count == 2, "each approval has its own capture")
+        let key = "\(attempt.payment.rawValue)-capture"
+        #expect(captures == [key, "\(key)-1"], "each approval has its own capture")
+    }
+
+    @Test func `a capture whose answer was lost keeps its key`() async throws {
+        let provider = try bench.provider()
+        let reference = try await approved(provider)
+        let lost: [IncomingReply] = [IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED")]
+        for reply in lost {
+            bench.standIn.script("/capture", reply)
+            await #expect(throws: ProviderError.self) { try await provider.query(reference) }
+        }
+        #expect(try await provider.query(reference).outcome == .succeeded(usd(3990)))
+        #expect(captures == Array(repeating: "\(reference.payment.rawValue)-capture", count: 3))
+    }
+
+    @Test(arguments: [
+        "PAYER_ACCOUNT_RESTRICTED", "PAYER_ACCOUNT_LOCKED_OR_CLOSED", "TRANSACTION_LIMIT_EXCEEDED",
+        "COMPLIANCE_VIOLATION", "PAYEE_BLOCKED_TRANSACTION", "TRANSACTION_BLOCKED_BY_PAYEE",
+        "DOMESTIC_TRANSACTION_REQUIRED", "A_NEW_WORD",
+    ])
+    func `a cancel after a refused capture asks for no other`(issue: String) async throws {
+        let provider = try bench.provider()
+        let reference = try await approved(provider)
+        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        #expect(try await provider.query(reference).outcome == .pending(status: issue))
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+        #expect(try await provider.query(reference).outcome == .cancelled)
+        #expect(captures.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("ORDER_COMPLETION_IN_PROGRESS", .pending(status: "ORDER_COMPLETION_IN_PROGRESS")),
+            ("DUPLICATE_INVOICE_ID", .pending(status: "DUPLICATE_INVOICE_ID")),
+            ("DUPLICATE_REQUEST_ID", .pending(status: "DUPLICATE_REQUEST_ID")),
+            ("PREVIOUS_REQUEST_IN_PROGRESS", .pending(status: "PREVIOUS_REQUEST_IN_PROGRESS")),
+            ("PAYPAL_REQUEST_ID_PREVIOUSLY_USED", .pending(status: "PAYPAL_REQUEST_ID_PREVIOUSLY_USED")),
+            // The order does not show it yet.
+            ("ORDER_ALREADY_CAPTURED", .accepted),
+        ] as [(String, PaymentOutcome)])
+    func `a cancel beside a capture that may take the money waits for it, and asks for no other`(
+        issue: String, outcome: PaymentOutcome
+    ) async throws {
+        let provider = try bench.provider()
+        let reference = try await approved(provider)
+        bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", issue))
+        #expect(try await provider.query(reference).outcome == outcome)
+        let waiting = PaymentOutcome.pending(status: "capturing")
+        #expect(try await provider.cancel(reference).outcome == waiting)
+        #expect(try await provider.query(reference).outcome == waiting)
+        let order = try #require(bench.standIn.order(reference.payment.rawValue))
+        #expect(
+            try await provider.receive(bench.notification("CHECKOUT.ORDER.APPROVED", order.json)).facts == [
+                .payment(PaymentReport(payment: reference.payment, outcome: waiting, reference: order.id))
+            ])
+        bench.clock.advance(seconds: 3_600)
+        #expect(try await provider.cancel(reference).outcome == waiting)
+        bench.clock.advance(seconds: 1)
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+        #expect(try await provider.query(reference).outcome == .cancelled)
+        #expect(captures.count == 1)
+    }
+
+    @Test func `an order that PayPal dropped ends its cancelled payment a day after the last capture`() async throws {
+        let provider = try bench.provider()
+        let reference = try await approved(provider)
+        bench.standIn.script("/capture", IncomingReply(status: 500))
+        await #expect(throws: ProviderError.outcomeUnknown) { try await provider.query(reference) }
+        bench.standIn.state.withLock { $0.orders = [] }
+        #expect(try await provider.cancel(reference).outcome == .pending(status: "not_found"))
+        bench.clock.advance(seconds: 86_400)
+        #expect(try await provider.cancel(reference).outcome == .pending(status: "not_found"))
+        bench.clock.advance(seconds: 1)
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+    }
+
+    /// What an earlier version stored has neither.
+    @Test func `a capture without a time and a number counts from the cancel`() async throws {
+        let provider = try bench.provider()
+        let reference = try await approved(provider)
+        try await store(#""state":"capturing""#, of: reference)
+        #expect(try await provider.cancel(reference).outcome == .pending(status: "capturing"))
+        bench.clock.advance(seconds: 3_601)
+        #expect(try await provider.cancel(reference).outcome == .cancelled)
+        #expect(captures.isEmpty)
+    }
+
+    /// A payment that was opened, and that its payer approved.
+    private func approved(_ provider: PayPalProvider) async throws -> ProviderReference {
+        let attempt = bench.attempt()
+        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
+        _ = bench.standIn.approve(attempt.payment.rawValue)
+        return reference
+    }
+
+    /// Puts the fields of a record beside its order into the book.
+    private func store(_ fields: String, of payment: ProviderReference) async throws {
+        let record = Data(#"{"order":"\#(payment.reference ?? "")",\#(fields)}"#.utf8)
+        _ = try await bench.book.update("payment/\(payment.payment.rawValue)") { _ in record }
+    }
+
+    /// The keys of the captures that were asked for.
+    private var captures: [String] {
+        bench.transport.requests.map(PayPalStandInCall.init).filter { $0.path.last == "capture" }
+            .map { $0.header("paypal-request-id") ?? "" }
     }
 
     @Test func `a cancelled payment is never captured, and one that is paid says so`() async throws {
@@ -230,16 +357,15 @@ struct PayPalCaptureTests {
     /// The other one may take the money yet.
     @Test func `a declined capture beside another one leaves the payment to be asked about`() async throws {
         let provider = try bench.provider()
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt, try await provider.open(attempt).reference)
-        _ = bench.standIn.approve(attempt.payment.rawValue)
+        let reference = try await approved(provider)
         // A process that ended in the middle of its capture.
-        _ = try await bench.book.update("payment/\(attempt.payment.rawValue)") { _ in
-            Data(#"{"order":"\#(reference.reference ?? "")","state":"capturing","captures":1}"#.utf8)
-        }
+        try await store(#""state":"capturing","captures":1"#, of: reference)
         bench.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED"))
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
-        #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
+        #expect(try await provider.cancel(reference).outcome == .pending(status: "capturing"))
+        #expect(captures.count == 1)
+        _ = bench.standIn.state.withLock { state in PayPalStandIn.capture(state.orders[0].id, &state) }
+        #expect(try await provider.query(reference).outcome == .succeeded(usd(3990)))
     }
 
     @Test func `a refund that was made at PayPal is asked about by its reference`() async throws {

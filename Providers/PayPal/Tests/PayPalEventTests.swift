@@ -205,12 +205,28 @@ struct PayPalEventTests {
             ])
     }
 
-    @Test func `a reversal is told again until PayPal says whether there is a dispute`() async throws {
+    @Test(arguments: [500, 502, 503])
+    func `a reversal is told again until PayPal says whether there is a dispute`(status: Int) async throws {
+        let payment = bench.attempt().payment
+        try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
+        let made = reversal(of: "CAP1")
+        bench.standIn.script("/disputes", IncomingReply(status: status))
+        await #expect(throws: ProviderError.unavailable) { try await facts("PAYMENT.CAPTURE.REVERSED", made.json) }
+        #expect(try await facts("PAYMENT.CAPTURE.REVERSED", made.json).count == 1)
+    }
+
+    @Test func `a reversal is money given back where the app has no right to see disputes`() async throws {
         let payment = bench.attempt().payment
         try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)
         let made = reversal(of: "CAP1")
         bench.standIn.script("/disputes", .paypal(403, "NOT_AUTHORIZED", "PERMISSION_DENIED"))
-        await #expect(throws: ProviderError.unavailable) { try await facts("PAYMENT.CAPTURE.REVERSED", made.json) }
+        #expect(
+            try await facts("PAYMENT.CAPTURE.REVERSED", made.json) == [
+                .refund(
+                    RefundReport(
+                        payment: payment, refund: nil, outcome: .succeeded, amount: usd(3990), reference: "REV1"))
+            ])
+        #expect(bench.lines.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
     /// Whoever makes an order says who is paid, and may name our payment in it.

@@ -19,6 +19,8 @@ final class PayPalStandIn: Sendable {
         var rel = "payer-action"
         var status = "PAYER_ACTION_REQUIRED"
         var updates = 1
+        /// PayPal leaves the status out where the only capture was declined.
+        var hasStatus = true
         /// The payer's card is declined.
         var isDeclining = false
         var captures: [Capture] = []
@@ -102,7 +104,9 @@ final class PayPalStandIn: Sendable {
                 return stored.reply
             }
             let reply = Self.route(call, &state, now)
-            if reply.status < 300 { state.keys[name] = Stored(body: request.body, reply: reply, at: now) }
+            // A capture that was refused is refused again.
+            let isKept = reply.status < 300 || (reply.status == 422 && call.path.last == "capture")
+            if isKept { state.keys[name] = Stored(body: request.body, reply: reply, at: now) }
             return reply
         }
     }

@@ -131,11 +131,15 @@ extension PayPalStandIn.Order {
         if status != "COMPLETED" {
             links.append(["href": "https://www.paypal.com/checkoutnow?token=\(id)", "rel": rel, "method": "GET"])
         }
-        return [
-            "id": id, "intent": "CAPTURE", "status": status, "purchase_units": [unit], "links": links,
-            "create_time": "2025-01-14T13:06:40Z", "update_time": "2025-01-14T13:06:\(10 + updates)Z",
+        var fields: [String: Any] = [
+            "id": id, "intent": "CAPTURE", "purchase_units": [unit], "links": links,
+            "create_time": "2025-01-14T13:06:40Z",
             "payer": ["email_address": "payer@example.com", "payer_id": "QYR5Z8XDVJNXQ"],
         ]
+        if hasStatus { fields["status"] = status }
+        // An approval leaves no time.
+        if status != "APPROVED" { fields["update_time"] = "2025-01-14T13:06:\(10 + updates)Z" }
+        return fields
     }
 }
 
