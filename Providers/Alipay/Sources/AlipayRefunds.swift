@@ -92,9 +92,9 @@ extension AlipayAPI {
         }
         guard known.out_trade_no ?? payment.rawValue == payment.rawValue, known.out_request_no ?? number == number
         else { throw .foreign }
-        // An answer without these says that the question was understood, and that there is no such refund.
-        guard let text = known.refund_amount, !text.isEmpty, known.refund_status ?? "REFUND_SUCCESS" == "REFUND_SUCCESS"
-        else { return nil }
+        // An answer without these says that the question was understood, and that there is no such refund: one that was
+        // not received, or that failed, has no status.
+        guard let text = known.refund_amount, !text.isEmpty, known.refund_status == "REFUND_SUCCESS" else { return nil }
         guard let amount = AlipayText.money(text), amount.value > 0 else { throw .unsayable }
         return AlipayRefund(amount: amount)
     }

@@ -113,6 +113,25 @@ struct AlipayPaymentTests {
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
     }
 
+    /// Alipay says nothing of the status of a refund that it has not received, or that failed.
+    @Test(arguments: [nil, "", "REFUND_PROCESSING", "REFUND_FAIL", "refund_success"] as [String?])
+    func `a refund is made where Alipay says so, and not where it leaves that out`(status: String?) async throws {
+        let provider = try bench.provider()
+        let refund = bench.refund(try await bench.paid(provider), cny(990))
+        let (payment, number) = (refund.payment.payment.rawValue, refund.refund.rawValue)
+        bench.standIn.state.withLock { state in
+            state.trades[payment]?.refunds = [(number, 990)]
+            state.refundStatus = status
+        }
+        #expect(try await provider.query(refund: refund).outcome == .pending)
+        // Sent again, it moves no money, and is asked about.
+        #expect(try await provider.refund(refund).outcome == .pending)
+        bench.clock.advance(seconds: 86_401)
+        #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
+        bench.standIn.state.withLock { $0.refundStatus = "REFUND_SUCCESS" }
+        #expect(try await provider.query(refund: refund).outcome == .succeeded)
+    }
+
     @Test(arguments: [("CNY", 0, "amount_not_positive"), ("USD", 1, "refund_currency_differs")])
     func `a refund that cannot be is refused without a call`(code: String, value: Int64, reason: String) async throws {
         let payment = bench.reference(bench.attempt())

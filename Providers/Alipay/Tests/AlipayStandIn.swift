@@ -28,6 +28,8 @@ final class AlipayStandIn: Sendable {
         /// The methods of the calls.
         var calls: [String] = []
         var forms: [[String: String]] = []
+        /// What is said of a refund that is known; nil for nothing.
+        var refundStatus: String? = "REFUND_SUCCESS"
     }
 
     let state = Mutex(State())
@@ -215,9 +217,11 @@ extension AlipayStandIn {
         let made = trade.refunds.first { $0.number == content["out_request_no"] }
         // The question was good, and there is no such refund.
         guard let made else { return ["code": "10000"] }
-        return [
+        var node = [
             "code": "10000", "out_trade_no": number, "out_request_no": made.number, "refund_amount": yuan(made.fen),
-            "total_amount": trade.amount, "refund_status": "REFUND_SUCCESS",
+            "total_amount": trade.amount,
         ]
+        node["refund_status"] = state.refundStatus
+        return node
     }
 }
