@@ -113,16 +113,21 @@ package struct API: Sendable {
     /// The router of everything above; a path or method that is not there is `not_found`.
     package func router() -> Router<PeerContext> {
         let router = Router(context: PeerContext.self)
+        router.add(middleware: BodilessHead())
         router.add(middleware: CORSPolicy(origins: Set(settings.corsOrigins)))
         router.add(middleware: NotFound(pipeline: pipeline))
         for endpoint in endpoints {
             let names = endpoint.parameterNames
             let meter = EndpointMeter(endpoint)
-            router.on(RouterPath(endpoint.path), method: endpoint.method) { [pipeline, settings] request, context in
-                var parameters: [String: String] = [:]
-                for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
-                let from = ClientAddress(peer: context.peer, trustedProxies: settings.trustedProxies)
-                return await pipeline.respond(endpoint, request, parameters, from: from, meter: meter)
+            // Whoever may GET may ask for the head alone, under the same rules and limits.
+            let methods: [HTTPRequest.Method] = endpoint.method == .get ? [.get, .head] : [endpoint.method]
+            for method in methods {
+                router.on(RouterPath(endpoint.path), method: method) { [pipeline, settings] request, context in
+                    var parameters: [String: String] = [:]
+                    for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
+                    let from = ClientAddress(peer: context.peer, trustedProxies: settings.trustedProxies)
+                    return await pipeline.respond(endpoint, request, parameters, from: from, meter: meter)
+                }
             }
         }
         return router
@@ -136,6 +141,19 @@ extension Endpoint {
             guard let start = part.firstIndex(of: "{"), let end = part.firstIndex(of: "}") else { return nil }
             return String(part[part.index(after: start)..<end])
         }
+    }
+}
+
+/// Leaves the body out of every answer to a HEAD, refusals included (RFC 9110 section 9.3.2).
+///
+/// Clients take whatever follows the head for their next answer.
+private struct BodilessHead<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let response = try await next(request, context)
+        // What is streamed gets the length 0: without one the encoder writes the end of chunks, which is a body.
+        return request.method == .head ? response.createHeadResponse() : response
     }
 }
 

@@ -288,6 +288,47 @@ struct ProcessTests {
     }
 
     @Test
+    func `a HEAD leaves its connection in step, and is counted as a GET`() async throws {
+        let installation = try Installation()
+        try await installation.whileServing { _ in
+            for (path, status) in [
+                ("/healthz", 200), ("/openapi.json", 200), ("/v1/public/orders", 401), ("/nothing", 404),
+            ] {
+                let request = "\(path) HTTP/1.1\r\nHost: a\r\n"
+                let said = try await LoopbackHTTP.untilClosed(
+                    "HEAD \(request)\r\nGET \(request)Connection: close\r\n\r\n", port: installation.port)
+                let parts = said.components(separatedBy: "\r\n\r\n")
+                try #require(parts.count == 3, "\(path): \(said)")
+                for head in parts.prefix(2) {
+                    let lines = head.lowercased().components(separatedBy: "\r\n")
+                    #expect(lines[0].hasPrefix("http/1.1 \(status) "), "\(path): \(said)")
+                    #expect(lines.contains("content-length: \(parts[2].utf8.count)"), "\(path): \(said)")
+                }
+            }
+            let metrics = try #require(await LoopbackHTTP.send("GET", "/metrics", port: installation.port))
+            #expect(metrics.body.contains(#"route="/healthz""#) && !metrics.body.contains("HEAD"))
+        }
+    }
+
+    /// HTTP/1.0 knows no interim answer.
+    @Test(arguments: [("1.1", "100-Continue", true), ("1.1", "something", false), ("1.0", "100-continue", false)])
+    func `who waits for it is told to send the body`(_ version: String, _ expects: String, _ isTold: Bool) async throws
+    {
+        let installation = try Installation()
+        try await installation.whileServing { _ in
+            let said = try await LoopbackHTTP.untilClosed(
+                """
+                POST /v1/public/dev-token HTTP/\(version)\r\nHost: a\r\nContent-Type: application/json\r\n\
+                Expect: \(expects)\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}
+                """, port: installation.port)
+            let heads = said.components(separatedBy: "\r\n\r\n").filter { $0.hasPrefix("HTTP/1.1 ") }
+            #expect(heads.count == (isTold ? 2 : 1), "\(said)")
+            #expect((heads.first == "HTTP/1.1 100 Continue") == isTold, "\(said)")
+            #expect(heads.last?.hasPrefix("HTTP/1.1 4") == true, "\(said)")
+        }
+    }
+
+    @Test
     func `doctor tells what is there`() async throws {
         let installation = try Installation()
         let before = try await installation.run("doctor")

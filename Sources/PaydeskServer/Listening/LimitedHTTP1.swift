@@ -24,6 +24,7 @@ struct LimitedHTTP1: ServerChildChannel {
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             var handlers: [any ChannelHandler] = [SlowClientHandler(limits)]
             if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
+            handlers.append(ContinueHandler())
             try pipeline.addHandlers(handlers, position: .after(decoder))
             return value
         }
