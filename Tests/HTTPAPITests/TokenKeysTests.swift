@@ -100,6 +100,28 @@ struct TokenKeysTests {
         #expect(await Self.user(token, tokens) == .success("alice"))
     }
 
+    /// How far the clock moves after a fetch, and whether a key that is unknown then makes another one.
+    static let moves: [(seconds: Int64, isFetched: Bool)] = [
+        (0, false), (59, false), (60, true), (-1, true), (-3_600, true),
+    ]
+
+    @Test(arguments: moves)
+    func `the set is fetched again after a minute, and at once where the clock was set back`(
+        _ seconds: Int64, _ isFetched: Bool
+    ) async throws {
+        let (old, new, clock) = (try Issuer(), try Issuer(kid: "two"), DeskClock(1_736_860_000))
+        let known = Mutex(Self.set(old.entry))
+        let tokens = UserTokens(
+            UserTokenRules(keys: .remote { known.withLock { $0 } }), time: clock.time)
+        #expect(await Self.user(try await old.token(at: clock.now), tokens) == .success("alice"))
+        known.withLock { $0 = Self.set(old.entry, new.entry) }
+        clock.advance(seconds: seconds)
+        let found = await Self.user(try await new.token("bob", at: clock.now, kid: "two"), tokens)
+        let expected: Result<String, GatewayError> =
+            isFetched ? .success("bob") : .failure(.invalidCredential(.signature))
+        #expect(found == expected)
+    }
+
     @Test
     func `whoever comes during a fetch waits for it, and it is one fetch`() async throws {
         let (issuer, clock) = (try Issuer(), DeskClock(1_736_860_000))

@@ -129,8 +129,11 @@ actor TokenVerifier {
     private func refetch() async -> Bool {
         guard case .remote(let fetch) = rules.keys else { return false }
         if let fetching { return await fetching.value }
-        guard fetchedAt.map({ time.now >= $0.adding(seconds: Self.refetchInterval) }) ?? true else { return false }
-        fetchedAt = time.now
+        let now = time.now
+        // A clock that was set back would wait for as long as it was ahead.
+        let isRecent = fetchedAt.map { (0..<Self.refetchInterval).contains(now.rawValue - $0.rawValue) } ?? false
+        guard !isRecent else { return false }
+        fetchedAt = now
         let task = Task { take(await fetch()) }
         fetching = task
         defer { fetching = nil }
