@@ -232,4 +232,19 @@ struct PartnerTests {
             #expect(try await counter.get("/v1/public/orders/\(order)", counter.token("alice")).status == 200)
         }
     }
+
+    @Test(arguments: TestEngine.allCases)
+    func `a user whose name looks like an id of ours keeps it`(_ engine: TestEngine) async throws {
+        try await withCounter(on: engine) { counter in
+            let name = counter.desk.gateway.ids.make(User.self).rawValue
+            let key = try await counter.key("orders:read", partner: "acme").key
+            let order = try await counter.checkout(counter.token(name)).text("order_id")
+            for (area, bearer) in [("partner", key), ("admin", counter.adminKey)] {
+                let listed = try await counter.get("/v1/\(area)/orders", bearer).data["items"]
+                #expect(listed[0].text("id") == order && listed[0].text("user_id") == name, "\(area)")
+                let shown = try await counter.get("/v1/\(area)/orders/\(order)", bearer).data
+                #expect(shown.text("user_id") == name, "\(area)")
+            }
+        }
+    }
 }

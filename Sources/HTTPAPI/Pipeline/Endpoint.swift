@@ -70,6 +70,8 @@ struct Endpoint: Sendable {
 enum Answer: Sendable {
     /// The `data` of the envelope, as JSON bytes.
     case data(Data)
+    /// `data` that names users as the app does, none of which is taken for an internal id; the answer to a GET only.
+    case named(Data)
     /// `data` with an ETag over its bytes.
     case tagged(Data)
     /// Something without the envelope.
@@ -79,6 +81,9 @@ enum Answer: Sendable {
 
     /// Encodes the `data` of the envelope: keys sorted, so that equal values have equal bytes.
     static func json(_ value: some Encodable) throws(GatewayError) -> Answer { .data(try encode(value)) }
+
+    /// ``json(_:)`` of what names users as the app does.
+    static func namedJSON(_ value: some Encodable) throws(GatewayError) -> Answer { .named(try encode(value)) }
 
     static func encode(_ value: some Encodable) throws(GatewayError) -> Data {
         let encoder = JSONEncoder()

@@ -151,6 +151,8 @@ struct Pipeline: Sendable {
         switch answer {
         case .data(let data):
             return Envelope.success(try await gateway.fillNames(data), requestID: requestID)
+        case .named(let data):
+            return Envelope.success(data, requestID: requestID)
         case .tagged(let data):
             let tag = ETag.of(data)
             var headers = HTTPFields()

@@ -17,11 +17,11 @@ struct AdminOrderRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listOrders(call.orderQuery, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try .namedJSON(Listing(items: page.items, next: page.nextCursor))
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readOrder(call.parameter("id")))
+        try .namedJSON(try await gateway.readOrder(call.parameter("id")))
     }
 
     private func refund(_ call: Call) async throws(GatewayError) -> Answer {

@@ -48,11 +48,11 @@ struct PartnerRoutes {
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listOrders(
             call.orderQuery, visibleTo: call.callingKey.partner, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try .namedJSON(Listing(items: page.items, next: page.nextCursor))
     }
 
     private func order(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readOrder(call.parameter("id"), visibleTo: call.callingKey.partner))
+        try .namedJSON(try await gateway.readOrder(call.parameter("id"), visibleTo: call.callingKey.partner))
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
