@@ -39,6 +39,8 @@ struct OpenAPITests {
             let document = try reply.json
             #expect(document.text("openapi") == "3.1.1")
             #expect(document["info"].text("version") == "0.0.0-test")
+            let key = document["components"]["parameters"]["IdempotencyKey"]
+            #expect(key.text("description").contains("30 days unless the operator says otherwise"))
             #expect(document == (try DocumentedAnswers.of(counter.api)).document)
             let answers = DocumentedAnswers(document: document)
             let references = Self.references(in: document)

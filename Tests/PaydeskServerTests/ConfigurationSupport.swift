@@ -158,6 +158,7 @@ enum TestKinds {
                         .init("key_id", .text, summary: "Key."), .init("issuer_id", .text, summary: "Issuer."),
                         .init("private_key", .text, summary: "PEM."), .init("production_url", .url, summary: "URL."),
                         .init("sandbox_url", .url, summary: "URL."),
+                        .init("pre_release", .boolean, summary: "Flag."),
                         .init("verify_receipt_url", .text, summary: "URL."),
                     ])), default: .object([:]), summary: "API."),
             .init("sync_interval_hours", .integer(1...168), default: .integer(12), summary: "Interval."),

@@ -97,7 +97,8 @@ struct Components {
 
     private static let idempotencyKey = JSONValue.object([
         "name": .string("Idempotency-Key"), "in": .string("header"),
-        "description": .string("1 to 255 visible ASCII characters; remembered for 30 days."),
+        "description": .string(
+            "1 to 255 visible ASCII characters; remembered for 30 days unless the operator says otherwise."),
         "schema": .object([
             "type": .string("string"), "minLength": .integer(1), "maxLength": .integer(255),
         ]),

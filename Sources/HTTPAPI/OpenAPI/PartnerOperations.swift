@@ -88,7 +88,16 @@ extension Shape {
         "type": .words(EventType.self),
         "seq": .integer.noted("Ascends over all events."), "sequence": .integer.noted("Counts per subject."),
         "subject": .string.noted("The id of the order, subscription, original transaction or user that it is about."),
-        "data": .any.noted("The full snapshot after what happened."),
+        "data": .any.noted(
+            """
+            The full snapshot after what happened. Of `order.…`, `refund.…` and `dispute.…` a `PartnerOrder` without \
+            its refunds' reasons; of `entitlements.changed` the `Entitlements`; of `subscription.changed` a \
+            `Subscription` and its `user_id`; of `purchase.attached` `user_id`, `transaction_id`, \
+            `original_transaction_id`, `product_id`, `environment`, `sku` and `order_id`; of `purchase.unmapped` the \
+            same without the last two; of `purchase.transferred` `original_transaction_id`, `environment`, \
+            `from_user_id` (null where nobody had it) and `user_id`; of `balance.overdrawn` `user_id`, `unit` and \
+            `balance`.
+            """),
     ]
 
     /// What a name stands for.

@@ -10,8 +10,10 @@ extension OperationGroup {
             Operation(
                 "createWebhook", .post, "/v1/partner/webhooks", "Makes an endpoint",
                 note: """
-                    It belongs to the partner; a type goes out as long as some good key of the partner may read it. A \
-                    partner has at most 50.
+                    It shows only the types that the key's other scopes let it read: `orders:read` those of orders, \
+                    refunds and disputes, `entitlements:read` the rest; to ask for another is `forbidden`. It belongs \
+                    to the partner; a type goes out as long as some good key of the partner may read it. A partner has \
+                    at most 50.
                     """,
                 body: .json(.object(["url": .endpoint], optional: ["types": .eventTypes.orNull])),
                 answers: .data(.webhookWithSecret)),
