@@ -276,6 +276,20 @@ struct JobReconcileTests {
         }
     }
 
+    /// Both entries are of one chain. A database with one writer needs no lock for that.
+    @Test(.timeLimit(.minutes(5)))
+    func `a sync waits for who else writes of its account`() async throws {
+        try await withDesk(on: .postgres) { desk in
+            let account = try AccountID.test("scripted")
+            try await desk.holding({ tx in try tx.lockAccount(account) }) { group in
+                group.addTask { _ = try await desk.gateway.syncAccount("scripted", context: .test) }
+                try await desk.untilWaiting(1)
+                #expect(try await desk.count("audit WHERE action = 'account.synced'") == 0)
+            }
+            #expect(try await desk.count("audit WHERE action = 'account.synced'") == 1)
+        }
+    }
+
     /// What is in flight for long will mostly never end, and what was made just now is what somebody waits for.
     @Test(arguments: TestEngine.allCases, ["payments", "refunds"])
     func `a sync asks about everything, the newest first`(_ engine: TestEngine, _ what: String) async throws {

@@ -117,6 +117,26 @@ struct WebhookWorkerTests {
         }
     }
 
+    /// A run holds its job, and then waits for the endpoint's row.
+    @Test
+    func `an endpoint is deleted without waiting for a run that holds its job`() async throws {
+        try await withDesk(on: .postgres) { desk in
+            let hook = try await desk.subscribe()
+            desk.endpoints.answer(Desk.hook, status: 500)
+            try await desk.append("ord_a")
+            try await desk.work()
+            let (node, key) = (try desk.database.openAnother(retries: 0), try await desk.partnerKey())
+            try await desk.holding({ tx in
+                let held = try tx.rows("SELECT id FROM jobs WHERE subject = ? FOR KEY SHARE", [hook.id])
+                #expect(held.count == 1)
+            }) { _ in
+                try await desk.node(store: node).deleteWebhook(hook.id.rawValue, by: key, context: .test)
+            }
+            await node.engine.close()
+            #expect(try await desk.count("webhooks") == 0)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `people are named by the app's ids, and the erased by none`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in

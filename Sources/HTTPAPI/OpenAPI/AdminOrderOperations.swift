@@ -59,7 +59,8 @@ extension Shape {
     fileprivate static let moneyBack = object(
         [:],
         optional: [
-            "amount": .money.orNull.noted("All that is left where it is left out."),
+            "amount": .money.orNull.noted(
+                "All that is left of one payment where it is left out; what was paid twice goes back first."),
             "reason": .string.orNull.noted("At most 500 characters."),
         ])
 
