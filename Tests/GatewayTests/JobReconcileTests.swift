@@ -276,7 +276,9 @@ struct JobReconcileTests {
         }
     }
 
-    /// Both entries are of one chain. A database with one writer needs no lock for that.
+    /// Both entries are of one chain.
+    ///
+    /// A database with one writer needs no lock for that.
     @Test(.timeLimit(.minutes(5)))
     func `a sync waits for who else writes of its account`() async throws {
         try await withDesk(on: .postgres) { desk in

@@ -45,6 +45,8 @@ struct DocumentedAnswers: Sendable {
         if json != .null {
             guard let answer = try? reply.json else { return ["the answer is not JSON"] }
             faults += self.faults(answer, json, isStrict: true, at: "answer")
+            let ids = response["x-error-ids"].elements
+            if !ids.isEmpty, !ids.contains(answer["error"]) { faults.append("\(answer["error"]) is not among \(ids)") }
         }
         let asked = operation["requestBody"]["content"]["application/json"]["schema"]
         // `verifyReceipt` answers 200 to everything, with a status of its own.
@@ -79,7 +81,7 @@ struct DocumentedAnswers: Sendable {
     // MARK: JSON Schema, as much of it as the document uses
 
     /// - Parameter isStrict: whether members that the schema does not name are faults.
-    private func faults(_ value: JSONValue, _ schema: JSONValue, isStrict: Bool, at place: String) -> [String] {
+    func faults(_ value: JSONValue, _ schema: JSONValue, isStrict: Bool, at place: String) -> [String] {
         let schema = resolved(schema)
         for (word, least, most) in [("oneOf", 1, 1), ("anyOf", 1, Int.max)] where schema[word] != .null {
             let faults = schema[word].elements.map { self.faults(value, $0, isStrict: isStrict, at: place) }
@@ -95,6 +97,13 @@ struct DocumentedAnswers: Sendable {
             return ["\(place) is \(value), not one of its words"]
         }
         switch value {
+        case .string(let text):
+            let length = Int64(text.unicodeScalars.count)
+            if schema["minLength"] != .null && length < schema.int("minLength") { return ["\(place) is too short"] }
+            if schema["maxLength"] != .null && length > schema.int("maxLength") { return ["\(place) is too long"] }
+            let pattern = schema.text("pattern")
+            guard !pattern.isEmpty, let regex = try? Regex(pattern) else { return [] }
+            return text.wholeMatch(of: regex) == nil ? ["\(place) does not match \(pattern)"] : []
         case .integer(let number):
             if schema["minimum"] != .null && number < schema.int("minimum") { return ["\(place) is too small"] }
             if schema["maximum"] != .null && number > schema.int("maximum") { return ["\(place) is too large"] }

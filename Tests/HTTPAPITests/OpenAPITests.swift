@@ -64,6 +64,46 @@ struct OpenAPITests {
         }
     }
 
+    /// Generated clients make a type for each schema without a name, and documents show examples.
+    @Test
+    func `every body and answer has a name and an example that fits`() async throws {
+        try await withCounter { counter in
+            let answers = try DocumentedAnswers.of(counter.api)
+            let document = answers.document
+            #expect(Set(["Error", "Money", "PaymentContract"]).isSubset(of: document["components"]["schemas"].names))
+            for (name, schema) in document["components"]["schemas"].members {
+                let named = schema["oneOf"].elements.filter { $0["$ref"] != .null }
+                #expect(named.count < 2 || schema["discriminator"] != .null, "\(name)")
+            }
+            for (path, operations) in document["paths"].members {
+                for (method, operation) in operations.members {
+                    var contents = [("body", operation["requestBody"]["content"])]
+                    for (status, response) in operation["responses"].members {
+                        contents.append((status, answers.resolved(response)["content"]))
+                    }
+                    var hasExample = operation["parameters"].elements.contains { $0["example"] != .null }
+                    for (place, content) in contents {
+                        for (type, media) in content.members {
+                            let examples =
+                                [media["example"]].filter { $0 != .null }
+                                + media["examples"].members.values.map { $0["value"] }
+                            hasExample = hasExample || !examples.isEmpty
+                            guard type == "application/json" else { continue }
+                            if path.hasPrefix("/v1/") && place != "body" {
+                                #expect(media["schema"]["properties"] == .null, "\(method) \(path) \(place)")
+                            }
+                            for example in examples {
+                                let faults = answers.faults(example, media["schema"], isStrict: true, at: place)
+                                #expect(faults.isEmpty, "\(method) \(path) \(place): \(faults)")
+                            }
+                        }
+                    }
+                    #expect(hasExample, "\(method) \(path)")
+                }
+            }
+        }
+    }
+
     @Test
     func `who may call, and what is refused, comes with the endpoint`() async throws {
         try await withCounter { counter in

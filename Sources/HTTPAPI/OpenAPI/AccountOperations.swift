@@ -84,7 +84,8 @@ extension Shape {
                 "routing": changedRouting.orNull.noted(
                     "A member that is left out stays; null goes back to its default (RFC 7396)."),
                 "reset": .boolean.orNull,
-            ]))
+            ])
+    ).shown(#"{"enabled":false}"#)
 
     private static let changedRouting = object(
         [:],
@@ -96,21 +97,18 @@ extension Shape {
             "skus": .list(.string).orNull.noted("At most 1,000."),
         ])
 
-    fileprivate static let accountSync = oneOf([
-        named(
-            "AccountSyncDone",
-            .object(
-                [
-                    "checked": .integer.noted("How many were asked about."),
-                    "changed": .integer.noted("How many of them moved."),
-                ],
-                optional: [
-                    "refused": .list(.string).noted(
-                        "The apps whose notifications the store refuses, each with its reason; absent where there is none."
-                    )
-                ])),
-        named("AccountSyncRunning", .object(["job_id": .id("job")])),
-    ])
+    fileprivate static let accountSync = named(
+        "AccountSync",
+        .object(
+            [:],
+            optional: [
+                "checked": .integer.noted("How many were asked about; with `changed`, once it is done."),
+                "changed": .integer.noted("How many of them moved."),
+                "refused": .list(.string).noted(
+                    "The apps whose notifications the store refuses, each with its reason; absent where there is none."),
+                "job_id": .id("job").noted("Alone, where it is not done within ten seconds: this job goes on with it."),
+            ])
+    ).shown(#"{"checked":12,"changed":1}"#)
 
     private static let currenciesTaken = list(.currency).noted("Empty means all.")
 }

@@ -56,12 +56,15 @@ extension Operation.Query {
 }
 
 extension Shape {
-    fileprivate static let moneyBack = object(
+    fileprivate static let moneyBack = named("NewRefund", moneyBackMembers).shown(
+        #"{"amount":{"value":990,"currency":"CNY"},"reason":"delivered late"}"#)
+
+    private static let moneyBackMembers = object(
         [:],
         optional: [
             "amount": .money.orNull.noted(
                 "All that is left of one payment where it is left out; what was paid twice goes back first."),
-            "reason": .string.orNull.noted("At most 500 characters."),
+            "reason": .string(0...500).orNull.noted("In Unicode scalars."),
         ])
 
     fileprivate static let refundForAdmins = named(

@@ -18,7 +18,7 @@ extension OperationGroup {
             Operation(
                 "createGrant", .post, "/v1/admin/users/{user_id}/grants", "Gives a user a SKU without an order",
                 note: "For a number of days it stacks like a bought pass; until a time it does not.",
-                parameters: ["user_id": userID], body: .json(.givenByHand), answers: .data(.entitlement),
+                parameters: ["user_id": userID], body: .json(.newGrant), answers: .data(.entitlement),
                 refuses: [.skuNotFound]),
             Operation(
                 "revokeGrant", .delete, "/v1/admin/grants/{id}", "Takes a grant back for good",
@@ -48,8 +48,11 @@ extension Operation.Query {
 }
 
 extension Shape {
-    fileprivate static let givenByHand = object(
-        ["sku": .string, "reason": .string.noted("1 to 500 characters.")],
+    static let newGrant = named("NewGrant", newGrantMembers).shown(
+        #"{"sku":"vip_month","duration_days":7,"reason":"goodwill"}"#)
+
+    private static let newGrantMembers = object(
+        ["sku": .string, "reason": .string(1...500).noted("In Unicode scalars.")],
         optional: [
             "duration_days": .integer(1...3_660).orNull.noted("The SKU's own length where there is no end either."),
             "expires_at": .time.orNull.noted("Ahead; not together with `duration_days`."),

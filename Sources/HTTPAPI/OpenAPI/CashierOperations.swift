@@ -84,7 +84,9 @@ extension Shape {
                 "metadata": .map(.string).orNull.noted("At most 50 keys of 64 and values of 1,000 characters."),
             ]))
 
-    fileprivate static let retry = object(
+    fileprivate static let retry = named("AnotherAttempt", retryMembers)
+
+    private static let retryMembers = object(
         ["platform": .words(Platform.self)],
         optional: [
             "currency": .currency.orNull.noted("The order's own."), "provider": .string.orNull,
@@ -94,28 +96,29 @@ extension Shape {
     /// A tagged union on `type`.
     static let contract = named(
         "PaymentContract",
-        .oneOf([
-            common(
-                "AppleIAPContract", .appleIAP,
-                [
-                    "product_ids": .list(.string),
-                    "app_account_token": .string.noted("A UUID for StoreKit's purchase."),
-                    "hint": .string,
-                ]),
-            common(
-                "StripeContract", .stripe,
-                [
-                    "stripe": .object(["publishable_key": .string, "client_secret": .string])
-                ]),
-            common("URLContract", .url, ["checkout_url": .address]),
-            common(
-                "QRContract", .qr,
-                [
-                    "checkout_url": .string.noted("The text to encode."), "qr_image_url": .address,
-                ]),
-            common("ApplePayContract", .applePay, ["apple_pay": .applePayRequest]),
-            common("FreeContract", .none, [:]),
-        ]))
+        .oneOf(
+            [
+                common(
+                    "AppleIAPContract", .appleIAP,
+                    [
+                        "product_ids": .list(.string),
+                        "app_account_token": .string.noted("A UUID for StoreKit's purchase."),
+                        "hint": .string,
+                    ]),
+                common(
+                    "StripeContract", .stripe,
+                    [
+                        "stripe": .object(["publishable_key": .string, "client_secret": .string])
+                    ]),
+                common("URLContract", .url, ["checkout_url": .address]),
+                common(
+                    "QRContract", .qr,
+                    [
+                        "checkout_url": .string.noted("The text to encode."), "qr_image_url": .address,
+                    ]),
+                common("ApplePayContract", .applePay, ["apple_pay": .applePayRequest]),
+                common("FreeContract", .none, [:]),
+            ], by: "type"))
 
     private static func common(
         _ name: String, _ type: ContractType, _ members: KeyValuePairs<String, Shape>

@@ -44,13 +44,19 @@ extension Shape {
         "NewSKU",
         partsOfSKU.adding(
             [
-                "id": .string(1...64).noted("`[a-z0-9][a-z0-9_.-]{0,63}`; it never changes."), "name": nameOfSKU,
+                "id": .string(1...64, pattern: "[a-z0-9][a-z0-9_.-]{0,63}").noted("It never changes."),
+                "name": nameOfSKU,
                 "kind": .words(SKU.Kind.self),
             ],
             optional: [
                 "units": .map(unitsOfSKU).orNull.noted("What a consumable credits; at most 20 names like ids."),
                 "localizations": .map(namedWordsOfSKU).orNull.noted("By language tag, `zh-Hans`; at most 50."),
-            ]))
+            ])
+    ).shown(
+        """
+        {"id":"vip_month","name":"VIP monthly","kind":"non_renewing","tier":"VIP","rank":20,"duration_days":30,\
+        "prices":[{"currency":"CNY","value":3990}],"apple_product_ids":["com.example.vip.month"]}
+        """)
 
     fileprivate static let changedSKU = named(
         "SKUChange",
@@ -60,7 +66,8 @@ extension Shape {
                 "id": .string.noted("As it is, or left out."), "name": nameOfSKU, "kind": .words(SKU.Kind.self),
                 "units": .map(unitsOfSKU.orNull).orNull.noted("A null takes one unit out."),
                 "localizations": .map(wordsOfSKU.orNull).orNull.noted("A null takes one language out."),
-            ]))
+            ])
+    ).shown(#"{"prices":[{"currency":"CNY","value":2990}]}"#)
 
     /// The members that a new SKU and a change have alike.
     private static let partsOfSKU = object(
@@ -89,8 +96,8 @@ extension Shape {
         ])
 
     private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.money)])
-    private static let nameOfSKU = string.noted("1 to 200 characters.")
-    private static let descriptionOfSKU = string.orNull.noted("At most 4,000 characters.")
+    private static let nameOfSKU = string(1...200).noted("In Unicode scalars.")
+    private static let descriptionOfSKU = string(0...4_000).orNull
     private static let namedWordsOfSKU = object(["name": nameOfSKU], optional: ["description": descriptionOfSKU])
     private static let wordsOfSKU = object([:], optional: ["name": nameOfSKU, "description": descriptionOfSKU])
     private static let unitsOfSKU = integer(1...1_000_000_000_000)

@@ -31,7 +31,7 @@ extension OpenAPIDocument.Route {
         var parameters = endpoint.parameterNames.map { name in
             var parameter: [String: JSONValue] = [
                 "name": .string(name), "in": .string("path"), "required": .bool(true),
-                "schema": .object(["type": .string("string")]),
+                "schema": .object(["type": .string("string")]), "example": Self.pathExample(name, operation.path),
             ]
             if let note = operation.parameters[name] { parameter["description"] = .string(note) }
             return JSONValue.object(parameter)
@@ -57,19 +57,38 @@ extension OpenAPIDocument.Route {
         return parameters
     }
 
+    /// A value of a path's parameter; an `id` is of the kind that the path names before it.
+    private static func pathExample(_ name: String, _ path: String) -> JSONValue {
+        let parts = path.split(separator: "/")
+        let collection = parts.firstIndex(of: "{\(name)}").flatMap { $0 > 0 ? String(parts[$0 - 1]) : nil } ?? ""
+        let prefixes = [
+            "orders": "ord", "payments": "pay", "subscriptions": "sub", "webhooks": "whk", "deliveries": "dlv",
+            "grants": "grt", "notifications": "ntf", "jobs": "job", "api-keys": "key",
+        ]
+        if name == "payment_id" { return Shape.id("pay").exampleValue() }
+        if name == "id", let prefix = prefixes[collection] { return Shape.id(prefix).exampleValue() }
+        if name == "id", collection == "accounts" { return .string("stripe-main") }
+        return Shape.string.exampleValue(name)
+    }
+
     private static func requestBody(_ body: Operation.Body, _ components: inout Components) -> JSONValue {
         switch body {
         case .json(let shape):
             .object([
                 "required": .bool(shape.isDemanding),
-                "content": content("application/json", shape.schema(&components.schemas)),
+                "content": content(
+                    "application/json", shape.schema(&components.schemas), shape.examples(isRequest: true)),
             ])
         case .other(let note): .object(["description": .string(note), "content": content("*/*", .object([:]))])
         }
     }
 
-    private static func content(_ mediaType: String, _ schema: JSONValue) -> JSONValue {
-        .object([mediaType: .object(["schema": schema])])
+    private static func content(
+        _ mediaType: String, _ schema: JSONValue, _ example: (name: String, value: JSONValue)? = nil
+    ) -> JSONValue {
+        var content = ["schema": schema]
+        if let example { content[example.name] = example.value }
+        return .object([mediaType: .object(content)])
     }
 
     // MARK: Answers
@@ -95,47 +114,69 @@ extension OpenAPIDocument.Route {
 
     private func success(_ components: inout Components) -> JSONValue {
         switch operation.outcome {
-        case .data(let shape): Self.enveloped(shape, &components)
-        case .tagged(let shape): Self.enveloped(shape, &components)
+        case .data(let shape): enveloped(shape, &components)
+        case .tagged(let shape): enveloped(shape, &components)
         case .json(let shape):
             .object([
                 "description": .string("Done."),
-                "content": Self.content("application/json", shape.schema(&components.schemas)),
+                "content": Self.content(
+                    "application/json", shape.schema(&components.schemas), shape.examples(isRequest: false)),
             ])
         case .other(let mediaType, let note):
             .object([
                 "description": .string(note),
-                "content": Self.content(mediaType, .object(["type": .string("string")])),
+                "content": Self.content(
+                    mediaType, .object(["type": .string("string")]),
+                    ("example", .string(Self.rawExamples[mediaType] ?? "success"))),
             ])
         }
     }
 
-    private static func enveloped(_ data: Shape, _ components: inout Components) -> JSONValue {
+    private static let rawExamples = [
+        "image/svg+xml": "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+        "text/html": "<!doctype html><title>Paydesk</title>",
+        "text/csv": "id,status\r\n",
+    ]
+
+    /// An answer in the envelope, which is a named schema: `OrderAnswer` for an `Order`, `OrderPageAnswer` for a page of
+    /// them, and named by the operation where the data has no name.
+    private func enveloped(_ data: Shape, _ components: inout Components) -> JSONValue {
+        let operationName = operation.id.prefix(1).uppercased() + operation.id.dropFirst()
+        let (data, name): (Shape, String) =
+            if case .named(let name, _) = data.form {
+                (data, name)
+            } else if let item = data.pageItemName {
+                (.named(item + "Page", data), item + "Page")
+            } else {
+                (data, operationName)
+            }
         let envelope = Shape.object([
             "code": .integer(200...200), "msg": .string, "data": data, "request_id": .id("req"),
         ])
+        let example = data.examples(isRequest: false) { value in
+            .object([
+                "code": .integer(200), "msg": .string("success"), "data": value,
+                "request_id": Shape.id("req").exampleValue(),
+            ])
+        }
         return .object([
             "description": .string("Done."),
-            "content": content("application/json", envelope.schema(&components.schemas)),
+            "content": Self.content(
+                "application/json", Shape.named(name + "Answer", envelope).schema(&components.schemas), example),
         ])
     }
 
-    /// The refusals of one status, as a response that operations share.
+    /// The refusals of one status, as a response that operations share; `x-error-ids` lists them for programs.
     private static func refusal(
         _ ids: [ErrorID], _ shape: Endpoint.ErrorShape, _ components: inout Components
     ) -> JSONValue {
         let flat = shape == .flat ? ["flat"] : []
         let name = (flat + ids.map(\.rawValue)).joined(separator: ".")
         if components.responses[name] == nil {
-            let error = Shape(.words(ids.map(\.rawValue)))
-            let body =
-                shape == .flat
-                ? Shape.object(["success": .boolean, "error": error, "message": .string])
-                : Shape.object([
-                    "code": .integer, "msg": .string, "error": error, "details": .map(.string), "request_id": .string,
-                ])
+            let body = shape == .flat ? Shape.flatError : Shape.error
             var response: [String: JSONValue] = [
                 "description": .string(ids.map { "`\($0.rawValue)`" }.joined(separator: ", ")),
+                "x-error-ids": .array(ids.map { .string($0.rawValue) }),
                 "content": content("application/json", body.schema(&components.schemas)),
             ]
             var headers: [String: JSONValue] = [:]
@@ -190,7 +231,9 @@ extension OperationGroup.Message {
                 "requestBody": .object([
                     "required": .bool(true),
                     "content": .object([
-                        "application/json": .object(["schema": body.schema(&components.schemas)])
+                        "application/json": .object([
+                            "schema": body.schema(&components.schemas), "example": body.exampleValue(),
+                        ])
                     ]),
                 ]),
                 "responses": .object(["2XX": .object(["description": .string("Taken.")])]),
@@ -222,5 +265,36 @@ extension Shape {
         case .named(_, let shape): shape.isDemanding
         default: true
         }
+    }
+}
+
+extension Shape {
+    /// Every refusal; which ids a call can answer stands with its responses.
+    fileprivate static let error = named(
+        "Error",
+        .object([
+            "code": .integer.noted("The HTTP status again.").shown("404"),
+            "msg": .string.noted("For people, in the language of `Accept-Language`.").shown(
+                #""There is no such order.""#),
+            "error": named("ErrorID", .words(ErrorID.self)),
+            "details": .map(.any).noted("What is known of it; `field` where one is wrong.").shown(
+                #"{"field":"quantity"}"#),
+            "request_id": .id("req"),
+        ]))
+
+    /// A refusal in the shape of other clients' endpoints.
+    fileprivate static let flatError = named(
+        "FlatError",
+        .object([
+            "success": .boolean.shown("false"), "error": named("ErrorID", .words(ErrorID.self)), "message": .string,
+        ]))
+
+    /// The name of the items where this is a page of a list.
+    fileprivate var pageItemName: String? {
+        guard case .object(let members) = form, members.contains(where: { $0.name == "next_cursor" }),
+            case .list(let item)? = members.first(where: { $0.name == "items" })?.shape.form,
+            case .named(let name, _) = item.form
+        else { return nil }
+        return name
     }
 }

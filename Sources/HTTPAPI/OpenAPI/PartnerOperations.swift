@@ -21,7 +21,7 @@ extension OperationGroup {
                     For so many days it stacks like a bought pass, until a time it does not; with neither it lasts as \
                     long as the SKU says. Both together are refused.
                     """,
-                parameters: user, body: .json(.partnerGrant), answers: .data(.entitlement), refuses: [.skuNotFound]),
+                parameters: user, body: .json(.newGrant), answers: .data(.entitlement), refuses: [.skuNotFound]),
             Operation(
                 "openPartnerCheckout", .post, "/v1/partner/checkout", "Makes a user's order and the contract to pay it",
                 note: "No other partner sees the order.",
@@ -65,14 +65,11 @@ extension OperationGroup {
 }
 
 extension Shape {
-    fileprivate static let debit = object(
-        ["amount": .integer(1...1_000_000_000_000)], optional: ["reason": .string(0...500).orNull])
+    fileprivate static let debit = named(
+        "NewDebit",
+        .object(["amount": .integer(1...1_000_000_000_000)], optional: ["reason": .string(0...500).orNull]))
 
     fileprivate static let balance = named("Balance", .object(["unit": .string, "balance": .integer]))
-
-    fileprivate static let partnerGrant = object(
-        ["sku": .string, "reason": .string(1...500)],
-        optional: ["duration_days": .integer(1...3_660).orNull, "expires_at": .time.orNull])
 
     fileprivate static let partnerCheckout = named(
         "PartnerCheckout", checkout.unnamed.adding(["user_id": .string(1...128)]))
@@ -99,10 +96,4 @@ extension Shape {
             `balance`.
             """),
     ]
-
-    /// What a name stands for.
-    private var unnamed: Shape {
-        guard case .named(_, let shape) = form else { return self }
-        return shape
-    }
 }

@@ -1,10 +1,11 @@
 import Domain
+import FoundationEssentials
 
 /// The shape of a JSON value: the part of JSON Schema (draft 2020-12) that the API needs.
 struct Shape: Sendable {
     indirect enum Form: Sendable {
         case any
-        case string(format: String?, length: ClosedRange<Int>?)
+        case string(format: String?, length: ClosedRange<Int>?, pattern: String? = nil)
         case words([String])
         case integer(ClosedRange<Int64>?)
         case number
@@ -12,8 +13,8 @@ struct Shape: Sendable {
         case list(Shape)
         case map(Shape)
         case object([Member])
-        /// One of several, told apart by a member's word.
-        case oneOf([Shape])
+        /// One of several named objects; the member `by` has another single word in each of them.
+        case oneOf([Shape], by: String? = nil)
         /// A shape of the document's `components`.
         case named(String, Shape)
     }
@@ -28,6 +29,8 @@ struct Shape: Sendable {
     var form: Form
     var isNullable = false
     var note: String?
+    /// A value as a client would see it; where there is none, ``exampleValue(_:)`` makes one from the form.
+    var example: JSONValue?
 
     init(_ form: Form) { self.form = form }
 }
@@ -39,22 +42,28 @@ extension Shape {
     static let integer = Shape(.integer(nil))
     static let boolean = Shape(.boolean)
     /// Seconds since 1970-01-01 UTC.
-    static let time = Shape(.integer(nil)).noted("Seconds since 1970-01-01 UTC.")
-    static let address = Shape(.string(format: "uri", length: nil))
-    static let currency = Shape(.string(format: nil, length: 3...3)).noted("ISO 4217.")
+    static let time = Shape(.integer(nil)).noted("Seconds since 1970-01-01 UTC.").shown("1736860000")
+    static let address = Shape(.string(format: "uri", length: nil)).shown(#""https://app.example/done""#)
+    static let currency = Shape(.string(format: nil, length: 3...3)).noted("ISO 4217.").shown(#""CNY""#)
     /// An amount in integer minor units.
     static let money = named(
-        "Money", .object(["value": Shape.integer.noted("Minor units, 3990 for 39.90."), "currency": .currency]))
+        "Money",
+        .object(["value": Shape.integer.noted("Minor units, 3990 for 39.90.").shown("3990"), "currency": .currency]))
 
-    static func string(_ length: ClosedRange<Int>) -> Shape { Shape(.string(format: nil, length: length)) }
+    /// - Parameter pattern: a regular expression that the whole text matches.
+    static func string(_ length: ClosedRange<Int>, pattern: String? = nil) -> Shape {
+        Shape(.string(format: nil, length: length, pattern: pattern))
+    }
     static func integer(_ range: ClosedRange<Int64>) -> Shape { Shape(.integer(range)) }
     static func list(_ element: Shape) -> Shape { Shape(.list(element)) }
     static func map(_ value: Shape) -> Shape { Shape(.map(value)) }
-    static func oneOf(_ shapes: [Shape]) -> Shape { Shape(.oneOf(shapes)) }
+    static func oneOf(_ shapes: [Shape], by member: String? = nil) -> Shape { Shape(.oneOf(shapes, by: member)) }
     static func named(_ name: String, _ shape: Shape) -> Shape { Shape(.named(name, shape)) }
 
     /// An id of ours with its prefix.
-    static func id(_ prefix: String) -> Shape { string.noted("\(prefix)_…") }
+    static func id(_ prefix: String) -> Shape {
+        string.noted("\(prefix)_…").shown("\"\(prefix)_01jdgk4zs8f4d9v3qkr6t2m7hx\"")
+    }
 
     static func words(_ words: String...) -> Shape { Shape(.words(words)) }
 
@@ -85,6 +94,13 @@ extension Shape {
         return shape
     }
 
+    /// The shape with an example, which is JSON text; a test compares every example with its shape.
+    func shown(_ json: String) -> Shape {
+        var shape = self
+        shape.example = (try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))) ?? .null
+        return shape
+    }
+
     /// An object with further members.
     func adding(_ members: KeyValuePairs<String, Shape>, optional: KeyValuePairs<String, Shape> = [:]) -> Shape {
         guard case .object(let own) = form, case .object(let more) = Shape.object(members, optional: optional).form
@@ -109,9 +125,10 @@ extension Shape {
     private func bare(_ components: inout [String: JSONValue]) -> [String: JSONValue] {
         switch form {
         case .any: return [:]
-        case .string(let format, let length):
+        case .string(let format, let length, let pattern):
             var schema: [String: JSONValue] = ["type": .string("string")]
             if let format { schema["format"] = .string(format) }
+            if let pattern { schema["pattern"] = .string("^\(pattern)$") }
             if let length {
                 schema["minLength"] = .integer(Int64(length.lowerBound))
                 schema["maxLength"] = .integer(Int64(length.upperBound))
@@ -131,7 +148,10 @@ extension Shape {
         case .list(let element): return ["type": .string("array"), "items": element.schema(&components)]
         case .map(let value): return ["type": .string("object"), "additionalProperties": value.schema(&components)]
         case .object(let members): return Self.object(members, &components)
-        case .oneOf(let shapes): return ["oneOf": .array(shapes.map { $0.schema(&components) })]
+        case .oneOf(let shapes, let member):
+            var schema: [String: JSONValue] = ["oneOf": .array(shapes.map { $0.schema(&components) })]
+            if let member { schema["discriminator"] = Self.discriminator(member, shapes) }
+            return schema
         case .named(let name, let shape):
             if components[name] == nil { components[name] = shape.schema(&components) }
             return ["$ref": .string("#/components/schemas/\(name)")]
@@ -147,6 +167,18 @@ extension Shape {
         let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
         if !required.isEmpty { schema["required"] = .array(required) }
         return schema
+    }
+
+    /// The Discriminator Object (OpenAPI Specification 3.1.1 section 4.8.25).
+    private static func discriminator(_ member: String, _ shapes: [Shape]) -> JSONValue {
+        var mapping: [String: JSONValue] = [:]
+        for case .named(let name, let shape) in shapes.map(\.form) {
+            guard case .object(let members) = shape.form,
+                case .words(let words)? = members.first(where: { $0.name == member })?.shape.form
+            else { continue }
+            for word in words { mapping[word] = .string("#/components/schemas/\(name)") }
+        }
+        return .object(["propertyName": .string(member), "mapping": .object(mapping)])
     }
 
     private static func nullable(_ schema: [String: JSONValue]) -> [String: JSONValue] {

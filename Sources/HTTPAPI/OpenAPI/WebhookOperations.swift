@@ -15,7 +15,7 @@ extension OperationGroup {
                     to the partner; a type goes out as long as some good key of the partner may read it. A partner has \
                     at most 50.
                     """,
-                body: .json(.object(["url": .endpoint], optional: ["types": .eventTypes.orNull])),
+                body: .json(.newWebhook),
                 answers: .data(.webhookWithSecret)),
             Operation(
                 "listWebhooks", .get, "/v1/partner/webhooks", "The partner's endpoints", query: Operation.Query.page,
@@ -26,13 +26,7 @@ extension OperationGroup {
             Operation(
                 "changeWebhook", .patch, "/v1/partner/webhooks/{id}", "Changes an endpoint, or switches it on or off",
                 note: "What is left out or null stays. One that is switched on gets what happens from then on.",
-                body: .json(
-                    .object(
-                        [:],
-                        optional: [
-                            "url": .endpoint.orNull, "types": .eventTypes.orNull,
-                            "status": .words(Webhook.Status.self).orNull,
-                        ])),
+                body: .json(.webhookChange),
                 answers: .data(.webhook), refuses: [.notFound, .conflict]),
             Operation(
                 "deleteWebhook", .delete, "/v1/partner/webhooks/{id}", "Deletes an endpoint with its deliveries",
@@ -65,6 +59,19 @@ extension Shape {
 
     fileprivate static let endpoint = address.noted("An https address of a public host, without a fragment.")
     fileprivate static let eventTypes = list(.words(EventType.self)).noted("Empty for all that the key may read.")
+
+    fileprivate static let newWebhook = named(
+        "NewWebhook", .object(["url": endpoint], optional: ["types": eventTypes.orNull])
+    ).shown(#"{"url":"https://partner.example/paydesk","types":["order.paid"]}"#)
+
+    fileprivate static let webhookChange = named(
+        "WebhookChange",
+        .object(
+            [:],
+            optional: [
+                "url": endpoint.orNull, "types": eventTypes.orNull, "status": .words(Webhook.Status.self).orNull,
+            ])
+    ).shown(#"{"status":"enabled"}"#)
 
     fileprivate static let webhook = named("Webhook", webhookMembers)
 

@@ -138,7 +138,7 @@ extension Shape {
             return "<span class=\"type\">object\(suffix)</span><dl>\(lines.joined())</dl>"
         case .list(let element): return "<span class=\"type\">list\(suffix) of</span> \(element.html(&shapes))"
         case .map(let value): return "<span class=\"type\">object\(suffix), each value</span> \(value.html(&shapes))"
-        case .oneOf(let kinds):
+        case .oneOf(let kinds, _):
             let kinds = kinds.map { "<dd>\($0.html(&shapes))</dd>" }
             return "<span class=\"type\">one of\(suffix)</span><dl>\(kinds.joined())</dl>"
         case .named(let name, let shape):
