@@ -21,6 +21,7 @@ package final class Gateway: Sendable {
     package let pause: @Sendable (Duration) async -> Void
     let snapshots = AnswersByVersion<EntitlementSnapshot>()
     let statuses = AnswersByVersion<PurchaseStatus>()
+    let refusals: RefusalMeter
     private let outages: OutageLog
     /// Wakes this node's workers.
     package let signal = JobSignal()
@@ -42,6 +43,7 @@ package final class Gateway: Sendable {
         ids = IDSource(time: time, random: random)
         self.calls = calls
         traffic = AccountTraffic(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time)
+        refusals = RefusalMeter(registry.accounts.map(\.id))
         self.webhooks = webhooks
         self.settings = settings
         self.logger = logger

@@ -36,7 +36,8 @@ public protocol PaymentProvider: Sendable {
 
     /// Verifies a notification and says what it states.
     ///
-    /// - Throws: ``ProviderError/invalidSignature`` for anything that is not proven to come from the provider, now.
+    /// - Throws: ``ProviderError/unproven(_:)`` for anything that is not proven to come from the provider, now, or is not
+    ///   about this account.
     func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification
 }
 
@@ -73,8 +74,11 @@ public enum ProviderError: Error, Sendable, Equatable {
     case unavailable
     /// The call may have taken effect: query before anything else.
     case outcomeUnknown
-    /// A notification or an answer that is not proven to be the provider's.
-    case invalidSignature
+    /// A notification or an answer that is not believed; the call that was answered may have taken effect.
+    case unproven(UnprovenReason)
     /// This provider has no such operation.
     case unsupported
+
+    /// Whether a message was not believed, for whichever reason.
+    public var isUnproven: Bool { if case .unproven = self { true } else { false } }
 }

@@ -91,6 +91,15 @@ extension Stage {
         }
     }
 
+    /// Runs a call whose message must not be believed, for whichever reason.
+    func expectUnproven<Value: Sendable>(_ what: String, _ call: () async throws -> Value) async throws {
+        switch try await result(call) {
+        case .success(let value): try expect(false, "\(what) gave \(value) instead of unproven")
+        case .failure(.unproven): try expect(true, "")
+        case .failure(let error): try expect(false, "\(what) threw \(error) instead of unproven")
+        }
+    }
+
     /// Runs a call that has to be refused for good.
     func expectRefusal<Value: Sendable>(
         _ what: String, _ call: () async throws -> Value

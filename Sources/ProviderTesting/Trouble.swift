@@ -126,7 +126,7 @@ extension Trouble {
         case .outcomeUnknown: true
         // "Nothing happened" has to be true.
         case .unavailable: !(changed && tookEffect)
-        case .invalidSignature: isUnproven
+        case .unproven: isUnproven
         case .rejected, .unsupported: false
         }
     }

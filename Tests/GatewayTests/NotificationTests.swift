@@ -105,23 +105,27 @@ struct NotificationTests {
         let testDescription: String
         let error: GatewayError
         let token: String
+        /// The word under which it is kept.
+        let reason: String
         let make: @Sendable (SandboxNotice, Timestamp) throws -> RawNotification
 
         init(
             _ name: String, _ error: GatewayError = .invalidNotification, token: String = Desk.notifyToken("box-url"),
+            because reason: String = "signature",
             _ make: @escaping @Sendable (SandboxNotice, Timestamp) throws -> RawNotification
         ) {
             testDescription = name
             self.error = error
             self.token = token
+            self.reason = reason
             self.make = make
         }
     }
 
     static let forgeries = [
         Forgery("another secret") { try $0.signed(at: $1, secret: "guessed") },
-        Forgery("an old one") { try $0.signed(at: $1.adding(seconds: -301)) },
-        Forgery("one from the future") { try $0.signed(at: $1.adding(seconds: 301)) },
+        Forgery("an old one", because: "time") { try $0.signed(at: $1.adding(seconds: -301)) },
+        Forgery("one from the future", because: "time") { try $0.signed(at: $1.adding(seconds: 301)) },
         Forgery("no signature") { event, _ in
             RawNotification(method: .post, headers: [], body: try JSONEncoder().encode(event))
         },
@@ -154,6 +158,8 @@ struct NotificationTests {
             let kept: Int64 = forgery.error == .notFound ? 0 : 1
             #expect(try await desk.count("notifications") == kept)
             #expect(try await desk.count("notifications WHERE status = 'rejected' AND facts = '[]'") == kept)
+            let listed = try await desk.gateway.listNotifications(nil, cursor: nil, limit: 9).items
+            #expect(listed.map(\.reason) == (kept == 0 ? [] : [forgery.reason]))
             #expect(try await desk.count("jobs") == 0)
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .open)

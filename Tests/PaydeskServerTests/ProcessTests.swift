@@ -279,7 +279,7 @@ struct ProcessTests {
             #expect(metrics.status == 200)
             #expect(metrics.body.contains(#"route="/v1/notify/{token}""#))
             #expect(metrics.body.contains(#"route="/v1/public/checkout",status="200""#))
-            #expect(metrics.body.contains(#"paydesk_notifications_refused_total{account="box"} 1"#))
+            #expect(metrics.body.contains(#"paydesk_notifications_refused_total{account="box",reason="signature"} 1"#))
             for secret in [Installation.notifyToken, Installation.sandboxSecret, token] {
                 #expect(!metrics.body.contains(secret))
                 #expect(!server.errors.contains(secret) && !server.output.contains(secret))

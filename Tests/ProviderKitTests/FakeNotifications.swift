@@ -12,7 +12,7 @@ extension FakeProvider {
         let stranger = flaw == .adoptsStrangers ? ID<Payment>("pay_01jhgx0000000000000000000a") : nil
         guard words.count == 6, let value = Int64(words[3]), let currency = Currency(words[4]),
             let payment = ID<Payment>(words[1]) ?? stranger
-        else { throw flaw == .rejectsWithForgery ? .invalidSignature : .rejected(reason: "unreadable") }
+        else { throw flaw == .rejectsWithForgery ? .unproven(.signature) : .rejected(reason: "unreadable") }
         let amount = Money(
             value: flaw == .forgetsAmounts ? 3990 : value,
             currency: flaw == .assumesCurrency ? Currency("CNY")! : currency)
@@ -58,13 +58,13 @@ extension FakeProvider {
     private func verify(_ notification: RawNotification) throws(ProviderError) {
         guard let header = notification.header("x-signature") else {
             if flaw == .acceptsMissingSignature { return }
-            throw .invalidSignature
+            throw .unproven(.signature)
         }
         let parts = header.split(separator: ",").map(String.init)
         let now = context.time.now.rawValue
-        guard parts.count == 2, let time = Int64(parts[0]) else { throw .invalidSignature }
-        if time < now - 300 && flaw != .ignoresOldTimestamp { throw .invalidSignature }
-        if time > now + 300 && flaw != .ignoresFutureTimestamp { throw .invalidSignature }
+        guard parts.count == 2, let time = Int64(parts[0]) else { throw .unproven(.signature) }
+        if time < now - 300 && flaw != .ignoresOldTimestamp { throw .unproven(.time) }
+        if time > now + 300 && flaw != .ignoresFutureTimestamp { throw .unproven(.time) }
         let body = flaw == .signsOnlyTheTime ? Data() : notification.body
         let accepted: Bool =
             switch flaw {
@@ -73,7 +73,7 @@ extension FakeProvider {
                 parts[1] == Self.sign(body, time) || parts[1] == Self.sign(body, time, "another")
             default: parts[1] == Self.sign(body, time)
             }
-        guard accepted else { throw .invalidSignature }
+        guard accepted else { throw .unproven(.signature) }
     }
 
     /// A keyed FNV-1a: enough for a fake, and for nothing else.

@@ -90,7 +90,7 @@ package final class ScriptedProvider: PaymentProvider {
 
     package func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         let eventID = String(decoding: notification.body, as: UTF8.self)
-        guard let facts = script.withLock({ $0.notifications[eventID] }) else { throw .invalidSignature }
+        guard let facts = script.withLock({ $0.notifications[eventID] }) else { throw .unproven(.signature) }
         return ReceivedNotification(
             eventID: eventID, type: "scripted", facts: facts, acknowledgement: Acknowledgement(body: "taken"))
     }

@@ -38,7 +38,7 @@ extension AlipayProvider: SelfExamining, OnlineDiagnosing {
 
     private func diagnosis(of failure: AlipayFailure) -> Diagnosis {
         switch failure {
-        case .notSent, .unanswered, .unsayable:
+        case .notSent, .unanswered, .unsayable, .badMoney:
             return Diagnosis(
                 .notice, "gateway", "Alipay does not answer now; check that \(settings.gateway) is reached.")
         case .unproven(_, isSigned: true), .foreign:

@@ -14,6 +14,8 @@ enum AlipayFailure: Error, Sendable, Equatable {
     case foreign
     /// The answer cannot be said in our words.
     case unsayable
+    /// An amount in the answer cannot be read exactly.
+    case badMoney
 }
 
 /// An answer of Alipay's that is no success, without its messages: they can repeat what was signed.
@@ -48,7 +50,9 @@ extension AlipayFailure {
         switch self {
         case .notSent: return .unavailable
         case .unanswered, .unsayable: return .outcomeUnknown
-        case .unproven, .foreign: return .invalidSignature
+        case .unproven: return .unproven(.signature)
+        case .foreign: return .unproven(.otherPayment)
+        case .badMoney: return .unproven(.badMoney)
         case .refused(let refusal):
             if refusal.isBeforeWork { return .unavailable }
             guard refusal.isFinal, let word = refusal.word else { return .outcomeUnknown }
@@ -59,7 +63,9 @@ extension AlipayFailure {
     /// What it means after a question: that it has no answer, for whatever reason, says nothing of what was asked about.
     var afterQuestion: ProviderError {
         switch self {
-        case .unproven, .foreign: .invalidSignature
+        case .unproven: .unproven(.signature)
+        case .foreign: .unproven(.otherPayment)
+        case .badMoney: .unproven(.badMoney)
         case .notSent, .unanswered, .unsayable, .refused: .unavailable
         }
     }

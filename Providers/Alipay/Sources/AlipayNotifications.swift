@@ -10,11 +10,9 @@ extension AlipayProvider {
     func reading(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         let form = try verified(notification)
         guard (form["charset"] ?? "utf-8").lowercased() == "utf-8" else { throw .rejected(reason: "other_charset") }
-        guard form["app_id"] == settings.appID else { throw .rejected(reason: "other_app") }
+        guard form["app_id"] == settings.appID else { throw .unproven(.otherApp) }
         // Alipay may leave it out; where it stands, it has to be ours.
-        guard form["seller_id"] ?? settings.sellerID == settings.sellerID else {
-            throw .rejected(reason: "other_seller")
-        }
+        guard form["seller_id"] ?? settings.sellerID == settings.sellerID else { throw .unproven(.otherMerchant) }
         guard let id = form["notify_id"], id.utf8.count <= 255 else { throw .rejected(reason: "bad_notify_id") }
         guard let status = AlipayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
         var facts: [ProviderFact] = []
@@ -28,11 +26,15 @@ extension AlipayProvider {
 
     /// Proves the fields as they were sent; empty ones are signed too, `sign` and `sign_type` are not.
     private func verified(_ notification: RawNotification) throws(ProviderError) -> FormFields {
-        guard notification.method == .post, let form = FormFields(notification.body), form["sign_type"] == "RSA2",
-            let signature = form["sign"],
+        guard notification.method == .post, let form = FormFields(notification.body) else {
+            throw .unproven(.malformed)
+        }
+        guard form["sign_type"] == "RSA2", let signature = form["sign"] else { throw .unproven(.signature) }
+        guard settings.proof.knows(form["alipay_cert_sn"]) else { throw .unproven(.certificate) }
+        guard
             settings.proof.isProven(
                 form.joined(without: ["sign", "sign_type"], dropsEmpty: false), signature, by: form["alipay_cert_sn"])
-        else { throw .invalidSignature }
+        else { throw .unproven(.signature) }
         return form
     }
 
@@ -48,7 +50,7 @@ extension AlipayProvider {
         case "WAIT_BUYER_PAY": outcome = .accepted
         case "TRADE_SUCCESS", "TRADE_FINISHED":
             guard let money = AlipayText.money(form["total_amount"], form["trans_currency"]) else {
-                throw .rejected(reason: "bad_amount")
+                throw .unproven(.badMoney)
             }
             outcome = .succeeded(money)
         case "TRADE_CLOSED":

@@ -72,6 +72,14 @@ enum AlipayProof: Sendable {
         String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
+    /// Whether a certificate's number is one of Alipay's here; without a number, and with a public key, that is not asked.
+    func knows(_ number: String?) -> Bool {
+        switch self {
+        case .publicKey: true
+        case .certificates(let certificates): number == nil || certificates.signers.contains { $0.number == number }
+        }
+    }
+
     /// Whether Alipay signed this.
     ///
     /// - Parameter number: the certificate that an answer names; nil where it names none.

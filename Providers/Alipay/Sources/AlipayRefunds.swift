@@ -95,7 +95,7 @@ extension AlipayAPI {
         // An answer without these says that the question was understood, and that there is no such refund: one that was
         // not received, or that failed, has no status.
         guard let text = known.refund_amount, !text.isEmpty, known.refund_status == "REFUND_SUCCESS" else { return nil }
-        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .unsayable }
+        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .badMoney }
         return AlipayRefund(amount: amount)
     }
 }

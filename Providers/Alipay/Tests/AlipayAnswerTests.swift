@@ -67,7 +67,7 @@ struct AlipayAnswerTests {
                 return .page(#"{"alipay_trade_query_response":\#(text),"sign":"\#(AlipayMint.sign(node))"}"#)
             },
         ]
-        for reply in replies { #expect(try await query(reply) == .failure(.invalidSignature)) }
+        for reply in replies { #expect(try await query(reply) == .failure(.unproven(.signature))) }
     }
 
     @Test func `what has not the form of an answer is none`() async throws {
@@ -110,7 +110,7 @@ struct AlipayAnswerTests {
             AlipayStandIn.reply(
                 Self.method, Data(#"{"code":"10000","out_trade_no":"pay_x","trade_status":"TRADE_SUCCESS"}"#.utf8))
         }
-        #expect(other == .failure(.invalidSignature))
+        #expect(other == .failure(.unproven(.otherPayment)))
     }
 
     @Test func `in certificate mode the answer names the certificate`() async throws {
@@ -120,17 +120,17 @@ struct AlipayAnswerTests {
         }
         let paid = Result<PaymentOutcome, ProviderError>.success(.succeeded(cny(3990)))
         #expect(try await query(settings) { reply(AlipayMint.alipayNumber, $0) } == paid)
-        #expect(try await query(settings) { reply("0123456789abcdef", $0) } == .failure(.invalidSignature))
+        #expect(try await query(settings) { reply("0123456789abcdef", $0) } == .failure(.unproven(.signature)))
         // A good signature by the key of another certificate.
         let stranger = try await query(settings) {
             AlipayStandIn.reply(Self.method, $0, certificate: AlipayMint.alipayNumber, by: AlipayMint.stranger)
         }
-        #expect(stranger == .failure(.invalidSignature))
+        #expect(stranger == .failure(.unproven(.signature)))
         // While one certificate replaces the other, both are believed under their own numbers alone.
         let both = AlipayBench.certificateMode(alipay: AlipayMint.otherAlipayCertificate, AlipayMint.alipayCertificate)
         #expect(try await query(both) { reply(AlipayMint.alipayNumber, $0) } == paid)
         let mixed = try await query(both) { reply(AlipayMint.number(serial: "539300103"), $0) }
-        #expect(mixed == .failure(.invalidSignature))
+        #expect(mixed == .failure(.unproven(.signature)))
     }
 
     @Test(

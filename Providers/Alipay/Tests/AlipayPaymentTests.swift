@@ -52,7 +52,7 @@ struct AlipayPaymentTests {
             {"code":"10000","out_trade_no":"\(attempt.payment)","trade_status":"TRADE_SUCCESS","total_amount":"\(amount)"}
             """.utf8)
         let other = AlipayBench { _ in AlipayStandIn.reply("alipay.trade.query", node) }
-        await #expect(throws: ProviderError.unavailable) {
+        await #expect(throws: ProviderError.unproven(.badMoney)) {
             try await other.provider().query(bench.reference(attempt))
         }
     }

@@ -14,18 +14,30 @@ extension AppleIAPProvider {
     /// known is stored and acknowledged like every other.
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         guard let envelope = try? JSONDecoder().decode(Envelope.self, from: notification.body) else {
-            throw .invalidSignature
+            throw .unproven(.malformed)
         }
         let verified: VerifiedNotification
         do throws(AppleRefusal) {
             verified = try trust.verifier.notification(envelope.signedPayload)
         } catch {
-            throw .invalidSignature
+            throw .unproven(UnprovenReason(error.reason))
         }
         return ReceivedNotification(
             eventID: verified.id,
             type: ([verified.type.rawValue] + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
             facts: StoreStatement(verified).map { [.store($0)] } ?? [], acknowledgement: Acknowledgement(body: ""))
+    }
+}
+
+extension UnprovenReason {
+    init(_ reason: AppleRefusal.Reason) {
+        switch reason {
+        case .malformed: self = .malformed
+        case .unsupportedAlgorithm, .badSignature: self = .signature
+        case .untrustedChain, .wrongPurpose, .certificateExpired: self = .certificate
+        case .wrongApp: self = .otherApp
+        case .wrongEnvironment: self = .otherMode
+        }
     }
 }
 

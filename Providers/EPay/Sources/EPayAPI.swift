@@ -31,9 +31,8 @@ struct EPayAPI: Sendable {
             if case .refused = error { return nil }
             throw error
         }
-        guard order.out_trade_no?.text == payment.rawValue, order.pid?.text ?? settings.pid == settings.pid else {
-            throw .foreign
-        }
+        guard order.pid?.text ?? settings.pid == settings.pid else { throw .unproven(.otherMerchant) }
+        guard order.out_trade_no?.text == payment.rawValue else { throw .unproven(.otherPayment) }
         return order
     }
 

@@ -9,8 +9,8 @@ enum EPayFailure: Error, Sendable, Equatable {
     case unanswered
     /// The service's "no" under this code; which it is only its free text says.
     case refused(code: String)
-    /// The answer is about another payment or merchant.
-    case foreign
+    /// The answer is not believed: it is about another payment or merchant, or its amount cannot be read.
+    case unproven(UnprovenReason)
 
     /// What it means to Paydesk.
     ///
@@ -20,7 +20,7 @@ enum EPayFailure: Error, Sendable, Equatable {
         switch self {
         case .notSent: .unavailable
         case .unanswered, .refused: afterChange ? .outcomeUnknown : .unavailable
-        case .foreign: .invalidSignature
+        case .unproven(let reason): .unproven(reason)
         }
     }
 }

@@ -11,7 +11,7 @@ extension EPayProvider: OnlineDiagnosing {
             ]
         } catch {
             switch error {
-            case .notSent, .unanswered, .foreign:
+            case .notSent, .unanswered, .unproven:
                 return [
                     Diagnosis(
                         .notice, "merchant",

@@ -7,11 +7,12 @@ extension EPayProvider {
     /// The fields come in the address of a GET or in the body of a POST.
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
         let bytes = notification.method == .get ? Data(notification.query.utf8) : notification.body
-        guard let form = FormFields(bytes), settings.signature.isGenuine(form) else { throw .invalidSignature }
-        guard form["pid"] == settings.pid else { throw .rejected(reason: "other_merchant") }
+        guard let form = FormFields(bytes) else { throw .unproven(.malformed) }
+        guard settings.signature.isGenuine(form) else { throw .unproven(.signature) }
+        guard form["pid"] == settings.pid else { throw .unproven(.otherMerchant) }
         guard let number = EPayText.word(form["trade_no"]) else { throw .rejected(reason: "bad_trade_no") }
         guard let status = EPayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
-        guard let money = EPayText.money(form["money"]) else { throw .rejected(reason: "bad_money") }
+        guard let money = EPayText.money(form["money"]) else { throw .unproven(.badMoney) }
         var facts: [ProviderFact] = []
         // Whatever has a number of another form is none of ours.
         if let payment = form["out_trade_no"].flatMap({ ID<Payment>($0) }) {

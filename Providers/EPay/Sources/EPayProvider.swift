@@ -58,14 +58,14 @@ public struct EPayProvider: PaymentProvider {
 }
 
 extension EPayOrder {
-    /// - Throws: `unanswered` for a success without an amount that can be said exactly.
+    /// - Throws: `unproven` for a success without an amount that can be said exactly.
     fileprivate func outcome() throws(EPayFailure) -> PaymentOutcome {
         switch state {
         case .unpaid: return .accepted
         case .other(let word): return .pending(status: "status_\(word)")
         // Money that went back does not undo the payment.
         case .paid, .refunded:
-            guard let money = EPayText.money(money?.text) else { throw .unanswered }
+            guard let money = EPayText.money(money?.text) else { throw .unproven(.badMoney) }
             return .succeeded(money)
         }
     }

@@ -127,7 +127,10 @@ struct EPayPaymentTests {
         let other = EPayBench { _ in
             .page(#"{"code":1,"out_trade_no":"\#(attempt.payment)","status":1,"money":\#(money)}"#)
         }
-        await #expect(throws: ProviderError.unavailable) { try await other.provider().query(bench.reference(attempt)) }
+        let error = await #expect(throws: ProviderError.self) {
+            try await other.provider().query(bench.reference(attempt))
+        }
+        #expect(error == .unavailable || error == .unproven(.badMoney))
     }
 
     @Test(arguments: [#""out_trade_no":"pay_x""#, #""out_trade_no":"NUMBER","pid":1002"#, #""x":1"#])
@@ -135,9 +138,9 @@ struct EPayPaymentTests {
         let attempt = bench.attempt()
         let text = json.replacing("NUMBER", with: attempt.payment.rawValue)
         let other = EPayBench { _ in .page(#"{"code":1,"status":1,"money":"39.90",\#(text)}"#) }
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect {
             try await other.provider().query(bench.reference(attempt))
-        }
+        } throws: { ($0 as? ProviderError)?.isUnproven ?? false }
     }
 
     @Test func `a refund is of the whole, once`() async throws {

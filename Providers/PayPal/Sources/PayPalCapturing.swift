@@ -34,7 +34,7 @@ extension PayPalProvider {
     /// A payment's record, where what the caller names does not contradict it.
     private func record(_ payment: ProviderReference) async throws(ProviderError) -> PayPalRecord? {
         let record = try await ledger.record(payment.payment)
-        if let known = record?.order, let named = payment.reference, known != named { throw .invalidSignature }
+        if let known = record?.order, let named = payment.reference, known != named { throw .unproven(.otherPayment) }
         return record
     }
 
@@ -108,7 +108,7 @@ extension PayPalProvider {
         case .closing: return Self.underWay
         case .open, .capturing: break
         }
-        guard record.order == order.id else { throw .invalidSignature }
+        guard record.order == order.id else { throw .unproven(.otherPayment) }
         let answer: CaptureAnswer
         do throws(ProviderError) {
             answer = try await asked(capture: order, payment, refusals: record.refusals ?? 0)

@@ -31,9 +31,9 @@ struct PayPalCertificates: Sendable {
 
     /// The key of the certificate at an address, valid at a time.
     ///
-    /// - Throws: `invalidSignature` for another host, chain or name, `unavailable` where it cannot be fetched now.
+    /// - Throws: `unproven` for another host, chain or name, `unavailable` where it cannot be fetched now.
     func key(_ address: String, at time: Timestamp) async throws(ProviderError) -> _RSA.Signing.PublicKey {
-        guard isPayPals(address) else { throw .invalidSignature }
+        guard isPayPals(address) else { throw .unproven(.certificate) }
         let (certificates, clock) = (self, context.time)
         let data = try await context.cache.value("certificate \(address)") { () async throws(ProviderError) in
             let proven = try await certificates.proven(try await certificates.fetch(address), at: time)
@@ -43,20 +43,20 @@ struct PayPalCertificates: Sendable {
         guard let proven = try? JSONDecoder().decode(Proven.self, from: data),
             (proven.from...proven.until).contains(time),
             let key = try? _RSA.Signing.PublicKey(derRepresentation: proven.key)
-        else { throw .invalidSignature }
+        else { throw .unproven(.certificate) }
         return key
     }
 
     private func proven(_ pem: Data, at time: Timestamp) async throws(ProviderError) -> Proven {
         guard let documents = try? PEMDocument.parseMultiple(pemString: String(decoding: pem, as: UTF8.self)),
             (1...Self.chainLimit).contains(documents.count)
-        else { throw .invalidSignature }
+        else { throw .unproven(.certificate) }
         let found = documents.compactMap { try? Certificate(pemDocument: $0) }
         guard found.count == documents.count, let leaf = found.first, leaf.isPayPals,
             let key = _RSA.Signing.PublicKey(leaf.publicKey),
             let chain = await trusted(leaf, found.dropFirst(), at: time),
             let from = chain.map(\.notValidBefore).max(), let until = chain.map(\.notValidAfter).min(), from <= until
-        else { throw .invalidSignature }
+        else { throw .unproven(.certificate) }
         return Proven(
             key: key.derRepresentation, from: Timestamp(Int64(from.timeIntervalSince1970)),
             until: Timestamp(Int64(until.timeIntervalSince1970)))
@@ -97,7 +97,7 @@ struct PayPalCertificates: Sendable {
         context.log.write(
             reply.status == 200 ? .debug : .warning, "paypal: certificate fetched", ["status": "\(reply.status)"])
         // A name that PayPal does not know is a forgery's; whatever else may be otherwise later.
-        if reply.status == 404 { throw .invalidSignature }
+        if reply.status == 404 { throw .unproven(.certificate) }
         guard reply.status == 200 else { throw .unavailable }
         return reply.body
     }

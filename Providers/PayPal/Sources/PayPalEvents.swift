@@ -24,9 +24,10 @@ extension PayPalProvider {
         var facts: [ProviderFact] = []
         do throws(PayPalFailure) { facts = try await self.facts(event) } catch {
             switch error {
-            case .unsayable(let reason): throw .rejected(reason: reason)
+            case .unsayable(let reason):
+                throw reason == "bad_amount" ? .unproven(.badMoney) : .rejected(reason: reason)
             // None of this account's objects.
-            case .foreign: break
+            case .unproven: break
             case .refused(let refusal) where refusal.isMissing: break
             // PayPal sends it again, and is asked again.
             case .notSent, .unanswered, .refused: throw .unavailable
@@ -55,10 +56,11 @@ extension PayPalProvider {
             // A payment stands in the book before its page is shown. One that does not is another database's, or one that
             // this database has lost: nobody here could say what its money is for.
             guard let record = try await ledger.record(payment) else { return [] }
-            guard record.order ?? order.id == order.id else { throw .invalidSignature }
+            guard record.order ?? order.id == order.id else { throw .unproven(.otherPayment) }
             return [.payment(try await settling(payment, order.id, record))]
         } catch {
-            throw error == .invalidSignature ? .foreign : .unanswered
+            if case .unproven(let reason) = error { throw .unproven(reason) }
+            throw .unanswered
         }
     }
 

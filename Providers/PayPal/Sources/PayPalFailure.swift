@@ -9,10 +9,13 @@ enum PayPalFailure: Error, Sendable, Equatable {
     case unanswered
     /// PayPal's word.
     case refused(PayPalRefusal)
-    /// The answer is about another payment.
-    case foreign
+    /// The answer is not believed: it is about another payment, or its amount is another one.
+    case unproven(UnprovenReason)
     /// The answer cannot be said in our words, by the reason.
     case unsayable(String)
+
+    /// The answer is about another payment.
+    static let foreign = PayPalFailure.unproven(.otherPayment)
 }
 
 /// An error answer of PayPal's, without its message.
@@ -79,8 +82,9 @@ extension PayPalFailure {
         let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
         switch self {
         case .notSent: return .unavailable
-        case .unanswered, .unsayable: return unknown
-        case .foreign: return .invalidSignature
+        case .unanswered: return unknown
+        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
+        case .unproven(let reason): return .unproven(reason)
         case .refused(let refusal): return refusal.providerError(unknown)
         }
     }

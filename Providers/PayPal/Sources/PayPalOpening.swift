@@ -70,7 +70,7 @@ extension PayPalProvider {
     }
 
     private func opened(_ order: PayPalObject.Order, _ attempt: PaymentAttempt) throws(ProviderError) -> OpenedPayment {
-        guard PayPalAmount.money(order.unit?.amount) == attempt.amount else { throw .invalidSignature }
+        guard PayPalAmount.money(order.unit?.amount) == attempt.amount else { throw .unproven(.badMoney) }
         let outcome: PaymentOutcome
         do throws(PayPalFailure) { outcome = try order.outcome() } catch {
             throw error.providerError(afterChange: true)

@@ -74,7 +74,7 @@ extension PayPalProvider: OnlineDiagnosing {
                         "no token: \(settings.base) cannot be reached, or client_id and client_secret are not of its app "
                             + "(those of the sandbox open api-m.sandbox.paypal.com alone).")
                 ]
-            case .foreign, .unsayable: return [Diagnosis(.fault, "question", "the answer was about something else.")]
+            case .unproven, .unsayable: return [Diagnosis(.fault, "question", "the answer was about something else.")]
             }
         }
     }

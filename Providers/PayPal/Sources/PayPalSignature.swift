@@ -22,13 +22,13 @@ struct PayPalSignature: Sendable {
     let signature: String
     private let bytes: Data
 
-    /// - Throws: `invalidSignature` unless each header is there once and well-formed, and its time is recent.
+    /// - Throws: `unproven` unless each header is there once and well-formed, and its time is recent.
     init(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         func value(_ name: String, _ limit: Int) throws(ProviderError) -> String {
             let values = notification.headers.filter { $0.name == name }.map(\.value)
             guard values.count == 1, (1...limit).contains(values[0].utf8.count),
                 values[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
-            else { throw .invalidSignature }
+            else { throw .unproven(.signature) }
             return values[0]
         }
         transmission = try value("paypal-transmission-id", 64)
@@ -37,9 +37,11 @@ struct PayPalSignature: Sendable {
         certificate = try value("paypal-cert-url", 512)
         signature = try value("paypal-transmission-sig", 1_024)
         guard !transmission.contains("|"), algorithm == "SHA256withRSA", let bytes = Data(base64Encoded: signature),
-            let sent = Self.seconds(time),
-            (now.adding(seconds: -Self.age)...now.adding(seconds: Self.ahead)).contains(sent)
-        else { throw .invalidSignature }
+            let sent = Self.seconds(time)
+        else { throw .unproven(.signature) }
+        guard (now.adding(seconds: -Self.age)...now.adding(seconds: Self.ahead)).contains(sent) else {
+            throw .unproven(.time)
+        }
         self.bytes = bytes
     }
 
@@ -79,20 +81,20 @@ extension PayPalProvider {
         case .offline:
             let key = try await certificates.key(signature.certificate, at: now)
             guard signature.isGood(notification.body, webhookID: settings.webhookID, by: key) else {
-                throw .invalidSignature
+                throw .unproven(.signature)
             }
         case .api:
-            guard let body = question(signature, notification.body) else { throw .invalidSignature }
+            guard let body = question(signature, notification.body) else { throw .unproven(.malformed) }
             let answer: Question
             do throws(PayPalFailure) {
                 answer = try await api.post("v1/notifications/verify-webhook-signature", body: body, key: nil)
             } catch {
                 if case .refused(let refusal) = error, [400, 422].contains(refusal.status), refusal.name != nil {
-                    throw .invalidSignature
+                    throw .unproven(.signature)
                 }
                 throw .unavailable
             }
-            guard answer.verification_status == "SUCCESS" else { throw .invalidSignature }
+            guard answer.verification_status == "SUCCESS" else { throw .unproven(.signature) }
         }
     }
 

@@ -107,7 +107,7 @@ struct PayPalEventTests {
             id: "CAP1", order: "O1", custom: bench.attempt().payment.rawValue,
             amount: ["currency_code": "USD", "value": value])
         bench.standIn.state.withLock { $0.captures.append(capture) }
-        await #expect(throws: ProviderError.rejected(reason: "bad_amount")) {
+        await #expect(throws: ProviderError.unproven(.badMoney)) {
             try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json)
         }
     }

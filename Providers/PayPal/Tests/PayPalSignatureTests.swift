@@ -84,7 +84,9 @@ struct PayPalSignatureTests {
     @Test(arguments: faults)
     func `what is not proven is refused`(fault: String) async throws {
         let raw = PayPalMint.notification(body, headers(fault))
-        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+        await #expect { try await bench.provider().receive(raw) } throws: {
+            ($0 as? ProviderError)?.isUnproven ?? false
+        }
     }
 
     @Test(arguments: [
@@ -94,7 +96,9 @@ struct PayPalSignatureTests {
     func `no certificate is fetched from elsewhere`(fault: String) async throws {
         let raw = PayPalMint.notification(body, headers(fault))
         for settings in [[:], ["api_base": .text("https://evil.example")]] as [[String: SettingValue]] {
-            await #expect(throws: ProviderError.invalidSignature) { try await bench.provider(settings).receive(raw) }
+            await #expect(throws: ProviderError.unproven(.certificate)) {
+                try await bench.provider(settings).receive(raw)
+            }
         }
         #expect(bench.transport.requests.isEmpty)
     }
@@ -105,9 +109,9 @@ struct PayPalSignatureTests {
     ])
     func `what PayPal does not confirm is refused`(fault: String) async throws {
         let raw = PayPalMint.notification(body, headers(fault))
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect {
             try await bench.provider(PayPalBench.byAPI).receive(raw)
-        }
+        } throws: { ($0 as? ProviderError)?.isUnproven ?? false }
         let good = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
         #expect(try await bench.provider(PayPalBench.byAPI).receive(good).facts.isEmpty)
     }
@@ -147,7 +151,8 @@ struct PayPalSignatureTests {
             ends.append(await #expect(throws: ProviderError.self) { try await provider.receive(raw) })
         }
         #expect(bench.transport.requests.count == 6)
-        #expect(ends.filter { $0 == .invalidSignature }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
+        #expect(
+            ends.filter { $0 == .unproven(.certificate) }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
         // A genuine one goes on all the same.
         _ = try await provider.receive(
             PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue)))
@@ -177,7 +182,7 @@ struct PayPalSignatureTests {
         bench.clock.advance(seconds: 3 * 86_400)
         _ = try await bench.provider().receive(raw)
         bench.clock.advance(seconds: 30 * 86_400)
-        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
         _ = try await bench.provider().receive(kept)
     }
 

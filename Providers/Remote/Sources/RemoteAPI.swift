@@ -31,9 +31,12 @@ struct RemoteAPI: Sendable {
         guard reply.status == 200 || Self.words[reply.status] != nil, reply.body.count <= RemoteLimits.body,
             let seal = RemoteSeal({ header in reply.headers.first { $0.name == header }?.value })
         else { throw no("no answer of the protocol's", lost) }
-        guard seal.id == Self.answerID(id), seal.isTimely(at: context.time.now.rawValue),
-            seal.isGenuine(reply.body, settings.secrets)
-        else { throw no("an answer that is not signed for this call", .invalidSignature) }
+        guard seal.isTimely(at: context.time.now.rawValue) else {
+            throw no("an answer that was not signed now", .unproven(.time))
+        }
+        guard seal.id == Self.answerID(id), seal.isGenuine(reply.body, settings.secrets) else {
+            throw no("an answer that is not signed for this call", .unproven(.signature))
+        }
         guard let word = Self.words[reply.status] else {
             guard let answer = try? JSONDecoder().decode(Answer.self, from: reply.body) else {
                 throw no("an answer that cannot be read", lost)

@@ -30,7 +30,7 @@ extension RemoteProvider: ManifestFetching {
             return .success(manifest)
         } catch {
             let words =
-                error == .invalidSignature
+                error.isUnproven
                 ? "it does not sign with a secret of this account, or its clock is wrong"
                 : "it does not answer, or not with a manifest of the protocol's"
             return .failure(Missing(words: words))

@@ -15,9 +15,11 @@ extension RemoteProvider {
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
         let now = (notification.receivedAt ?? context.time.now).rawValue
         // What is too large is not even hashed: anybody can send it.
-        guard notification.body.count <= RemoteLimits.body, let seal = RemoteSeal(notification.header),
-            seal.isTimely(at: now), seal.isGenuine(notification.body, settings.secrets)
-        else { throw .invalidSignature }
+        guard notification.body.count <= RemoteLimits.body, let seal = RemoteSeal(notification.header) else {
+            throw .unproven(.signature)
+        }
+        guard seal.isTimely(at: now) else { throw .unproven(.time) }
+        guard seal.isGenuine(notification.body, settings.secrets) else { throw .unproven(.signature) }
         guard let notice = try? JSONDecoder().decode(RemoteNotice.self, from: notification.body),
             let type = RemoteText.word(notice.type)
         else { throw .rejected(reason: "malformed_body") }
@@ -34,7 +36,7 @@ extension RemoteProvider {
         switch type {
         case "payment":
             guard let said = notice.payment else { throw .rejected(reason: "malformed_body") }
-            guard let outcome = said.outcome else { throw .rejected(reason: "bad_amount") }
+            guard let outcome = said.outcome else { throw .unproven(.badMoney) }
             let fact = ID<Payment>(said.payment_id).map {
                 ProviderFact.payment(
                     PaymentReport(payment: $0, outcome: outcome, reference: RemoteText.reference(said.reference)))

@@ -32,10 +32,14 @@ extension RemoteProvider {
         let opened: RemoteOpened = try await api.send(request)
         let reference = ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
         let report = try report(opened.payment, reference, lost: .outcomeUnknown)
-        guard opened.payment.amount == attempt.amount else { throw lie("another amount", .outcomeUnknown) }
-        if case .pending("not_found") = report.outcome { throw lie("opened, and not found", .outcomeUnknown) }
+        guard opened.payment.amount == attempt.amount else {
+            throw lie("another amount", .badMoney, attempt.payment, .outcomeUnknown)
+        }
+        if case .pending("not_found") = report.outcome {
+            throw lie("opened, and not found", .unreadable, attempt.payment, .outcomeUnknown)
+        }
         guard let instruction = instruction(opened.contract), accepts.contains(instruction.type) else {
-            throw lie("a contract that cannot be shown", .outcomeUnknown)
+            throw lie("a contract that cannot be shown", .unreadable, attempt.payment, .outcomeUnknown)
         }
         return OpenedPayment(instruction: instruction, reference: report.reference, outcome: report.outcome)
     }

@@ -77,15 +77,23 @@ public struct RemoteProvider: PaymentProvider {
     func report(
         _ said: RemotePayment, _ payment: ProviderReference, lost: ProviderError
     ) throws(ProviderError) -> PaymentReport {
-        guard said.payment_id == payment.payment.rawValue else { throw lie("about another payment", lost) }
-        guard let outcome = said.outcome else { throw lie("a success without its amount", lost) }
+        guard said.payment_id == payment.payment.rawValue else {
+            throw lie("about another payment", .otherPayment, payment.payment, lost)
+        }
+        guard let outcome = said.outcome else {
+            throw lie("a success without its amount", .badMoney, payment.payment, lost)
+        }
         return PaymentReport(
             payment: payment.payment, outcome: outcome, reference: RemoteText.reference(said.reference))
     }
 
     /// Genuine, and contradicting the question: it is worth as much as no answer.
-    func lie(_ what: String, _ lost: ProviderError) -> ProviderError {
-        context.log.write(.error, "remote: the plugin contradicts itself", ["answer": what])
+    func lie(
+        _ what: String, _ reason: UnprovenReason, _ payment: ID<Payment>, _ lost: ProviderError
+    ) -> ProviderError {
+        context.log.write(
+            .error, "remote: the plugin contradicts itself",
+            ["answer": what, "reason": reason.word, "payment": payment.rawValue])
         return lost
     }
 }

@@ -33,9 +33,11 @@ extension RemoteProvider {
         let isNamed = said.refund_id == attempt.refund.rawValue
         let isReferred = said.refund_id == nil && attempt.reference != nil && said.reference == attempt.reference
         guard said.payment_id == attempt.payment.payment.rawValue, isNamed || isReferred else {
-            throw lie("about another refund", lost)
+            throw lie("about another refund", .otherPayment, attempt.payment.payment, lost)
         }
-        guard said.amount ?? attempt.amount == attempt.amount else { throw lie("another amount", lost) }
+        guard said.amount ?? attempt.amount == attempt.amount else {
+            throw lie("another amount", .badMoney, attempt.payment.payment, lost)
+        }
         return RefundReport(
             payment: attempt.payment.payment, refund: attempt.refund, outcome: said.outcome, amount: said.amount,
             reference: RemoteText.reference(said.reference))

@@ -11,11 +11,11 @@ struct RemoteLieTests {
         let testDescription: String
         let twist: ScriptedPlugin.Twist
         /// Where the signature proves nothing.
-        let isUnproven: Bool
+        let unproven: UnprovenReason?
 
-        init(_ name: String, isUnproven: Bool = false, _ twist: @escaping ScriptedPlugin.Twist) {
+        init(_ name: String, unproven: UnprovenReason? = nil, _ twist: @escaping ScriptedPlugin.Twist) {
             testDescription = name
-            self.isUnproven = isUnproven
+            self.unproven = unproven
             self.twist = twist
         }
     }
@@ -46,11 +46,11 @@ struct RemoteLieTests {
         Lie("404") { $0.status = 404 },
         Lie("a page of a proxy") { $0.raw = IncomingReply(status: 200, body: Data("<html>".utf8)) },
         Lie("no signature") { $0.isSigned = false },
-        Lie("another's secret", isUnproven: true) { $0.secrets = [ScriptedPlugin.foreignSecret] },
-        Lie("a signature from before the window", isUnproven: true) { $0.time -= 301 },
-        Lie("a signature from the future", isUnproven: true) { $0.time += 301 },
-        Lie("the answer to another call", isUnproven: true) { $0.id = "re_msg_another" },
-        Lie("the call itself, sent back", isUnproven: true) { $0.id = String($0.id.dropFirst(3)) },
+        Lie("another's secret", unproven: .signature) { $0.secrets = [ScriptedPlugin.foreignSecret] },
+        Lie("a signature from before the window", unproven: .time) { $0.time -= 301 },
+        Lie("a signature from the future", unproven: .time) { $0.time += 301 },
+        Lie("the answer to another call", unproven: .signature) { $0.id = "re_msg_another" },
+        Lie("the call itself, sent back", unproven: .signature) { $0.id = String($0.id.dropFirst(3)) },
         Lie("an id with a dot") { $0.id = "re_a.b" },
         Lie("a refusal whose status says something else") {
             $0.status = 409
@@ -81,8 +81,8 @@ struct RemoteLieTests {
         }
         let payment = bench.reference()
         let refund = bench.refund(payment)
-        let changed: ProviderError = lie.isUnproven ? .invalidSignature : .outcomeUnknown
-        let asked: ProviderError = lie.isUnproven ? .invalidSignature : .unavailable
+        let changed: ProviderError = lie.unproven.map { .unproven($0) } ?? .outcomeUnknown
+        let asked: ProviderError = lie.unproven.map { .unproven($0) } ?? .unavailable
         #expect(
             await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }.error == changed
         )

@@ -37,7 +37,7 @@ struct RemoteSignatureTests {
         let stale = ScriptedPlugin.notice(text, time: now, secrets: [old])
         #expect(
             await ending { () async throws(ProviderError) in try await provider.receive(stale) }.error
-                == .invalidSignature)
+                == .unproven(.signature))
     }
 
     @Test func `a message signed with two secrets is good for whoever has one of them`() async throws {
@@ -57,7 +57,7 @@ struct RemoteSignatureTests {
         let notice = RawNotification(method: .post, headers: headers, body: genuine.body)
         #expect(
             await ending { () async throws(ProviderError) in try await provider.receive(notice) }.error
-                == .invalidSignature)
+                == .unproven(.signature))
     }
 
     @Test(
@@ -83,7 +83,7 @@ struct RemoteSignatureTests {
             ], body: body)
         #expect(
             await ending { () async throws(ProviderError) in try await provider.receive(notice) }.error
-                == .invalidSignature)
+                == .unproven(.signature))
     }
 
     @Test func `a notification that was kept is judged by the time of its arrival`() async throws {
@@ -96,7 +96,7 @@ struct RemoteSignatureTests {
         #expect(try await provider.receive(kept).eventID == "evt_1")
         #expect(
             await ending { () async throws(ProviderError) in try await provider.receive(genuine) }.error
-                == .invalidSignature)
+                == .unproven(.time))
     }
 
     @Test func `every call is signed, and says which it is`() async throws {
@@ -127,7 +127,6 @@ struct RemoteSignatureTests {
         arguments: [
             ("[1, 2", "malformed_body"), ("{}", "malformed_body"), (#"{"type":"payment"}"#, "malformed_body"),
             (#"{"type":"a b","payment":{}}"#, "malformed_body"),
-            (#"{"type":"payment","payment":{"payment_id":"x","status":"succeeded"}}"#, "bad_amount"),
             (
                 #"{"type":"refund","refund":{"payment_id":"pay_0000000000000000000000000a","status":"failed"}}"#,
                 "bad_refund_id"
@@ -152,6 +151,6 @@ struct RemoteSignatureTests {
         let huge = ScriptedPlugin.notice(#"{"type":"\#(String(repeating: "x", count: 70_000))"}"#, time: now)
         #expect(
             await ending { () async throws(ProviderError) in try await provider.receive(huge) }.error
-                == .invalidSignature)
+                == .unproven(.signature))
     }
 }

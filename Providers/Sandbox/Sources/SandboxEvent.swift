@@ -57,7 +57,7 @@ extension SandboxEvent {
     private func paymentOutcome(_ word: String) throws(ProviderError) -> PaymentOutcome {
         switch word {
         case "succeeded":
-            guard let amount else { throw .rejected(reason: "missing_amount") }
+            guard let amount else { throw .unproven(.badMoney) }
             return .succeeded(amount)
         case "failed": return .failed(reason: "payer_failed")
         case "cancelled": return .cancelled

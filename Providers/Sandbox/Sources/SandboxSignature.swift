@@ -19,14 +19,18 @@ struct SandboxSignature: Sendable {
         return "t=\(time.rawValue),v1=\(code.map { hexadecimal($0) }.joined())"
     }
 
-    /// - Throws: `invalidSignature` unless exactly one well-formed header proves these bytes, now.
+    /// - Throws: `unproven` unless exactly one well-formed header proves these bytes, now.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
-        guard values.count == 1, let (stamp, code) = values.first.flatMap(Self.parse), let time = Int64(stamp),
-            (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(Timestamp(time)),
-            HMAC<SHA256>.isValidAuthenticationCode(
-                code, authenticating: Self.signed(stamp, notification.body), using: key)
-        else { throw .invalidSignature }
+        guard values.count == 1, let (stamp, code) = values.first.flatMap(Self.parse), let time = Int64(stamp) else {
+            throw .unproven(.signature)
+        }
+        guard (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(Timestamp(time)) else {
+            throw .unproven(.time)
+        }
+        let isProven = HMAC<SHA256>.isValidAuthenticationCode(
+            code, authenticating: Self.signed(stamp, notification.body), using: key)
+        guard isProven else { throw .unproven(.signature) }
     }
 
     /// The unpredictable part of a `stripe` contract's client secret: the same whenever it is asked for.

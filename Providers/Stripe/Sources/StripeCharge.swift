@@ -36,7 +36,7 @@ extension StripeProvider: InstrumentCharging {
 
     private func charged(_ known: StripePayment, _ charge: InstrumentCharge) throws(StripeFailure) -> PaymentReport {
         try known.check(charge.payment, isLive: settings.isLive)
-        guard known.amount == charge.amount else { throw .foreign }
+        guard known.amount == charge.amount else { throw .unproven(.badMoney) }
         return known.report(charge.payment)
     }
 

@@ -55,7 +55,7 @@ extension StripeProvider: SelfExamining, OnlineDiagnosing {
         case .refused(let refusal):
             Diagnosis(
                 .fault, "question", "Stripe refused with \(refusal.status) \(refusal.type ?? ""); check api_base.")
-        case .foreign, .unsayable:
+        case .unproven, .unsayable:
             Diagnosis(.fault, "question", "what \(base) answers is no list of Stripe's: check api_base.")
         }
     }

@@ -27,11 +27,11 @@ extension StripeProvider {
         }
         guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
         guard (1...128).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
-        guard event.livemode == settings.isLive else { throw .rejected(reason: "other_mode") }
+        guard event.livemode == settings.isLive else { throw .unproven(.otherMode) }
         var facts: [ProviderFact] = []
         if event.account == nil {
             do throws(StripeFailure) { facts = try await self.facts(event.type, body) } catch {
-                if case .unsayable(let reason) = error { throw .rejected(reason: reason) }
+                if case .unsayable(let reason) = error, reason != "bad_amount" { throw .rejected(reason: reason) }
                 throw error.providerError(afterChange: false)
             }
         }
@@ -132,7 +132,8 @@ extension StripeProvider {
         guard let intent, let id = StripeText.id(intent) else { return nil }
         do throws(StripeFailure) {
             let known: StripeObject.PaymentIntent = try await api.get("payment_intents/\(id)")
-            guard known.id == id, known.livemode ?? settings.isLive == settings.isLive else { throw .foreign }
+            guard known.id == id else { throw .foreign }
+            guard known.livemode ?? settings.isLive == settings.isLive else { throw .unproven(.otherMode) }
             return Self.payment(known.metadata)
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }

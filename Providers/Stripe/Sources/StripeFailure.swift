@@ -9,10 +9,13 @@ enum StripeFailure: Error, Sendable, Equatable {
     case unanswered
     /// Stripe's word.
     case refused(StripeRefusal)
-    /// The answer is about another payment, another account or another mode.
-    case foreign
+    /// The answer is not believed: it is about another payment or mode, or its amount is another one.
+    case unproven(UnprovenReason)
     /// The answer cannot be said in our words, by the reason.
     case unsayable(String)
+
+    /// The answer is about another payment.
+    static let foreign = StripeFailure.unproven(.otherPayment)
 }
 
 /// An error answer of Stripe's, without its message: that can hold parts of a key.
@@ -68,9 +71,9 @@ extension StripeFailure {
         switch self {
         case .notSent: return .unavailable
         case .unanswered: return unknown
-        case .foreign: return .invalidSignature
+        case .unproven(let reason): return .unproven(reason)
         // An answer that cannot be said is no "no": Stripe may have done what was asked.
-        case .unsayable: return unknown
+        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
         case .refused(let refusal):
             if refusal.isBeforeWork { return .unavailable }
             // A result under the same key exists, or is being made.

@@ -35,7 +35,7 @@ extension StripeProvider {
 
     private func opened(_ known: StripePayment, _ attempt: PaymentAttempt) throws(StripeFailure) -> OpenedPayment {
         try known.check(attempt.payment, isLive: settings.isLive)
-        guard known.amount == attempt.amount else { throw .foreign }
+        guard known.amount == attempt.amount else { throw .unproven(.badMoney) }
         guard !known.isClosed else {
             throw .refused(StripeRefusal(status: 400, type: "invalid_request_error", code: "payment_closed"))
         }

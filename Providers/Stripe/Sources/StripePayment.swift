@@ -43,9 +43,10 @@ struct StripePayment: Sendable {
         isLive = session.livemode
     }
 
-    /// - Throws: `foreign` unless it is this payment's, in this mode.
+    /// - Throws: `unproven` unless it is this payment's, in this mode.
     func check(_ expected: ID<Payment>, isLive expectedMode: Bool) throws(StripeFailure) {
-        guard payment == expected, isLive ?? expectedMode == expectedMode else { throw .foreign }
+        guard payment == expected else { throw .foreign }
+        guard isLive ?? expectedMode == expectedMode else { throw .unproven(.otherMode) }
     }
 
     func report(_ payment: ID<Payment>) -> PaymentReport {

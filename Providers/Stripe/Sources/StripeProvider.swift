@@ -72,7 +72,7 @@ public struct StripeProvider: PaymentProvider {
 extension StripeProvider {
     /// A payment as Stripe has it now; nil where Stripe knows of none.
     ///
-    /// - Throws: `invalidSignature` for what is not this payment's.
+    /// - Throws: `unproven` for what is not this payment's.
     func find(_ payment: ProviderReference) async throws(ProviderError) -> StripePayment? {
         do throws(StripeFailure) {
             guard let reference = payment.reference else { return try await locator.payment(payment.payment) }

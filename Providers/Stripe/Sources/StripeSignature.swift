@@ -18,17 +18,20 @@ struct StripeSignature: Sendable {
 
     init(secrets: [StripeSecret]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
 
-    /// - Throws: `invalidSignature` unless exactly one header proves these bytes, now.
+    /// - Throws: `unproven` unless exactly one header proves these bytes, now.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
-        guard values.count == 1, let (time, codes) = values.first.flatMap(Self.parse),
-            (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(time)
-        else { throw .invalidSignature }
+        guard values.count == 1, let (time, codes) = values.first.flatMap(Self.parse) else {
+            throw .unproven(.signature)
+        }
+        guard (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(time) else {
+            throw .unproven(.time)
+        }
         let signed = Data("\(time.rawValue).".utf8) + notification.body
         let isProven = keys.contains { key in
             codes.contains { HMAC<SHA256>.isValidAuthenticationCode($0, authenticating: signed, using: key) }
         }
-        guard isProven else { throw .invalidSignature }
+        guard isProven else { throw .unproven(.signature) }
     }
 
     /// The first `t` and every readable `v1`, as Stripe's own libraries take a header apart.

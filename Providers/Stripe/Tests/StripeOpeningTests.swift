@@ -142,7 +142,7 @@ struct StripeOpeningTests {
         let second = PaymentAttempt(
             payment: first.payment, order: first.order, amount: usd(1), title: "", platform: .web, returnURL: nil,
             expiresAt: first.expiresAt, accepts: [.stripe])
-        await #expect(throws: ProviderError.invalidSignature) { try await provider.open(second) }
+        await #expect(throws: ProviderError.unproven(.badMoney)) { try await provider.open(second) }
     }
 
     @Test(arguments: [0, 30, 950, 90_000] as [Int64])

@@ -86,7 +86,7 @@ struct StripeRefundTests {
         }
         let made = try await provider.refund(bench.refund(payment, usd(1)))
         let others = bench.refund(payment, usd(1), reference: made.reference)
-        await #expect(throws: ProviderError.invalidSignature) { try await provider.query(refund: others) }
+        await #expect(throws: ProviderError.unproven(.otherPayment)) { try await provider.query(refund: others) }
     }
 
     @Test func `what was never paid has nothing to give back`() async throws {

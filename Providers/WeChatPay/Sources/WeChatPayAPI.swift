@@ -73,7 +73,7 @@ struct WeChatPayAPI: Sendable {
             throw reply.status < 400
                 ? .unanswered : .refused(WeChatPayRefusal(status: reply.status, code: code, isProven: isProven))
         }
-        guard isProven else { throw .unproven }
+        guard isProven else { throw .unproven(.signature) }
         return reply
     }
 
@@ -82,7 +82,7 @@ struct WeChatPayAPI: Sendable {
             let signature = try WeChatPaySignature(reply.headers, now: context.time.now)
             return signature.isGood(reply.body, by: try await platform.key(signature.serial, timeout: Self.timeout))
         } catch {
-            guard error == .invalidSignature else { throw error }
+            guard error.isUnproven else { throw error }
             return false
         }
     }

@@ -67,14 +67,14 @@ extension WeChatPayProvider: SelfExamining, OnlineDiagnosing {
                         + (refusal.status == 401
                             ? ": mchid, certificate_serial and private_key do not belong together, or the clock is wrong."
                             : "."))
-            case .unproven:
+            case .unproven(.signature), .unproven(.time), .unproven(.certificate):
                 return Diagnosis(
                     .fault, "question",
                     "the answer's signature is missing or wrong: public_key and public_key_id do not belong together, or "
                         + "somebody stands between.")
             case .notSent, .unanswered:
                 return Diagnosis(.notice, "question", "no answer from \(settings.base).")
-            case .foreign, .unsayable:
+            case .unproven, .unsayable:
                 return Diagnosis(.fault, "question", "the answer was about something else.")
             }
         }

@@ -7,14 +7,15 @@ enum WeChatPayFailure: Error, Sendable, Equatable {
     case notSent
     /// It may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
     case unanswered
-    /// Nothing proves that the answer is WeChat Pay's.
-    case unproven
+    /// The answer is not believed: nothing proves that it is WeChat Pay's, or it is about another payment or account.
+    case unproven(UnprovenReason)
     /// WeChat Pay's word.
     case refused(WeChatPayRefusal)
-    /// The answer is about another payment or another account.
-    case foreign
     /// The answer cannot be said in our words, by the reason.
     case unsayable(String)
+
+    /// The answer is about another payment.
+    static let foreign = WeChatPayFailure.unproven(.otherPayment)
 }
 
 /// An error answer of WeChat Pay's, without its message.
@@ -70,8 +71,9 @@ extension WeChatPayFailure {
         let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
         switch self {
         case .notSent: return .unavailable
-        case .unanswered, .unsayable: return unknown
-        case .unproven, .foreign: return .invalidSignature
+        case .unanswered: return unknown
+        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
+        case .unproven(let reason): return .unproven(reason)
         case .refused(let refusal): return refusal.providerError(unknown)
         }
     }

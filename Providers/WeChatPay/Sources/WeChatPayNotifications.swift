@@ -14,12 +14,12 @@ extension WeChatPayProvider {
     /// WeChat Pay waits five seconds for its acknowledgement; some of them are Paydesk's own.
     static let fetchTimeout: Int64 = 3_000
 
-    /// - Throws: `invalidSignature` for whatever is not proven, `unavailable` where that cannot be told now.
+    /// - Throws: `unproven` for whatever is not proven, `unavailable` where that cannot be told now.
     func verify(_ notification: RawNotification) async throws(ProviderError) {
         let signature = try WeChatPaySignature(
             notification.headers, now: notification.receivedAt ?? context.time.now)
         let key = try await api.platform.key(signature.serial, timeout: Self.fetchTimeout)
-        guard signature.isGood(notification.body, by: key) else { throw .invalidSignature }
+        guard signature.isGood(notification.body, by: key) else { throw .unproven(.signature) }
     }
 
     /// - Throws: `rejected` for what is genuine and yet cannot be understood.
@@ -42,8 +42,8 @@ extension WeChatPayProvider {
                 eventID: event.id, type: event.event_type, facts: try facts(event.event_type, plain),
                 acknowledgement: Acknowledgement(status: 204, body: ""))
         } catch {
-            if case .unsayable(let reason) = error { throw .rejected(reason: reason) }
-            throw .rejected(reason: "other_account")
+            if case .unsayable(let reason) = error, reason != "bad_amount" { throw .rejected(reason: reason) }
+            throw error.providerError(afterChange: false)
         }
     }
 
@@ -57,7 +57,7 @@ extension WeChatPayProvider {
         if type.hasPrefix("REFUND.") {
             let refund: WeChatPayRefund = try read(plain)
             guard let payment = ID<Payment>(refund.out_trade_no) else { return [] }
-            guard refund.mchid == settings.mchid else { throw .foreign }
+            guard refund.mchid == settings.mchid else { throw .unproven(.otherMerchant) }
             let reference = WeChatPayText.word(refund.refund_id)
             let id = ID<Refund>(refund.out_refund_no)
             guard id != nil || reference != nil else { throw .unsayable("bad_refund_number") }

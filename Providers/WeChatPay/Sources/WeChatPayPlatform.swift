@@ -60,14 +60,14 @@ struct WeChatPayPlatform: Sendable {
         if publicKey == nil { _ = try await certificates(having: nil, timeout: 10_000) }
     }
 
-    /// - Throws: `invalidSignature` for a number that WeChat Pay does not have, `unavailable` where that cannot be told.
+    /// - Throws: `unproven` for a number that WeChat Pay does not have, `unavailable` where that cannot be told.
     func key(_ serial: String, timeout: Int64) async throws(ProviderError) -> _RSA.Signing.PublicKey {
         if serial.hasPrefix(WeChatPayPublicKey.prefix) {
-            guard let publicKey, publicKey.id == serial else { throw .invalidSignature }
+            guard let publicKey, publicKey.id == serial else { throw .unproven(.certificate) }
             return publicKey.key
         }
         guard let key = try await certificates(having: serial, timeout: timeout).key(serial, at: time.now) else {
-            throw .invalidSignature
+            throw .unproven(.certificate)
         }
         return key
     }

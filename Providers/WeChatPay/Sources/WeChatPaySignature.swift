@@ -45,36 +45,36 @@ struct WeChatPaySignature: Sendable {
     private let signature: Data
 
     /// - Parameter headers: names in any case.
-    /// - Throws: `invalidSignature` unless each header is there once and well-formed, and its time is now.
+    /// - Throws: `unproven` unless each header is there once and well-formed, and its time is now.
     init(_ headers: [(name: String, value: String)], now: Timestamp) throws(ProviderError) {
         func value(_ name: String) throws(ProviderError) -> String {
             let values = headers.filter { $0.name.lowercased() == name }.map(\.value)
-            guard values.count == 1 else { throw .invalidSignature }
+            guard values.count == 1 else { throw .unproven(.signature) }
             return values[0]
         }
         let type = headers.first { $0.name.lowercased() == "wechatpay-signature-type" }?.value
-        guard type ?? WeChatPaySigner.scheme == WeChatPaySigner.scheme else { throw .invalidSignature }
+        guard type ?? WeChatPaySigner.scheme == WeChatPaySigner.scheme else { throw .unproven(.signature) }
         let text = try value("wechatpay-signature")
         guard !text.hasPrefix(Self.probe), text.utf8.count <= 2_048,
             let signature = Data(base64Encoded: text), !signature.isEmpty
-        else { throw .invalidSignature }
+        else { throw .unproven(.signature) }
         let digits = try value("wechatpay-timestamp")
         guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let seconds = Int64(digits), digits == String(seconds)
-        else { throw .invalidSignature }
+        else { throw .unproven(.signature) }
         time = Timestamp(seconds)
         guard (now.adding(seconds: -Self.window)...now.adding(seconds: Self.window)).contains(time) else {
-            throw .invalidSignature
+            throw .unproven(.time)
         }
         nonce = try value("wechatpay-nonce")
         guard (1...128).contains(nonce.utf8.count), nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .invalidSignature
+            throw .unproven(.signature)
         }
         let name = try value("wechatpay-serial")
         guard
             let serial = name.hasPrefix(WeChatPayPublicKey.prefix)
                 ? WeChatPayText.word(name) : WeChatPayText.serial(name)
-        else { throw .invalidSignature }
+        else { throw .unproven(.signature) }
         self.serial = serial
         self.signature = signature
     }

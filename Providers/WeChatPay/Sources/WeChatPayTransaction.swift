@@ -37,9 +37,10 @@ struct WeChatPayTransaction: Decodable, Sendable {
         return Money(value: total, currency: currency)
     }
 
-    /// - Throws: `foreign` unless it is of this merchant and app.
+    /// - Throws: `unproven` unless it is of this merchant and app.
     func check(_ settings: WeChatPaySettings) throws(WeChatPayFailure) {
-        guard mchid == settings.mchid, appid == settings.appid else { throw .foreign }
+        guard mchid == settings.mchid else { throw .unproven(.otherMerchant) }
+        guard appid == settings.appid else { throw .unproven(.otherApp) }
     }
 
     /// - Throws: `foreign` for another payment's, or another merchant's.

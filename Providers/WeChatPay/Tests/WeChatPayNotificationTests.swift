@@ -46,19 +46,21 @@ struct WeChatPayNotificationTests {
         let altered = WeChatPayStandIn.event(
             "TRANSACTION.SUCCESS", paid(payment, more: [field: values[field] ?? ""]))
         let headers = WeChatPaySeal.platform.headers(genuine, at: bench.clock.now.rawValue)
-        await #expect(throws: ProviderError.invalidSignature) { try await receive(altered, headers) }
+        await #expect(throws: ProviderError.unproven(.signature)) { try await receive(altered, headers) }
         _ = try await receive(genuine, headers)
     }
 
-    @Test(arguments: ["mchid", "appid"])
-    func `another merchant's or app's payment is refused although it is signed`(field: String) async throws {
+    @Test(arguments: [("mchid", .otherMerchant), ("appid", .otherApp)] as [(String, UnprovenReason)])
+    func `another merchant's or app's payment is refused although it is signed`(
+        field: String, reason: UnprovenReason
+    ) async throws {
         let object = paid(bench.attempt().payment, more: [field: "1900000009"])
-        await #expect(throws: ProviderError.rejected(reason: "other_account")) {
+        await #expect(throws: ProviderError.unproven(reason)) {
             try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object))
         }
         let refund = WeChatPayStandIn.Refund(
             number: bench.ids.make(Refund.self).rawValue, order: bench.attempt().payment.rawValue, amount: 1)
-        await #expect(throws: ProviderError.rejected(reason: "other_account")) {
+        await #expect(throws: ProviderError.unproven(.otherMerchant)) {
             try await receive(
                 WeChatPayStandIn.event("REFUND.SUCCESS", refund.notice(total: 1, mchid: "1900000009")))
         }
@@ -142,7 +144,7 @@ struct WeChatPayNotificationTests {
             try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object))
         }
         #expect(
-            error == .rejected(reason: "bad_amount") || error == .rejected(reason: "malformed_resource"))
+            error == .unproven(.badMoney) || error == .rejected(reason: "malformed_resource"))
     }
 
     @Test(arguments: [

@@ -56,7 +56,7 @@ struct WeChatPayPlatformTests {
         func flood() async {
             for number in 0..<200 {
                 let seal = WeChatPaySeal(key: WeChatPayMint.stranger.key, serial: String(number + 4_096, radix: 16))
-                await #expect(throws: ProviderError.invalidSignature) {
+                await #expect(throws: ProviderError.unproven(.certificate)) {
                     try await provider.receive(bench.notification(body, by: seal))
                 }
             }
@@ -132,7 +132,7 @@ struct WeChatPayPlatformTests {
         _ = try await provider.query(bench.reference(bench.attempt()))
         #expect(fetches == 0)
         for _ in 0..<5 {
-            await #expect(throws: ProviderError.invalidSignature) {
+            await #expect(throws: ProviderError.unproven(.certificate)) {
                 try await provider.receive(bench.notification(body))
             }
         }

@@ -74,7 +74,7 @@ struct WeChatPaySecrecyTests {
         let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
         var headers = WeChatPaySeal(.stranger).headers(body, at: bench.clock.now.rawValue)
         headers[3].value = "WECHATPAY/SIGNTEST/" + headers[3].value
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect(throws: ProviderError.unproven(.signature)) {
             try await bench.provider().receive(WeChatPayStandIn.notification(body, headers))
         }
         #expect(bench.lines.isEmpty && bench.calls.isEmpty)

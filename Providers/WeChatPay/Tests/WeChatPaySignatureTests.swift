@@ -64,7 +64,9 @@ struct WeChatPaySignatureTests {
         bench.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
         let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
         let raw = WeChatPayStandIn.notification(body, headers(fault, body))
-        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+        await #expect { try await bench.provider().receive(raw) } throws: {
+            ($0 as? ProviderError)?.isUnproven ?? false
+        }
     }
 
     @Test(arguments: faults)
@@ -76,13 +78,13 @@ struct WeChatPaySignatureTests {
         let body = try JSONSerialization.data(withJSONObject: order.json)
         bench.standIn.script(
             "/out-trade-no/", IncomingReply(status: 200, headers: headers(fault, body), body: body))
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect(throws: ProviderError.unproven(.signature)) {
             try await bench.provider().query(bench.reference(attempt))
         }
         #expect(bench.lines.contains { $0.contains("missing or wrong") })
         // Without a body as well.
         bench.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect(throws: ProviderError.unproven(.signature)) {
             try await bench.provider().cancel(bench.reference(attempt))
         }
     }
@@ -124,7 +126,7 @@ struct WeChatPaySignatureTests {
         let kept = RawNotification(
             method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
         bench.clock.advance(seconds: 3 * 86_400)
-        await #expect(throws: ProviderError.invalidSignature) { try await bench.provider().receive(raw) }
+        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
         _ = try await bench.provider().receive(kept)
     }
 
@@ -134,7 +136,7 @@ struct WeChatPaySignatureTests {
         _ = try await provider.receive(bench.notification(body, by: .publicKey))
         #expect(bench.calls.isEmpty, "the public key has to be fetched from nowhere")
         _ = try await provider.receive(bench.notification(body, by: .platform))
-        await #expect(throws: ProviderError.invalidSignature) {
+        await #expect(throws: ProviderError.unproven(.certificate)) {
             try await provider.receive(bench.notification(body, by: WeChatPaySeal(.stranger)))
         }
     }

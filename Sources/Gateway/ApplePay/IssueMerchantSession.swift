@@ -31,7 +31,7 @@ extension Gateway {
         } catch {
             switch error {
             case .rejected(let reason): throw .providerRejected(reason: reason)
-            case .unavailable, .outcomeUnknown, .invalidSignature, .unsupported: throw .providerUnavailable
+            case .unavailable, .outcomeUnknown, .unproven, .unsupported: throw .providerUnavailable
             }
         }
     }

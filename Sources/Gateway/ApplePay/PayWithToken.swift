@@ -116,7 +116,7 @@ extension Gateway {
             // Nothing was charged, and the token is spent: the payer has to agree anew, by the next contract.
             case .unavailable: outcome = .failed(reason: "processor_unavailable")
             // Reconciliation asks what became of it; it is never sent again.
-            case .outcomeUnknown, .invalidSignature: return
+            case .outcomeUnknown, .unproven: return
             }
         }
         let report = PaymentReport(payment: charge.payment, outcome: outcome, reference: reference)

@@ -149,7 +149,7 @@ extension Gateway {
             let report = PaymentReport(payment: payment, outcome: .failed(reason: "unsupported"))
             _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
             throw .providerRejected(reason: "unsupported")
-        case .outcomeUnknown, .invalidSignature:
+        case .outcomeUnknown, .unproven:
             try await settle(cause) { try $0.settleUnknown(payment) }
             return .unanswered
         case .unavailable:

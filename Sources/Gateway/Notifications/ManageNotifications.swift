@@ -11,6 +11,8 @@ package struct NotificationView: Encodable, Sendable {
     let type: String
     let provider_event_id: String
     package let status: String
+    /// Why it was refused; nil for one that was not.
+    package let reason: String?
     let received_at: Timestamp
     let processed_at: Timestamp?
 
@@ -20,12 +22,13 @@ package struct NotificationView: Encodable, Sendable {
         type = summary.type
         provider_event_id = summary.eventID
         status = summary.status.rawValue
+        reason = summary.refusal
         received_at = summary.receivedAt
         processed_at = summary.processedAt
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, account, type, provider_event_id, status, received_at, processed_at
+        case id, account, type, provider_event_id, status, reason, received_at, processed_at
     }
 
     /// What has not been is null, never left out.
@@ -36,6 +39,7 @@ package struct NotificationView: Encodable, Sendable {
         try fields.encode(type, forKey: .type)
         try fields.encode(provider_event_id, forKey: .provider_event_id)
         try fields.encode(status, forKey: .status)
+        try fields.encode(reason, forKey: .reason)
         try fields.encode(received_at, forKey: .received_at)
         try fields.encode(processed_at, forKey: .processed_at)
     }
@@ -96,6 +100,12 @@ extension Gateway {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil
         }
-        return try seal(raw, try await verify(raw, at: account), at: account.id)
+        let received: ReceivedNotification
+        do throws(NotificationRefusal) {
+            received = try await verify(raw, at: account)
+        } catch {
+            throw error.gatewayError
+        }
+        return try seal(raw, received, at: account.id)
     }
 }

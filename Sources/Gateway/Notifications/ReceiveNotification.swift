@@ -11,8 +11,8 @@ extension Gateway {
     ///
     /// The acknowledgement is given only after the notification is durable, and whatever processing comes to; a repetition
     /// is acknowledged and changes nothing.
-    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for what does not verify (it is kept for a
-    ///   while).
+    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for what does not verify: it is counted,
+    ///   and kept for a while with its reason.
     package func receiveNotification(
         token: String, _ notification: RawNotification
     ) async throws(GatewayError) -> Acknowledgement {
@@ -20,11 +20,14 @@ extension Gateway {
             account.manifest.notifications.contains(notification.method)
         else { throw .notFound }
         let received: ReceivedNotification
-        do throws(GatewayError) {
+        do throws(NotificationRefusal) {
             received = try await verify(notification, at: account)
         } catch {
-            if error == .invalidNotification { await keepRefused(notification, at: account.id) }
-            throw error
+            if case .unproven(let reason) = error {
+                refusals.count(reason, at: account.id)
+                await keepRefused(notification, at: account.id, because: reason)
+            }
+            throw error.gatewayError
         }
         let record = try seal(notification, received, at: account.id)
         try await keep(record)
@@ -49,15 +52,21 @@ extension Gateway {
 
     func verify(
         _ notification: RawNotification, at account: ConfiguredAccount
-    ) async throws(GatewayError) -> ReceivedNotification {
+    ) async throws(NotificationRefusal) -> ReceivedNotification {
         do throws(ProviderError) {
             return try await account.provider.receive(notification)
         } catch {
-            logger.notice("a notification was refused", metadata: ["account": "\(account.id.rawValue)"])
-            switch error {
-            case .unavailable, .outcomeUnknown: throw .temporarilyUnavailable(retryAfter: 5)
-            case .invalidSignature, .rejected, .unsupported: throw .invalidNotification
+            let refusal = NotificationRefusal(error)
+            var metadata: Logger.Metadata = ["account": "\(account.id.rawValue)"]
+            switch refusal {
+            case .unproven(let reason):
+                metadata["reason"] = "\(reason.word)"
+                if case .rejected(let detail) = error { metadata["detail"] = "\(detail)" }
+                logger.notice("a notification was refused", metadata: metadata)
+            case .unavailable:
+                logger.notice("a notification could not be verified now", metadata: metadata)
             }
+            throw refusal
         }
     }
 

@@ -36,7 +36,7 @@ extension Gateway {
             case .rejected(let reason):
                 try await conclude(question, "consumption.refused", reason, job)
                 return .done
-            case .unavailable, .outcomeUnknown, .invalidSignature:
+            case .unavailable, .outcomeUnknown, .unproven:
                 let isOver = question.askedAt.adding(seconds: Self.answerWindow) <= time.now
                 guard isOver || job.attempt > job.kind.backOff.count else { throw .providerUnavailable }
                 logger.warning("a store was not told of consumption in time", metadata: ["job": "\(job.id)"])

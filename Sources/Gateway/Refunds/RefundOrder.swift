@@ -122,7 +122,7 @@ extension Gateway {
                 try await fail(refund, reason: reason, at: account, cause: cause)
             case .unsupported:
                 try await fail(refund, reason: "this provider gives no money back", at: account, cause: cause)
-            case .outcomeUnknown, .invalidSignature:
+            case .outcomeUnknown, .unproven:
                 try await settle(cause) { try $0.settleUnknown(refund) }
                 throw .providerUnavailable
             case .unavailable:

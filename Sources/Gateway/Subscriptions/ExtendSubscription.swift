@@ -107,7 +107,7 @@ extension Gateway {
             case .unavailable:
                 try await conclude(.failed, request, record, cause: cause)
                 throw .providerUnavailable
-            case .outcomeUnknown, .invalidSignature:
+            case .outcomeUnknown, .unproven:
                 try await conclude(.unknown, request, record, cause: cause)
                 throw .outcomeUnknown(Self.howToLook)
             }

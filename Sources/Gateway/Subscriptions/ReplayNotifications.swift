@@ -113,16 +113,18 @@ extension Gateway {
     /// - Returns: false for what is there already, and for what does not verify; that is kept for a while.
     private func takeMissed(_ raw: RawNotification, at id: AccountID) async throws(GatewayError) -> Bool {
         guard let account = registry[id] else { return false }
-        do throws(GatewayError) {
-            let received = try await verify(raw, at: account)
-            if try await read({ db in try db.hasNotification(id, eventID: received.eventID) }) { return false }
-            try await keep(try seal(raw, received, at: id))
-            return true
+        let received: ReceivedNotification
+        do throws(NotificationRefusal) {
+            received = try await verify(raw, at: account)
         } catch {
-            guard error == .invalidNotification else { throw error }
-            await keepRefused(raw, at: id)
+            guard case .unproven(let reason) = error else { throw error.gatewayError }
+            refusals.count(reason, at: id)
+            await keepRefused(raw, at: id, because: reason)
             return false
         }
+        if try await read({ db in try db.hasNotification(id, eventID: received.eventID) }) { return false }
+        try await keep(try seal(raw, received, at: id))
+        return true
     }
 
     /// Everything that an admin's sync asks of a store: its notifications, then each subscription.

@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import HTTPTypes
+import ProviderKit
 
 extension OperationGroup {
     /// The inbox, jobs, keys and the audit of `api.md` section 11.
@@ -62,6 +63,7 @@ extension Shape {
             [
                 "id": .id("ntf"), "account": .string, "type": .string.noted("The provider's own word."),
                 "provider_event_id": .string, "status": .words(Domain.Notification.Status.self),
+                "reason": .words(UnprovenReason.words).orNull.noted("Why it was refused; null where it was not."),
                 "received_at": .time, "processed_at": .time.orNull,
             ]))
 

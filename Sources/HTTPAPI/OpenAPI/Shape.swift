@@ -66,6 +66,7 @@ extension Shape {
     }
 
     static func words(_ words: String...) -> Shape { Shape(.words(words)) }
+    static func words(_ words: [String]) -> Shape { Shape(.words(words)) }
 
     /// The words of a closed list.
     static func words<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> Shape {

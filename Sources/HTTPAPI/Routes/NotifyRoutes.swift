@@ -2,27 +2,11 @@ import Domain
 import Foundation
 import Gateway
 import HTTPTypes
-import Metrics
 import ProviderKit
 
 /// Providers' notifications (`api.md` section 9); the token selects the account.
 struct NotifyRoutes {
     let gateway: Gateway
-    /// Notifications that did not verify, for each configured account.
-    private let refusals: [AccountID: Counter]
-
-    init(gateway: Gateway) {
-        self.gateway = gateway
-        refusals = Dictionary(
-            gateway.registry.accounts.map { account in
-                (
-                    account.id,
-                    Counter(
-                        label: "paydesk_notifications_refused_total", dimensions: [("account", account.id.rawValue)])
-                )
-            }
-        ) { first, _ in first }
-    }
 
     private static let bodyLimit = 2 << 20
 
@@ -53,16 +37,7 @@ struct NotifyRoutes {
     ) async throws(GatewayError) -> Answer {
         let headers = call.request.headerFields.map { (name: $0.name.canonicalName, value: $0.value) }
         let notification = RawNotification(method: method, query: call.queryText, headers: headers, body: call.body)
-        let token = try call.parameter("token")
-        let acknowledgement: Acknowledgement
-        do throws(GatewayError) {
-            acknowledgement = try await gateway.receiveNotification(token: token, notification)
-        } catch {
-            if error == .invalidNotification, let account = gateway.registry.account(notifyToken: token) {
-                refusals[account.id]?.increment()
-            }
-            throw error
-        }
+        let acknowledgement = try await gateway.receiveNotification(token: call.parameter("token"), notification)
         return .raw(
             status: HTTPResponse.Status(code: acknowledgement.status), contentType: acknowledgement.contentType,
             body: Data(acknowledgement.body.utf8), headers: [])

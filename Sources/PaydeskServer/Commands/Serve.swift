@@ -68,6 +68,7 @@ struct Serve: AsyncParsableCommand {
                 Dictionary(uniqueKeysWithValues: traffic.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
             }
             try await waiting { try await prepare(composition.gateway, configuration) }
+            warnOfSettings(composition.gateway.registry, logger)
             let census = NodeCensus(store: store, pause: Live.pause)
             await census.take()
             let api = try composition.api(
@@ -114,6 +115,17 @@ struct Serve: AsyncParsableCommand {
         }
         try await gateway.warnOfUnreadableRouting()
         try await gateway.warnOfMissingKey()
+    }
+
+    /// Says of each enabled account what its settings would have refused, before the first payment shows it.
+    private static func warnOfSettings(_ registry: ProviderRegistry, _ logger: Logger) {
+        for account in registry.accounts where account.enabled {
+            for found in (account.provider as? any SelfExamining)?.examine() ?? [] where found.level != .good {
+                logger.warning(
+                    "an account's settings need a look: \(found.words)",
+                    metadata: ["account": "\(account.id.rawValue)", "subject": "\(found.subject)"])
+            }
+        }
     }
 
     private static func application(

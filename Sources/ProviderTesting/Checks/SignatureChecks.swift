@@ -13,7 +13,7 @@ extension Check {
             let raw = try await stage.need("event", payment, .paymentSucceeded(payment.amount))
             _ = try await stage.receive(provider, raw)
             for altered in alterations(raw) {
-                try await stage.expect(.invalidSignature, "receiving an altered notification") {
+                try await stage.expectUnproven("receiving an altered notification") {
                     try await provider.receive(altered)
                 }
             }
@@ -33,7 +33,7 @@ extension Check {
             let genuine = try await stage.need("event", payment, .paymentSucceeded(payment.amount))
             _ = try await stage.receive(provider, genuine)
             let bad = try await stage.need("event", payment, .paymentSucceeded(payment.amount), signature)
-            try await stage.expect(.invalidSignature, "receiving it") { try await provider.receive(bad) }
+            try await stage.expectUnproven("receiving it") { try await provider.receive(bad) }
         }
     }
 
@@ -51,7 +51,7 @@ extension Check {
         stage.clock.advance(seconds: direction * window)
         _ = try await stage.receive(provider, raw)
         stage.clock.advance(seconds: direction)
-        try await stage.expect(.invalidSignature, "receiving it \(window + 1) s apart from its time") {
+        try await stage.expect(.unproven(.time), "receiving it \(window + 1) s apart from its time") {
             try await provider.receive(raw)
         }
     }

@@ -19,5 +19,6 @@ package enum Migrations {
         Migration(number: 16, name: "refunds and replay", sql: refundsAndReplay),
         Migration(number: 17, name: "money jobs", sql: moneyJobs),
         Migration(number: 18, name: "event index", sql: eventIndex),
+        Migration(number: 19, name: "refusal reasons", sql: refusalReasons),
     ]
 }

@@ -15,10 +15,12 @@ package struct NotificationRecord: Sendable {
     /// SHA-256 of the raw body.
     package let digest: Data
     package let receivedAt: Timestamp
+    /// Why it was refused, in a word of a closed set; nil for one that was taken.
+    package let refusal: String?
 
     package init(
         id: ID<Domain.Notification>, account: AccountID, eventID: String, type: String, facts: String, body: Data,
-        headers: Data, digest: Data, receivedAt: Timestamp
+        headers: Data, digest: Data, receivedAt: Timestamp, refusal: String? = nil
     ) {
         self.id = id
         self.account = account
@@ -29,6 +31,7 @@ package struct NotificationRecord: Sendable {
         self.headers = headers
         self.digest = digest
         self.receivedAt = receivedAt
+        self.refusal = refusal
     }
 }
 
@@ -50,6 +53,7 @@ package struct NotificationSummary: Sendable {
     package let type: String
     package let eventID: String
     package let status: Domain.Notification.Status
+    package let refusal: String?
     package let receivedAt: Timestamp
     package let processedAt: Timestamp?
 }
@@ -100,7 +104,7 @@ extension Transaction {
         }
         try run(
             """
-            UPDATE notifications SET status = 'stored', type = ?, facts = ?, provider_event_id = ?
+            UPDATE notifications SET status = 'stored', refusal = NULL, type = ?, facts = ?, provider_event_id = ?
             WHERE id = ?
             """, record.type, record.facts, record.eventID, target)
         if target != id { try run("DELETE FROM notifications WHERE id = ? AND status = 'rejected'", id) }
@@ -111,12 +115,12 @@ extension Transaction {
         try send(
             """
             INSERT INTO notifications
-                (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at, refusal)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
             record.id, record.account, record.eventID, record.type, status, record.facts, record.body, record.headers,
-            record.digest, record.receivedAt)
+            record.digest, record.receivedAt, record.refusal)
     }
 
     /// Stores a notification once and returns the stored one: this, or the one that came before it.
@@ -207,13 +211,14 @@ extension Database {
     }
 
     private static var summaryColumns: String {
-        "SELECT id, account, type, provider_event_id, status, received_at, processed_at FROM notifications"
+        "SELECT id, account, type, provider_event_id, status, refusal, received_at, processed_at FROM notifications"
     }
 
     private static func summary(_ row: Row) throws(StoreError) -> NotificationSummary {
         NotificationSummary(
             id: try row.id("id"), account: try row.account("account"), type: try row.text("type"),
             eventID: try row.text("provider_event_id"), status: try row.choice("status"),
-            receivedAt: try row.time("received_at"), processedAt: try row.optionalTime("processed_at"))
+            refusal: try row.optionalText("refusal"), receivedAt: try row.time("received_at"),
+            processedAt: try row.optionalTime("processed_at"))
     }
 }

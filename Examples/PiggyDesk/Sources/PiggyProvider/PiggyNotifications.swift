@@ -18,13 +18,14 @@ extension PiggyProvider {
     private func verify(_ notification: RawNotification) throws(ProviderError) {
         let parts = (notification.header("x-piggy-signature") ?? "").split(separator: ",").map(String.init)
         let now = (notification.receivedAt ?? context.time.now).rawValue
-        guard parts.count == 2, let time = Int64(parts[0]), let code = Self.bytes(parts[1]),
-            (now - 300...now + 300).contains(time)
-        else { throw .invalidSignature }
+        guard parts.count == 2, let time = Int64(parts[0]), let code = Self.bytes(parts[1]) else {
+            throw .unproven(.signature)
+        }
+        guard (now - 300...now + 300).contains(time) else { throw .unproven(.time) }
         let isGood = HMAC<SHA256>.isValidAuthenticationCode(
             code, authenticating: Data("\(time).".utf8) + notification.body,
             using: SymmetricKey(data: Data(webhookSecret.value.utf8)))
-        guard isGood else { throw .invalidSignature }
+        guard isGood else { throw .unproven(.signature) }
     }
 
     private static func bytes(_ hex: String) -> [UInt8]? {

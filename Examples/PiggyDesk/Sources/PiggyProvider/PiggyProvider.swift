@@ -40,7 +40,7 @@ public struct PiggyProvider: PaymentProvider {
         guard let made, made.number == attempt.payment.rawValue, let page = made.page, page.hasPrefix("https://") else {
             throw .outcomeUnknown
         }
-        guard try made.money == attempt.amount else { throw .invalidSignature }
+        guard try made.money == attempt.amount else { throw .unproven(.badMoney) }
         return OpenedPayment(instruction: .url(checkoutURL: page), reference: nil, outcome: try made.outcome)
     }
 
@@ -64,7 +64,7 @@ public struct PiggyProvider: PaymentProvider {
     private func report(
         _ known: PiggyPayment, _ payment: ProviderReference
     ) throws(ProviderError) -> PaymentReport {
-        guard known.number == payment.payment.rawValue else { throw .invalidSignature }
+        guard known.number == payment.payment.rawValue else { throw .unproven(.otherPayment) }
         return PaymentReport(payment: payment.payment, outcome: try known.outcome)
     }
 }
