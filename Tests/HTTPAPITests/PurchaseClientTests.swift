@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-/// What the seeds' StoreKit 2 client sends, byte for byte as it encodes it.
+/// What a StoreKit 2 client that posts the JWS alone sends, byte for byte.
 @Suite("A StoreKit 2 client over HTTP")
 struct PurchaseClientTests {
     /// What follows the transaction in the client's body, and the days that it is believed; nil where it is refused.

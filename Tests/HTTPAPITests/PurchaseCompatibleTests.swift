@@ -4,7 +4,7 @@ import Gateway
 import TestSupport
 import Testing
 
-@Suite("Purchases in the first seed's shapes")
+@Suite("Purchases in the shapes of clients that post receiptData")
 struct PurchaseCompatibleTests {
     private static let verify = "/apple-iap/verify"
 

@@ -30,7 +30,7 @@ struct ReceiptRouteTests {
         return #"{"receipt-data":"\#(receipt)"\#(password)\#(more)}"#
     }
 
-    /// The third seed's client, its types as they stand there.
+    /// A StoreKit 1 client that posts receipt-data, with the types that it decodes.
     private enum SeedClient {
         struct ServerResponse: Codable {
             let latestReceiptInfo: [ReceiptInfo]
@@ -50,7 +50,7 @@ struct ReceiptRouteTests {
     }
 
     @Test(arguments: TestEngine.allCases)
-    func `the third seed's client reads every answer`(_ engine: TestEngine) async throws {
+    func `a StoreKit 1 client that posts receipt-data reads every answer`(_ engine: TestEngine) async throws {
         try await Self.withCounter(on: engine) { (counter, apple) async throws in
             let period = apple.period("first", from: 0)
             let ring = apple.sale("com.example.ring", AppleSale.nonConsumable)

@@ -91,7 +91,7 @@ package struct AppleSale: Sendable {
         return AppleMint.made { try JSONEncoder().encode(fields) }
     }
 
-    /// The simulator's unsigned receipt of this transaction, as the first seed's client makes it.
+    /// The simulator's unsigned receipt of this transaction, as clients that post `receiptData` make it.
     package var simulatorReceipt: String {
         let date = Date(timeIntervalSince1970: Double(purchased) / 1_000).formatted(.iso8601)
         return Data(

@@ -117,7 +117,7 @@ extension PurchaseRefusal.Reason {
     }
 }
 
-/// The receipt that the first seed's client makes in the simulator: base64 of JSON, unsigned.
+/// The receipt that clients which post `receiptData` make in the simulator: base64 of JSON, unsigned.
 enum SimulatorReceipt {
     private struct Fields: Decodable {
         let environment: String

@@ -2,7 +2,7 @@ package import Domain
 import ProviderKit
 import Store
 
-/// One literal Apple product id with its SKU, as the first seed's client lists it.
+/// One literal Apple product id with its SKU, as `/apple-iap/products` lists it.
 package struct AppleProductView: Sendable {
     package let number: Int64
     package let productID: String

@@ -1,7 +1,7 @@
 import Domain
 import Gateway
 
-/// The answer of `verifyReceipt`: Apple's snake_case keys, beside them the camelCase ones of the third seed's client.
+/// The answer of `verifyReceipt`: Apple's snake_case keys, beside them the camelCase ones that StoreKit 1 clients read.
 ///
 /// Almost every number is text, as Apple writes it; ids of the app are numbers. Source: Apple, verifyReceipt, responseBody.
 struct VerifyReceiptBody: Encodable {
