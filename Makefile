@@ -1,22 +1,26 @@
 # make run    installs what is missing, builds a release and serves with SQLite and the sandbox provider
 # make test   installs what is missing and runs every test, on SQLite and on a throwaway PostgreSQL
-# make lint   checks style; make format mends what it can
+# make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
 # make faults hurts a release in many ways under load and compares what clients were told with what is there, in minutes;
 #             make faults-long does so for hours (Benchmarks/README.md)
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
 # make example builds and tests Examples/PiggyDesk, a binary with a provider of its own
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
+# make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 
 SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev
 TEST_PACKAGES = $(RUN_PACKAGES) postgresql
+LINT_PACKAGES = python3 python3-jsonschema
+# Debian's own, which has Debian's modules.
+PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run test lint format bench faults faults-long faults-build fuzz example sanitize smoke packages-run packages-test \
-    packages-faults
+.PHONY: run test lint format bench faults faults-long faults-build fuzz example sanitize smoke openapi packages-run packages-test \
+    packages-lint packages-faults
 
 run: packages-run
 	$(SWIFT) build -c release --product paydesk
@@ -30,9 +34,10 @@ test: packages-test
 	$(SWIFT) build --build-tests
 	$(TEST)
 
-lint:
+lint: packages-lint
 	@$(SWIFT) format lint --strict $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
+	@$(PYTHON) Tests/Scripts/docs.py
 
 format:
 	@$(SWIFT) format --in-place $(SOURCES)
@@ -52,6 +57,11 @@ sanitize: packages-test
 smoke:
 	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
+
+openapi: packages-run packages-lint
+	$(SWIFT) build --product paydesk
+	PYTHON=$(PYTHON) sh Tests/Scripts/openapi.sh .build/debug/paydesk >docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
 
 # As a package of somebody else's: in a folder of its own, from nothing at the first time.
 EXAMPLE = --package-path Examples/PiggyDesk --scratch-path .build-example
@@ -81,6 +91,9 @@ packages-run:
 
 packages-test:
 	@sh Tests/Scripts/install.sh $(TEST_PACKAGES)
+
+packages-lint:
+	@sh Tests/Scripts/install.sh $(LINT_PACKAGES)
 
 # Without it the clock is left alone, and the run says so.
 packages-faults:
