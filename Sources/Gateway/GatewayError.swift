@@ -23,6 +23,8 @@ package enum GatewayError: Error, Sendable, Equatable {
     case unknownProduct(String)
     case alreadyOwned
     case orderNotOpen
+    /// Its contract or code is asked for, and nobody may pay it any more.
+    case contractGone
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress

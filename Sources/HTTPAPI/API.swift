@@ -81,7 +81,8 @@ package struct API: Sendable {
     var endpoints: [Endpoint] {
         let described = describedEndpoints
         let documentation = DocumentationRoutes(
-            describing: described, kinds: pipeline.gateway.registry.pageKinds, version: settings.version)
+            describing: described, kinds: pipeline.gateway.registry.pageKinds,
+            notifying: pipeline.gateway.registry.notifyingKinds, version: settings.version)
         return described + documentation.endpoints
     }
 

@@ -97,11 +97,15 @@ public struct RefundAttempt: Sendable {
     /// not know a refund that is asked about, its call may still be on its way for as long after this as a call of yours
     /// can be; only then may a report say that it failed.
     public let sentAt: Timestamp
+    /// Whether its call was sent before, and nothing is known of how that ended.
+    ///
+    /// Where a service can only say that something was given back, this tells a refund of ours from somebody else's.
+    public let wasSent: Bool
 
     /// - Parameter sentAt: nil: when the id was made.
     public init(
         refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil,
-        sentAt: Timestamp? = nil
+        sentAt: Timestamp? = nil, wasSent: Bool = false
     ) {
         self.refund = refund
         self.payment = payment
@@ -109,6 +113,7 @@ public struct RefundAttempt: Sendable {
         self.reason = reason
         self.reference = reference
         self.sentAt = sentAt ?? refund.madeAt
+        self.wasSent = wasSent
     }
 
     /// The same for every repetition of this call.

@@ -19,6 +19,12 @@ public protocol PaymentProvider: Sendable {
     /// The contract types that this account, with its settings, makes; a subset of the manifest's.
     var contractTypes: Set<ContractType> { get }
 
+    /// Why this account can never charge exactly this amount: its currency, its last digits, or its bounds; nil where it
+    /// can, as far as is known before anything is asked.
+    ///
+    /// A pure function of the amount and the settings: the cashier leaves the account out of what it offers.
+    func amountFault(_ amount: Money) -> AmountFault?
+
     /// Opens a payment and says what the client must do.
     func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment
 
@@ -45,6 +51,11 @@ extension PaymentProvider {
     public var manifest: ProviderManifest { Self.manifest }
 
     public var contractTypes: Set<ContractType> { Set(manifest.contractTypes) }
+
+    public func amountFault(_ amount: Money) -> AmountFault? {
+        guard manifest.currencies.isEmpty || manifest.currencies.contains(amount.currency) else { return .currency }
+        return amount.value > 0 ? nil : .notPositive
+    }
 }
 
 /// A provider that renders its own pay page, routed at `/{kind}/{payment_id}`.
@@ -70,6 +81,8 @@ public enum PaymentPage: Sendable, Equatable {
 public enum ProviderError: Error, Sendable, Equatable {
     /// Final: the provider said no. The reason is safe to show.
     case rejected(reason: String)
+    /// Nothing was asked: this account cannot take such a payment, and another one may. The reason is safe to show.
+    case unfit(reason: String)
     /// Nothing happened; trying again later may help.
     case unavailable
     /// The call may have taken effect: query before anything else.

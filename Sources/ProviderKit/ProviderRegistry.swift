@@ -24,6 +24,9 @@ public struct ProviderRegistry: Sendable {
     /// The kinds whose accounts serve their own pay pages.
     package var pageKinds: [String] { kinds.filter { $0.value is any PaymentPageServing.Type }.keys.sorted() }
 
+    /// The kinds whose accounts have a notify address.
+    package var notifyingKinds: [String] { manifests.filter { !$0.notifications.isEmpty }.map(\.kind) }
+
     package subscript(_ id: AccountID) -> ConfiguredAccount? { byID[id] }
 
     /// The account whose notify URL ends in this token.

@@ -50,15 +50,19 @@ public struct RefundReport: Sendable, Equatable, Codable {
     /// The refund's own amount; nil where the provider does not repeat it.
     public let amount: Money?
     public let reference: String?
+    /// The provider's own id of the payment whose money goes back, where it says so.
+    public let paymentReference: String?
 
     public init(
-        payment: ID<Payment>, refund: ID<Refund>?, outcome: RefundOutcome, amount: Money?, reference: String? = nil
+        payment: ID<Payment>, refund: ID<Refund>?, outcome: RefundOutcome, amount: Money?, reference: String? = nil,
+        paymentReference: String? = nil
     ) {
         self.payment = payment
         self.refund = refund
         self.outcome = outcome
         self.amount = amount
         self.reference = reference
+        self.paymentReference = paymentReference
     }
 }
 
@@ -73,12 +77,23 @@ public struct DisputeReport: Sendable, Equatable, Codable {
     public let outcome: DisputeOutcome
     /// nil means the whole payment.
     public let amount: Money?
+    /// When it came to this state, by the provider's own clock; nil where the provider does not say, and its arrival counts.
+    ///
+    /// States are told late and out of order: the newest counts.
+    public let at: Timestamp?
+    /// The provider's own id of the disputed payment, where it says so.
+    public let paymentReference: String?
 
-    public init(payment: ID<Payment>, reference: String?, outcome: DisputeOutcome, amount: Money?) {
+    public init(
+        payment: ID<Payment>, reference: String?, outcome: DisputeOutcome, amount: Money?, at: Timestamp? = nil,
+        paymentReference: String? = nil
+    ) {
         self.payment = payment
         self.reference = reference
         self.outcome = outcome
         self.amount = amount
+        self.at = at
+        self.paymentReference = paymentReference
     }
 }
 

@@ -68,9 +68,12 @@ package enum Selection {
 
     /// Whether an account may be chosen for this need.
     ///
-    /// - Parameter accounts: where its processor is found, if it needs one.
+    /// - Parameters:
+    ///   - accounts: where its processor is found, if it needs one.
+    ///   - whateverAmount: leaves out whether exactly this amount can be charged.
     package static func isAble(
-        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount]
+        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
+        whateverAmount: Bool = false
     ) -> Bool {
         let routing = account.routing
         let manifest = account.manifest
@@ -86,19 +89,22 @@ package enum Selection {
             && need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
             && !account.provider.contractTypes.isDisjoint(with: need.accepts)
             && (need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere)
-            && sellsGoods(manifest.goods, need) && isCharged(account, need, among: accounts)
+            && (whateverAmount || account.provider.amountFault(need.amount) == nil)
+            && sellsGoods(manifest.goods, need)
+            && isCharged(account, need, among: accounts, whateverAmount: whateverAmount)
     }
 
-    /// Whether somebody takes the money for it, in this currency.
+    /// Whether somebody takes the money for it, in this currency and of exactly this amount.
     private static func isCharged(
-        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount]
+        _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount], whateverAmount: Bool
     ) -> Bool {
         guard let wallet = account.provider as? any InstrumentVerifying else { return true }
         guard let processor = accounts.first(where: { $0.id == wallet.processor }), processor.enabled,
             processor.manifest.instruments.contains(wallet.tokenForm)
         else { return false }
         let currencies = processor.manifest.currencies
-        return currencies.isEmpty || currencies.contains(need.amount.currency)
+        return (currencies.isEmpty || currencies.contains(need.amount.currency))
+            && (whateverAmount || processor.provider.amountFault(need.amount) == nil)
     }
 
     private static func sellsGoods(_ goods: ProviderManifest.Goods, _ need: SelectionNeed) -> Bool {

@@ -106,7 +106,7 @@ extension Stage {
     ) async throws {
         switch try await result(call) {
         case .success(let value): try expect(false, "\(what) gave \(value) instead of a refusal")
-        case .failure(.rejected), .failure(.unsupported): try expect(true, "")
+        case .failure(.rejected), .failure(.unfit), .failure(.unsupported): try expect(true, "")
         case .failure(let error): try expect(false, "\(what) threw \(error) instead of a refusal")
         }
     }
@@ -123,10 +123,13 @@ extension Stage {
         }
     }
 
-    func attempt(_ value: Int64 = 3990, title: String = "VIP monthly") throws -> PaymentAttempt {
+    func attempt(
+        _ value: Int64 = 3990, in money: Currency? = nil, title: String = "VIP monthly"
+    ) throws -> PaymentAttempt {
         let isApple = manifest.goods == .appleProducts
         return PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: Money(value: value, currency: try currency), title: title,
+            payment: ids.make(), order: ids.make(), amount: Money(value: value, currency: try money ?? currency),
+            title: title,
             platform: isApple ? .ios : .web, returnURL: "https://app.example/done",
             expiresAt: clock.now.adding(seconds: 1_800), appleProductIDs: isApple ? ["com.example.month"] : [],
             appAccountToken: isApple ? "0190c6f2-8d3a-4b7e-9c55-0f1e2d3c4b5a" : nil,

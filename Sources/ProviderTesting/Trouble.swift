@@ -127,7 +127,7 @@ extension Trouble {
         // "Nothing happened" has to be true.
         case .unavailable: !(changed && tookEffect)
         case .unproven: isUnproven
-        case .rejected, .unsupported: false
+        case .rejected, .unfit, .unsupported: false
         }
     }
 }

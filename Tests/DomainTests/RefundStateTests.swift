@@ -87,38 +87,47 @@ struct RefundStateTests {
 }
 
 struct DisputeStateTests {
-    private typealias Row = (Dispute.State, Dispute.State, Dispute.State, Anomaly?)
+    private static func dispute(_ state: Dispute.State, at time: Int64) -> Dispute {
+        Dispute(
+            id: ID("dsp_01jhgx0000000000000000000a")!, order: ID("ord_01jhgx0000000000000000000a")!,
+            payment: ID("pay_01jhgx0000000000000000000a")!, reference: "d",
+            amount: Money(value: 1, currency: Currency("CNY")!), state: state, createdAt: Timestamp(0),
+            toldAt: Timestamp(time))
+    }
 
-    private static let table: [Row] = [
-        (.open, .open, .open, nil),
-        (.open, .won, .won, nil),
-        (.open, .lost, .lost, nil),
-        (.won, .open, .won, nil),
-        (.won, .won, .won, nil),
-        (.won, .lost, .won, .contradictingFact),
-        (.lost, .open, .lost, nil),
-        (.lost, .won, .lost, .contradictingFact),
-        (.lost, .lost, .lost, nil),
-    ]
+    private typealias Row = (Dispute.State, Dispute.State, seconds: Int64, Bool)
+
+    /// Any state may be left for a newer one; of one second the end counts, and of two ends the loss.
+    private static let table: [Row] =
+        Dispute.State.allCases.flatMap { from in
+            Dispute.State.allCases.flatMap { to -> [Row] in [(from, to, 1, true), (from, to, -1, false)] }
+        } + [
+            (.open, .won, 0, true), (.open, .lost, 0, true), (.won, .lost, 0, true), (.won, .open, 0, false),
+            (.lost, .open, 0, false), (.lost, .won, 0, false), (.open, .open, 0, false), (.won, .won, 0, false),
+            (.lost, .lost, 0, false),
+        ]
 
     @Test(arguments: table)
-    func `a dispute ends once`(
-        _ from: Dispute.State, _ fact: Dispute.State, _ to: Dispute.State, _ anomaly: Anomaly?
+    func `the newest state of a dispute counts`(
+        _ from: Dispute.State, _ to: Dispute.State, _ seconds: Int64, _ follows: Bool
     ) {
-        let move = from.applying(fact)
-        #expect(move.state == to)
-        #expect(move.anomaly == anomaly)
+        #expect(Self.dispute(from, at: 100).isFollowed(by: to, at: Timestamp(100 + seconds)) == follows)
     }
 
-    @Test func `the table has every state and fact once`() {
-        #expect(Set(Self.table.map { "\($0.0)/\($0.1)" }).count == Self.table.count)
-        #expect(Self.table.count == Dispute.State.allCases.count * Dispute.State.allCases.count)
-    }
-
-    @Test func `the first end among the facts stays in any order`() {
-        for facts in sequences(Dispute.State.allCases, upTo: 5) {
-            let state = facts.reduce(Dispute.State.open) { $0.applying($1).state }
-            #expect(state == facts.first { $0 != .open } ?? .open, "\(facts)")
+    @Test func `every order of arrival leads to one state`() {
+        let facts: [(Dispute.State, Int64)] = [(.open, 10), (.won, 20), (.open, 20), (.lost, 30), (.won, 30)]
+        var ends: Set<Dispute.State> = []
+        for shift in 0..<facts.count {
+            for order in [facts, facts.reversed()] {
+                let told = Array(order[shift...] + order[..<shift])
+                let end = told.reduce(into: Self.dispute(told[0].0, at: told[0].1)) { dispute, fact in
+                    guard dispute.isFollowed(by: fact.0, at: Timestamp(fact.1)) else { return }
+                    dispute.state = fact.0
+                    dispute.toldAt = Timestamp(fact.1)
+                }
+                ends.insert(end.state)
+            }
         }
+        #expect(ends == [.lost])
     }
 }

@@ -32,7 +32,7 @@ struct WireNameTests {
         #expect(
             Set(Anomaly.allCases.map(\.rawValue)) == [
                 "revived_payment", "late_payment", "duplicate_payment", "duplicate_ownership", "contradicting_fact",
-                "amount_mismatch", "kind_mismatch",
+                "amount_mismatch", "kind_mismatch", "dispute_currency",
             ])
     }
 

@@ -25,7 +25,7 @@ struct CheckoutTests {
             #expect(try await desk.gateway.qrText(try desk.payment(qr).rawValue).hasSuffix("\(try desk.payment(qr))"))
 
             let stripe = try await desk.checkout(provider: "box-stripe")
-            guard case .stripe(let key, let secret) = stripe.instruction else {
+            guard case .stripe(let key, let secret, _) = stripe.instruction else {
                 Issue.record("a stripe contract is \(stripe.instruction)")
                 return
             }
@@ -36,7 +36,10 @@ struct CheckoutTests {
             #expect(instant.instruction == .none)
             #expect(instant.status == .succeeded)
             #expect(try await desk.order(instant.order).status == .paid)
-            for contract in [url, qr, stripe, instant] {
+            await #expect(throws: GatewayError.contractGone) {
+                try await desk.gateway.readContract(instant.order.rawValue, user: Desk.user("alice"))
+            }
+            for contract in [url, qr, stripe] {
                 #expect(
                     try await desk.gateway.readContract(contract.order.rawValue, user: Desk.user("alice"))
                         == contract)

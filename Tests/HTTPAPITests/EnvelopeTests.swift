@@ -22,6 +22,7 @@ struct EnvelopeTests {
         (.forbidden, 403, "forbidden"), (.notFound, 404, "not_found"),
         (.orderNotFound("ord_\u{1F4A5}x"), 404, "order_not_found"), (.skuNotFound("商品"), 404, "sku_not_found"),
         (.alreadyOwned, 409, "already_owned"), (.orderNotOpen, 409, "order_not_open"),
+        (.contractGone, 410, "order_not_open"),
         (.requestInProgress, 409, "request_in_progress"), (.conflict(reason: "taken", resource: "x"), 409, "conflict"),
         (.payloadTooLarge, 413, "payload_too_large"), (.unsupportedMediaType, 415, "unsupported_media_type"),
         (.headersTooLarge, 431, "headers_too_large"), (.idempotencyKeyReused, 422, "idempotency_key_reused"),

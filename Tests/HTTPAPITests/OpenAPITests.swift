@@ -15,7 +15,10 @@ struct OpenAPITests {
         try await withCounter { counter in
             let served = counter.api.endpoints.map { RouteName($0.method, $0.path) }
             try #require(served.count > 80)
-            let operations = OperationGroup.all(payPages: counter.desk.gateway.registry.pageKinds).flatMap(\.operations)
+            let operations = OperationGroup.all(
+                payPages: counter.desk.gateway.registry.pageKinds,
+                notifying: counter.desk.gateway.registry.notifyingKinds
+            ).flatMap(\.operations)
             let described = operations.map { RouteName($0.method, $0.path) }
             #expect(
                 Set(served) == Set(described).union([RouteName(.get, "/openapi.json"), RouteName(.get, "/docs")]))
@@ -133,8 +136,10 @@ struct OpenAPITests {
             #expect(page.status == 200 && page.header("Content-Type") == "text/html; charset=utf-8")
             #expect(page.header("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
             #expect(!page.text.contains("<script"))
-            for operation in OperationGroup.all(payPages: counter.desk.gateway.registry.pageKinds).flatMap(\.operations)
-            {
+            for operation in OperationGroup.all(
+                payPages: counter.desk.gateway.registry.pageKinds,
+                notifying: counter.desk.gateway.registry.notifyingKinds
+            ).flatMap(\.operations) {
                 #expect(page.text.contains("<section id=\"\(operation.id)\">"), "\(operation.id)")
             }
             let anchors = Set(page.text.matches(of: /id="([^"]+)"/).map { String($0.1) })

@@ -15,6 +15,8 @@ package final class ScriptedProvider: PaymentProvider {
         var notifications: [String: [ProviderFact]] = [:]
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
+        /// What is said of a refund's amount; nil repeats the one that was asked for.
+        var refundAmount: Money??
         var attempts: [PaymentAttempt] = []
         var openings: ProviderError?
         var otherwise = PaymentOutcome.accepted
@@ -50,6 +52,14 @@ package final class ScriptedProvider: PaymentProvider {
     /// How refunds end.
     package func refunds(_ outcome: RefundOutcome) { script.withLock { $0.refunds = outcome } }
 
+    /// How refunds end, and which amount is said of them; nil says none.
+    package func refunds(_ outcome: RefundOutcome, amount: Money?) {
+        script.withLock {
+            $0.refunds = outcome
+            $0.refundAmount = .some(amount)
+        }
+    }
+
     /// A notification that states these facts; its body is the event's id.
     package func notification(_ eventID: String, _ facts: [ProviderFact]) -> RawNotification {
         script.withLock { $0.notifications[eventID] = facts }
@@ -80,7 +90,7 @@ package final class ScriptedProvider: PaymentProvider {
     package func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {
         RefundReport(
             payment: refund.payment.payment, refund: refund.refund, outcome: script.withLock { $0.refunds },
-            amount: refund.amount, reference: "scripted-\(refund.refund)")
+            amount: script.withLock { $0.refundAmount } ?? refund.amount, reference: "scripted-\(refund.refund)")
     }
 
     package func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport {

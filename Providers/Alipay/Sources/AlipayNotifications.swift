@@ -64,31 +64,33 @@ extension AlipayProvider {
         ]
     }
 
-    /// `refund_fee` is the sum of all refunds, so a refund that is none of ours is asked for by its number.
+    /// `refund_fee` is the sum of all refunds, so each refund is asked for by its number, ours or another's: only the answer
+    /// tells its amount, and that it was made.
     private func refundFacts(
         _ form: FormFields, _ payment: ID<Payment>
     ) async throws(ProviderError) -> [ProviderFact] {
         let number = form["out_biz_no"] ?? payment.rawValue
-        if let refund = ID<Refund>(number) {
-            return [.refund(RefundReport(payment: payment, refund: refund, outcome: .succeeded, amount: nil))]
-        }
+        let trade = AlipayText.word(form["trade_no"])
+        guard let unknown = Currency("CNY").map({ Money(value: 0, currency: $0) }) else { throw .unavailable }
         let known: AlipayRefund?
-        do throws(AlipayFailure) { known = try await api.refund(number, of: payment) } catch {
+        do throws(AlipayFailure) {
+            known = try await api.refund(
+                number, of: ProviderReference(payment: payment, reference: trade, amount: unknown))
+        } catch {
             // Alipay sends the notification again, and then it is asked again.
             throw .unavailable
         }
-        let total = AlipayText.money(form["total_amount"])
-        let isWhole = total != nil && AlipayText.money(form["refund_fee"]) == total
-        guard known != nil || isWhole else {
+        guard let known else {
             context.log.write(
                 .warning, "alipay: a refund of unknown amount was made elsewhere", ["payment": payment.rawValue])
             return []
         }
+        let refund = ID<Refund>(number)
         return [
             .refund(
                 RefundReport(
-                    payment: payment, refund: nil, outcome: .succeeded, amount: known?.amount,
-                    reference: String(number.prefix(64))))
+                    payment: payment, refund: refund, outcome: .succeeded, amount: known.amount,
+                    reference: refund == nil ? String(number.prefix(64)) : nil, paymentReference: trade))
         ]
     }
 }

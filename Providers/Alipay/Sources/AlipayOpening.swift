@@ -9,13 +9,10 @@ extension AlipayProvider {
     }
 
     /// The most of one trade, in fen.
-    private static let amountLimit: Int64 = 10_000_000_000
+    static let amountLimit: Int64 = 10_000_000_000
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
-        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
-        guard (1...Self.amountLimit).contains(attempt.amount.value) else {
-            throw .rejected(reason: attempt.amount.value < 1 ? "amount_not_positive" : "amount_too_large")
-        }
+        if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let instruction: PaymentInstruction
         switch settings.mode {
         case .precreate: instruction = .qr(text: try await precreate(attempt))
@@ -60,7 +57,7 @@ extension AlipayProvider {
         let subject = AlipayText.subject(attempt.title)
         var content = [
             "out_trade_no": attempt.payment.rawValue, "total_amount": attempt.amount.decimal,
-            "subject": subject.allSatisfy(\.isWhitespace) ? attempt.order.rawValue : subject,
+            "subject": subject.isBlank ? attempt.order.rawValue : subject,
             "time_expire": AlipayText.time(attempt.expiresAt),
         ]
         content["product_code"] = productCode
@@ -69,7 +66,7 @@ extension AlipayProvider {
 
     func cancelling(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         do throws(AlipayFailure) {
-            try await api.close(payment.payment)
+            try await api.close(payment)
             return PaymentReport(payment: payment.payment, outcome: .cancelled)
         } catch {
             let meaning = error.afterChange

@@ -24,13 +24,15 @@ public struct AlipayProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
+    public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...Self.amountLimit) }
+
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)
     }
 
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         do throws(AlipayFailure) {
-            return try report(try await api.trade(payment.payment), payment)
+            return try report(try await api.trade(payment), payment)
         } catch {
             throw error.afterQuestion
         }

@@ -31,7 +31,7 @@ extension AlipayProvider {
     private func asking(_ attempt: RefundAttempt, afterChange: Bool) async throws(ProviderError) -> RefundReport {
         let known: AlipayRefund?
         do throws(AlipayFailure) {
-            known = try await api.refund(attempt.refund.rawValue, of: attempt.payment.payment)
+            known = try await api.refund(attempt.refund.rawValue, of: attempt.payment)
         } catch {
             // After a call that may have moved money even a question that never left says nothing.
             throw afterChange && error.afterQuestion == .unavailable ? .outcomeUnknown : error.afterQuestion
@@ -70,10 +70,9 @@ extension AlipayAPI {
     func makeRefund(_ attempt: RefundAttempt) async throws(AlipayFailure) -> MadeRefund {
         let made: MadeRefund = try await call(
             "alipay.trade.refund",
-            [
-                "out_trade_no": attempt.payment.payment.rawValue, "refund_amount": attempt.amount.decimal,
-                "out_request_no": attempt.refund.rawValue,
-            ])
+            attempt.payment.names.merging([
+                "refund_amount": attempt.amount.decimal, "out_request_no": attempt.refund.rawValue,
+            ]) { $1 })
         guard made.out_trade_no ?? attempt.payment.payment.rawValue == attempt.payment.payment.rawValue else {
             throw .foreign
         }
@@ -81,16 +80,17 @@ extension AlipayAPI {
     }
 
     /// A refund by its number; nil where Alipay has none, or none that has succeeded.
-    func refund(_ number: String, of payment: ID<Payment>) async throws(AlipayFailure) -> AlipayRefund? {
+    func refund(_ number: String, of payment: ProviderReference) async throws(AlipayFailure) -> AlipayRefund? {
         let known: KnownRefund
         do throws(AlipayFailure) {
             known = try await call(
-                "alipay.trade.fastpay.refund.query", ["out_trade_no": payment.rawValue, "out_request_no": number])
+                "alipay.trade.fastpay.refund.query", payment.names.merging(["out_request_no": number]) { $1 })
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }
             throw error
         }
-        guard known.out_trade_no ?? payment.rawValue == payment.rawValue, known.out_request_no ?? number == number
+        guard known.out_trade_no ?? payment.payment.rawValue == payment.payment.rawValue,
+            known.out_request_no ?? number == number
         else { throw .foreign }
         // An answer without these says that the question was understood, and that there is no such refund: one that was
         // not received, or that failed, has no status.

@@ -39,7 +39,7 @@ struct AlipaySettings: Sendable {
             "app_private_key", .secret, required: true,
             summary: "The application's RSA private key, PKCS#1 or PKCS#8, as PEM or base64 alone."),
         SettingsSchema.Field(
-            "alipay_public_key", .text,
+            "alipay_public_key", .secret,
             summary: "Public-key mode: Alipay's public key (not the application's), as PEM or base64 alone."),
         SettingsSchema.Field(
             "app_certificate", .path, summary: "Certificate mode: appCertPublicKey_….crt, the application's."),

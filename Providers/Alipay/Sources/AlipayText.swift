@@ -27,13 +27,11 @@ enum AlipayText {
 
     /// What is bought, without the characters that Alipay refuses in a subject, and within its 256.
     static func subject(_ title: String) -> String {
-        var subject = ""
-        for character in title {
-            let isRefused = character == "/" || character == "=" || character == "&" || character.isNewline
-            guard subject.utf16.count + character.utf16.count <= 256 else { break }
-            subject.append(isRefused ? " " : character)
+        let scalars = title.unicodeScalars.prefix(256).map { scalar -> Unicode.Scalar in
+            let isRefused = ["/", "=", "&"].contains(scalar) || Character(scalar).isNewline
+            return isRefused ? " " : scalar
         }
-        return subject
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// An amount as Alipay writes it, `39.90`.

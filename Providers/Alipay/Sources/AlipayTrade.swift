@@ -34,22 +34,37 @@ extension AlipayAPI {
         let out_trade_no: String?
     }
 
-    /// A trade by our number; nil where Alipay has none.
-    func trade(_ payment: ID<Payment>) async throws(AlipayFailure) -> AlipayTrade? {
+    /// A trade by Alipay's number where it is known, else by ours; nil where Alipay has none.
+    func trade(_ payment: ProviderReference) async throws(AlipayFailure) -> AlipayTrade? {
         let trade: AlipayTrade
         do throws(AlipayFailure) {
-            trade = try await call("alipay.trade.query", ["out_trade_no": payment.rawValue])
+            trade = try await call("alipay.trade.query", payment.names)
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }
             throw error
         }
-        guard trade.out_trade_no == payment.rawValue else { throw .foreign }
+        guard trade.out_trade_no == payment.payment.rawValue, payment.isAbout(trade.trade_no) else { throw .foreign }
         return trade
     }
 
     /// Closes a trade that nobody has paid yet.
-    func close(_ payment: ID<Payment>) async throws(AlipayFailure) {
-        let closed: Closed = try await call("alipay.trade.close", ["out_trade_no": payment.rawValue])
-        guard closed.out_trade_no ?? payment.rawValue == payment.rawValue else { throw .foreign }
+    func close(_ payment: ProviderReference) async throws(AlipayFailure) {
+        let closed: Closed = try await call("alipay.trade.close", payment.names)
+        guard closed.out_trade_no ?? payment.payment.rawValue == payment.payment.rawValue else { throw .foreign }
+    }
+}
+
+extension ProviderReference {
+    /// How a call names a trade: by our number, and by Alipay's where it is known, which counts then.
+    var names: [String: String] {
+        var names = ["out_trade_no": payment.rawValue]
+        names["trade_no"] = reference.flatMap(AlipayText.word)
+        return names
+    }
+
+    /// Whether an answer that names this trade is about the one that was asked for.
+    func isAbout(_ trade: String?) -> Bool {
+        guard let own = reference, let trade else { return true }
+        return own == trade
     }
 }

@@ -160,13 +160,21 @@ struct AlipayNotificationTests {
     }
 
     @Test func `a refund in part is a refund and no second payment`() async throws {
-        let (id, refund) = (ID<Payment>(payment)!, bench.ids.make() as ID<Refund>)
+        let refund = bench.ids.make() as ID<Refund>
+        let provider = try bench.provider()
+        let attempt = bench.attempt()
+        _ = try await provider.open(attempt)
+        _ = bench.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
+        bench.standIn.state.withLock { $0.trades[attempt.payment.rawValue]?.refunds = [(refund.rawValue, 1_000)] }
+        let (id, payment) = (attempt.payment, attempt.payment.rawValue)
         var notice = AlipayNotice(payment, "TRADE_SUCCESS")
         notice.fields["refund_fee"] = "10.00"
         notice.fields["gmt_refund"] = "2026-11-21 18:30:00.000"
         notice.fields["out_biz_no"] = refund.rawValue
         let expected = ProviderFact.refund(
-            RefundReport(payment: id, refund: refund, outcome: .succeeded, amount: nil))
+            RefundReport(
+                payment: id, refund: refund, outcome: .succeeded, amount: cny(1_000),
+                paymentReference: notice.fields["trade_no"]))
         #expect(try await result(notice.raw()) == .success([expected]))
         notice.fields["gmt_refund"] = nil
         #expect(try await result(notice.raw()) == .success([expected]))
@@ -175,7 +183,13 @@ struct AlipayNotificationTests {
         // A sum of nothing is none.
         notice.fields["refund_fee"] = "0.00"
         notice.fields["trade_status"] = "TRADE_SUCCESS"
-        #expect(try await result(notice.raw()) == paid(cny(3990)))
+        #expect(
+            try await result(notice.raw())
+                == .success([
+                    .payment(
+                        PaymentReport(
+                            payment: id, outcome: .succeeded(cny(3990)), reference: notice.fields["trade_no"]))
+                ]))
     }
 
     @Test func `a refund that was made at Alipay is asked for`() async throws {
@@ -191,15 +205,16 @@ struct AlipayNotificationTests {
             [
                 .refund(
                     RefundReport(
-                        payment: attempt.payment, refund: nil, outcome: .succeeded, amount: amount, reference: number))
+                        payment: attempt.payment, refund: nil, outcome: .succeeded, amount: amount, reference: number,
+                        paymentReference: notice.fields["trade_no"]))
             ]
         }
         #expect(try await provider.receive(notice.raw()).facts == fact("by hand", cny(990)))
-        // Of an unknown part nothing can be said, of the whole it can.
+        // Of what Alipay does not know nothing can be said, of a part or the whole.
         notice.fields["out_biz_no"] = "unknown"
         #expect(try await provider.receive(notice.raw()).facts == [])
         notice.fields["refund_fee"] = "39.9"
-        #expect(try await provider.receive(notice.raw()).facts == fact("unknown", nil))
+        #expect(try await provider.receive(notice.raw()).facts == [])
         bench.transport.behaviour = .unavailable
         await #expect(throws: ProviderError.unavailable) { try await provider.receive(notice.raw()) }
     }

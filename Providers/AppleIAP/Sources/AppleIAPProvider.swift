@@ -1,4 +1,4 @@
-import Domain
+public import Domain
 public import ProviderKit
 
 /// Apple's In-App Purchase: the app buys through StoreKit and hands in what Apple signed.
@@ -40,6 +40,9 @@ public struct AppleIAPProvider: PaymentProvider {
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
+
+    /// None: Apple sets the price.
+    public func amountFault(_ amount: Money) -> AmountFault? { nil }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         guard !attempt.appleProductIDs.isEmpty else { throw .rejected(reason: "no_apple_product") }

@@ -8,7 +8,9 @@ import ProviderKit
 /// therefore is in no log and in no error.
 struct EPayAPI: Sendable {
     private static let replyLimit = 64 << 10
-    private static let good = "1"
+    private static let good: Set<String> = ["1"]
+    /// The common implementation answers a refund with 0, others with 1.
+    private static let goodRefund: Set<String> = ["0", "1"]
 
     let settings: EPaySettings
     let context: ProviderContext
@@ -19,11 +21,15 @@ struct EPayAPI: Sendable {
         return try await call("mapi", settings.mapiURL, body: body) { $0.code }
     }
 
-    /// An order by our number; nil where the service has none, or refuses to say.
-    func order(_ payment: ID<Payment>) async throws(EPayFailure) -> EPayOrder? {
-        let query = FormFields.encoded([
+    /// An order by our number, and by the service's where it is known, which counts then; nil where the service has none, or
+    /// refuses to say.
+    func order(_ payment: ID<Payment>, _ reference: String?) async throws(EPayFailure) -> EPayOrder? {
+        var fields = [
             "act": "order", "pid": settings.pid, "key": settings.key.value, "out_trade_no": payment.rawValue,
-        ])
+        ]
+        let trade = reference.flatMap(EPayText.word)
+        fields["trade_no"] = trade
+        let query = FormFields.encoded(fields)
         let order: EPayOrder
         do throws(EPayFailure) {
             order = try await call("act=order", "\(settings.apiURL)?\(query)") { $0.code }
@@ -32,7 +38,10 @@ struct EPayAPI: Sendable {
             throw error
         }
         guard order.pid?.text ?? settings.pid == settings.pid else { throw .unproven(.otherMerchant) }
-        guard order.out_trade_no?.text == payment.rawValue else { throw .unproven(.otherPayment) }
+        guard order.out_trade_no?.text == payment.rawValue, trade == nil || order.trade_no?.text ?? trade == trade
+        else {
+            throw .unproven(.otherPayment)
+        }
         return order
     }
 
@@ -43,7 +52,7 @@ struct EPayAPI: Sendable {
         ]
         fields["trade_no"] = payment.reference.flatMap(EPayText.word)
         let _: EPayRefunded = try await call(
-            "act=refund", "\(settings.apiURL)?act=refund", body: FormFields.encoded(fields)
+            "act=refund", "\(settings.apiURL)?act=refund", body: FormFields.encoded(fields), good: Self.goodRefund
         ) { $0.code }
     }
 
@@ -59,7 +68,7 @@ struct EPayAPI: Sendable {
     }
 
     private func call<Value: Decodable>(
-        _ name: String, _ url: String, body: String? = nil, code: (Value) -> EPayValue
+        _ name: String, _ url: String, body: String? = nil, good: Set<String> = Self.good, code: (Value) -> EPayValue
     ) async throws(EPayFailure) -> Value {
         var request = OutgoingRequest(
             method: body == nil ? "GET" : "POST", url: url,
@@ -79,7 +88,7 @@ struct EPayAPI: Sendable {
                 .warning, "epay: no answer of the service's", ["call": name, "status": "\(reply.status)"])
             throw .unanswered
         }
-        guard code(value).text == Self.good else {
+        guard good.contains(code(value).text) else {
             // The message is the service's free text, so the code alone is logged.
             let word = EPayText.word(code(value).text) ?? "none"
             context.log.write(name == "act=order" ? .debug : .warning, "epay: refused", ["call": name, "code": word])

@@ -4,13 +4,12 @@ import ProviderKit
 /// Opening a payment.
 extension EPayProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
-        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
-        guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let name = EPayText.name(attempt.title)
         var fields = [
             "pid": settings.pid, "out_trade_no": attempt.payment.rawValue, "notify_url": context.notifyURL,
             "return_url": attempt.returnURL ?? context.publicURL,
-            "name": name.allSatisfy(\.isWhitespace) ? attempt.order.rawValue : name, "money": attempt.amount.decimal,
+            "name": name.isBlank ? attempt.order.rawValue : name, "money": attempt.amount.decimal,
         ]
         fields["type"] = settings.type
         guard settings.mode != .submit else {
@@ -32,7 +31,7 @@ extension EPayProvider {
     /// - Throws: `rejected` where the service answers another way to pay: nobody has been shown it.
     private func instruction(_ opened: EPayOpened) throws(ProviderError) -> PaymentInstruction {
         let ways = (
-            code: Self.usable(opened.qrcode), page: Self.usable(opened.payurl, isPage: true),
+            code: Self.code(opened.qrcode), page: Self.usable(opened.payurl, isPage: true),
             scheme: Self.usable(opened.urlscheme)
         )
         switch (settings.mode, ways.code, ways.page ?? ways.scheme) {
@@ -47,6 +46,14 @@ extension EPayProvider {
     private func refuse(_ reason: String, _ mode: String) throws(ProviderError) -> PaymentInstruction {
         context.log.write(.error, "epay: this channel answers another contract", ["use_mode": mode])
         throw .rejected(reason: reason)
+    }
+
+    /// A text to be shown as a code: an address that a client may be given, or what only its wallet knows, such as the address
+    /// of a USDT wallet.
+    private static func code(_ text: String?) -> String? {
+        guard let text, (1...1_024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return WebAddress(text) == nil && !text.contains(":") ? text : usable(text)
     }
 
     /// An address that a client may be given: of a web page, or of an app such as `weixin://`.

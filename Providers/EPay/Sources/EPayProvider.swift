@@ -23,18 +23,29 @@ public struct EPayProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
+    /// Services keep money in DECIMAL(10,2).
+    public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...9_999_999_999) }
+
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)
     }
 
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         do throws(EPayFailure) {
-            guard let order = try await api.order(payment.payment) else {
+            var order = try await api.order(payment.payment, payment.reference)
+            if payment.reference != nil, order?.isPaid != true {
+                // Each visit of the page can make another trade under our number, and any of them may have been paid.
+                let other = try await api.order(payment.payment, nil)
+                if other?.isPaid == true { order = other }
+            }
+            guard let order else {
                 // The payer may not have opened the page yet, so that is no end.
                 return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
             }
+            // Which trade is the payment's is known when one is paid.
             return PaymentReport(
-                payment: payment.payment, outcome: try order.outcome(), reference: EPayText.word(order.trade_no?.text))
+                payment: payment.payment, outcome: try order.outcome(),
+                reference: order.isPaid ? EPayText.word(order.trade_no?.text) : nil)
         } catch {
             throw error.providerError(afterChange: false)
         }
@@ -58,6 +69,8 @@ public struct EPayProvider: PaymentProvider {
 }
 
 extension EPayOrder {
+    fileprivate var isPaid: Bool { state == .paid || state == .refunded }
+
     /// - Throws: `unproven` for a success without an amount that can be said exactly.
     fileprivate func outcome() throws(EPayFailure) -> PaymentOutcome {
         switch state {

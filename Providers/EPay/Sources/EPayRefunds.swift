@@ -10,11 +10,15 @@ extension EPayProvider {
         guard settings.hasRefunds else { throw .unsupported }
         guard attempt.amount == attempt.payment.amount else { throw .rejected(reason: "refund_in_full_only") }
         let state: EPayOrder.State?
-        do throws(EPayFailure) { state = try await api.order(attempt.payment.payment)?.state } catch {
+        do throws(EPayFailure) {
+            state = try await api.order(attempt.payment.payment, attempt.payment.reference)?.state
+        } catch {
             throw error.providerError(afterChange: false)
         }
         switch state {
-        case .refunded: return report(attempt, .succeeded)
+        // Some refund was made, a part too. It is ours only where our call was sent and its answer lost.
+        case .refunded where attempt.wasSent: return report(attempt, .succeeded)
+        case .refunded: throw .rejected(reason: "refunded_elsewhere")
         case .unpaid: throw .rejected(reason: "payment_not_paid")
         case .other, nil: throw .unavailable
         case .paid: break
@@ -28,7 +32,9 @@ extension EPayProvider {
     func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard settings.hasRefunds else { throw .unsupported }
         let state: EPayOrder.State?
-        do throws(EPayFailure) { state = try await api.order(attempt.payment.payment)?.state } catch {
+        do throws(EPayFailure) {
+            state = try await api.order(attempt.payment.payment, attempt.payment.reference)?.state
+        } catch {
             throw error.providerError(afterChange: false)
         }
         switch state {

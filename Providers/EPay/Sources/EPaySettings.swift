@@ -146,14 +146,12 @@ enum EPayText {
         return text
     }
 
-    /// What is bought, within the 127 bytes at which services cut it; cut here, no character is broken.
+    /// What is bought, within the 127 bytes at which services cut it.
+    ///
+    /// Services send the name back in their notifications, so it never holds the mark of Paydesk's own texts.
     static func name(_ title: String) -> String {
-        var name = ""
-        for character in title where !character.isNewline {
-            guard name.utf8.count + character.utf8.count <= 127 else { break }
-            name.append(character)
-        }
-        return name
+        let line = String(String.UnicodeScalarView(title.unicodeScalars.filter { !Character($0).isNewline }))
+        return line.replacing(EPaySignature.ownMark, with: " ").cut(bytes: 127)
     }
 
     /// Yuan as exact text; "10" and "10.00" are one amount.

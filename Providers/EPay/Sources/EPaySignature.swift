@@ -36,14 +36,16 @@ struct EPaySignature: Sendable {
 
     /// Whether the fields have their signature; its letters may be of either case.
     func isGenuine(_ form: FormFields) -> Bool {
-        guard form["sign_type"] ?? "MD5" == "MD5", let code = form["sign"].flatMap(Self.bytes) else { return false }
+        guard (form["sign_type"] ?? "MD5").uppercased() == "MD5", let code = form["sign"].flatMap(Self.bytes) else {
+            return false
+        }
         let text = Self.text(form)
-        guard text.firstRange(of: Self.ownMark) == nil else { return false }
+        guard text.firstRange(of: Data(Self.ownMark.utf8)) == nil else { return false }
         // This comparison takes the same time wherever they differ.
         return digest(text) == code
     }
 
-    private static let ownMark = Data("&notify_url=".utf8)
+    static let ownMark = "&notify_url="
 
     private static func text(_ form: FormFields) -> Data { form.joined(without: unsigned, dropsEmpty: true) }
 

@@ -7,11 +7,20 @@ import ProviderKit
 enum PayPalAmount {
     /// - Throws: `rejected` for what PayPal cannot charge exactly.
     static func text(_ money: Money) throws(ProviderError) -> String {
-        guard currencies.contains(money.currency) else { throw .rejected(reason: "currency_unsupported") }
-        guard money.value > 0 else { throw .rejected(reason: "amount_not_positive") }
-        guard wholeOnly.contains(money.currency.code), money.currency.minorDigits == 2 else { return money.decimal }
-        guard money.value % 100 == 0 else { throw .rejected(reason: "amount_has_fraction") }
-        return String(money.value / 100)
+        if let fault = fault(money) { throw .rejected(reason: fault.rawValue) }
+        return isWhole(money.currency) ? String(money.value / 100) : money.decimal
+    }
+
+    /// Why PayPal cannot move exactly this amount.
+    static func fault(_ money: Money) -> AmountFault? {
+        guard currencies.contains(money.currency) else { return .currency }
+        guard money.value > 0 else { return .notPositive }
+        return isWhole(money.currency) && money.value % 100 != 0 ? .fraction : nil
+    }
+
+    /// Whether PayPal takes no decimals of a currency that has two.
+    private static func isWhole(_ currency: Currency) -> Bool {
+        wholeOnly.contains(currency.code) && currency.minorDigits == 2
     }
 
     /// - Returns: nil where it is no positive amount of a currency, or cannot be said exactly.

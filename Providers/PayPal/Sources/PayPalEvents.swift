@@ -69,12 +69,13 @@ extension PayPalProvider {
     private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let capture = try await capture(id)
         guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
-        // One that was declined may be followed by another as long as the order is not complete.
-        let outcome = try capture.outcome(isFinal: false)
         let record: PayPalRecord?
         do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
         guard let own = record?.order else { return [] }
-        guard try await order(own).holds(capture: id) else { throw .foreign }
+        let order = try await order(own)
+        guard order.holds(capture: id) else { throw .foreign }
+        // One that was declined may be followed by another as long as the order is not complete.
+        let outcome = try capture.outcome(isFinal: order.isFinal)
         return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: own))]
     }
 
@@ -130,7 +131,10 @@ extension PayPalProvider {
         else { return [] }
         let lost = outcome == .lost ? PayPalAmount.money(dispute.dispute_outcome?.amount_refunded) : nil
         guard let amount = lost ?? PayPalAmount.money(dispute.dispute_amount) else { throw .unsayable("bad_amount") }
-        return [.dispute(DisputeReport(payment: payment, reference: id, outcome: outcome, amount: amount))]
+        let report = DisputeReport(
+            payment: payment, reference: id, outcome: outcome, amount: amount,
+            at: dispute.update_time.flatMap(PayPalSignature.seconds))
+        return [.dispute(report)]
     }
 
     /// The payment whose money a refund or a dispute is about.

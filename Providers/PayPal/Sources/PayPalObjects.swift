@@ -79,6 +79,8 @@ enum PayPalObject {
         let dispute_id: String
         let status: String?
         let dispute_life_cycle_stage: String?
+        /// When it changed last, RFC 3339.
+        let update_time: String?
         let dispute_amount: Amount?
         let dispute_outcome: Outcome?
         let disputed_transactions: [Transaction]?
@@ -86,11 +88,13 @@ enum PayPalObject {
 }
 
 extension PayPalObject.Order {
+    /// No other capture follows; PayPal leaves the status out where the only capture was declined.
+    var isFinal: Bool { status == nil || status == "COMPLETED" }
+
     /// What a COMPLETED order is worth is what its capture says, and nothing else.
     ///
     /// - Throws: `unsayable` for a success without an amount that can be said exactly.
     func outcome() throws(PayPalFailure) -> PaymentOutcome {
-        let isFinal = status == nil || status == "COMPLETED"
         for capture in captures {
             let outcome = try capture.outcome(isFinal: isFinal)
             if case .succeeded = outcome { return outcome }

@@ -32,6 +32,7 @@ extension PayPalProvider {
     }
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let order = try newOrder(attempt)
         // PayPal forgets a key after six hours, so what is known comes before the key.
         if let known = try await ledger.record(attempt.payment) {
@@ -87,10 +88,10 @@ extension PayPalProvider {
         let amount = NewOrder.Amount(
             currency_code: attempt.amount.currency.code, value: try PayPalAmount.text(attempt.amount))
         let back = attempt.returnURL ?? context.publicURL
-        let title = attempt.title.isEmpty ? attempt.order.rawValue : String(attempt.title.prefix(100))
+        let title = attempt.title.isBlank ? attempt.order.rawValue : attempt.title
         let id = attempt.payment.rawValue
         let unit = NewOrder.Unit(
-            reference_id: id, custom_id: id, invoice_id: id, description: Self.cut(title, 127), amount: amount)
+            reference_id: id, custom_id: id, invoice_id: id, description: title.cut(scalars: 127), amount: amount)
         return NewOrder(
             purchase_units: [unit],
             payment_source: NewOrder.Source(
@@ -98,15 +99,5 @@ extension PayPalProvider {
                     experience_context: NewOrder.Experience(
                         return_url: back, cancel_url: back,
                         brand_name: settings.brandName.isEmpty ? nil : settings.brandName))))
-    }
-
-    /// At most so many bytes, cut between two characters.
-    private static func cut(_ text: String, _ limit: Int) -> String {
-        var bytes = 0
-        return String(
-            text.prefix { character in
-                bytes += character.utf8.count
-                return bytes <= limit
-            })
     }
 }

@@ -1,4 +1,4 @@
-import Domain
+public import Domain
 public import ProviderKit
 
 /// PayPal (Orders v2): `url` contracts to PayPal's own page.
@@ -24,6 +24,8 @@ public struct PayPalProvider: PaymentProvider {
         ledger = PayPalLedger(book: context.book)
         certificates = PayPalCertificates(settings: settings, context: context)
     }
+
+    public func amountFault(_ amount: Money) -> AmountFault? { PayPalAmount.fault(amount) }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)

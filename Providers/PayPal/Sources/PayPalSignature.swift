@@ -52,7 +52,7 @@ struct PayPalSignature: Sendable {
     }
 
     /// `2016-02-18T20:01:35Z`, with or without fractions of a second.
-    private static func seconds(_ text: String) -> Timestamp? {
+    static func seconds(_ text: String) -> Timestamp? {
         let whole = text.hasSuffix("Z") ? String(text.prefix { $0 != "." && $0 != "Z" }) + "Z" : text
         guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
         return Timestamp(Int64(date.timeIntervalSince1970))

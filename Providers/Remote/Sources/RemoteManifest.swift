@@ -17,6 +17,27 @@ struct RemoteManifest: Codable, Sendable, Equatable {
     let cancel: ProviderManifest.Cancellation
     let refunds: ProviderManifest.Refunds
     let notifications: Bool
+    /// What it can charge of each currency; a currency that is not named has no bounds.
+    var amounts: [AmountRule]?
+
+    /// The bounds of one currency, in its minor units.
+    struct AmountRule: Codable, Sendable, Equatable {
+        let currency: Currency
+        let min: Int64?
+        let max: Int64?
+        /// An amount is a multiple of this: 100 where a currency of two digits is charged in whole units.
+        let step: Int64?
+    }
+
+    /// Why the plugin can never charge this amount.
+    func amountFault(_ amount: Money) -> AmountFault? {
+        guard currencies.isEmpty || currencies.contains(amount.currency) else { return .currency }
+        guard amount.value > 0 else { return .notPositive }
+        guard let rule = amounts?.first(where: { $0.currency == amount.currency }) else { return nil }
+        if amount.value < rule.min ?? 0 { return .tooSmall }
+        if amount.value > rule.max ?? .max { return .tooLarge }
+        return amount.value % (rule.step ?? 1) == 0 ? nil : .fraction
+    }
 
     /// Why it cannot be taken, in words for an operator; nil where it can.
     var fault: String? {
@@ -26,6 +47,11 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         if !Set(contract_types).isSubset(of: Self.contracts) { return "its contract types are not all url or qr" }
         if Set(contract_types).count != contract_types.count { return "a contract type is listed twice" }
         if Set(currencies).count != currencies.count { return "a currency is listed twice" }
+        let rules = amounts ?? []
+        if Set(rules.map(\.currency)).count != rules.count { return "a currency has two rules in amounts" }
+        if !rules.allSatisfy({ ($0.min ?? 0) >= 0 && ($0.max ?? .max) >= ($0.min ?? 0) && ($0.step ?? 1) > 0 }) {
+            return "a rule in amounts has a negative min, a max below its min, or a step below 1"
+        }
         return nil
     }
 
@@ -47,6 +73,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         if display_name != other.display_name { names.append("display_name") }
         if Set(contract_types) != Set(other.contract_types) { names.append("contract_types") }
         if Set(currencies) != Set(other.currencies) { names.append("currencies") }
+        if amounts ?? [] != other.amounts ?? [] { names.append("amounts") }
         if cancel != other.cancel { names.append("cancel") }
         if refunds != other.refunds { names.append("refunds") }
         if notifications != other.notifications { names.append("notifications") }

@@ -52,7 +52,8 @@ extension RemoteProvider {
             }
             let report = DisputeReport(
                 payment: payment, reference: RemoteText.reference(said.reference), outcome: outcome,
-                amount: said.amount)
+                amount: said.amount, at: said.at.map { Timestamp($0) },
+                paymentReference: RemoteText.reference(said.payment_reference))
             return (RemoteText.word(said.status), .dispute(report))
         default: return (nil, nil)
         }
@@ -69,6 +70,7 @@ extension RemoteProvider {
         }
         return .refund(
             RefundReport(
-                payment: payment, refund: refund, outcome: said.outcome, amount: said.amount, reference: reference))
+                payment: payment, refund: refund, outcome: said.outcome, amount: said.amount, reference: reference,
+                paymentReference: RemoteText.reference(said.payment_reference)))
     }
 }

@@ -13,11 +13,9 @@ extension RemoteProvider {
         let rules = try await rules()
         // A new payment under rules that the plugin no longer has could not be kept to them.
         guard manifestState == .pinned else { throw .unavailable }
-        guard rules.currencies.isEmpty || rules.currencies.contains(attempt.amount.currency) else {
-            throw .rejected(reason: "currency_unsupported")
-        }
+        if let fault = rules.amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let accepts = Set(rules.contract_types).intersection(attempt.accepts)
-        guard !accepts.isEmpty else { throw .rejected(reason: "contract_not_accepted") }
+        guard !accepts.isEmpty else { throw .unfit(reason: "contract_not_accepted") }
         var request = RemoteRequest(.open)
         request.payment_id = attempt.payment.rawValue
         request.order_id = attempt.order.rawValue

@@ -37,6 +37,10 @@ public struct RemoteProvider: PaymentProvider {
         return Set(known.contract_types)
     }
 
+    public func amountFault(_ amount: Money) -> AmountFault? {
+        pin.manifest.map { $0.amountFault(amount) } ?? (amount.value > 0 ? nil : .notPositive)
+    }
+
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)
     }

@@ -16,7 +16,7 @@ extension RemoteProvider {
     func asking(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard try await rules().refunds != .none else { throw .unsupported }
         let answer: RemoteRefundAnswer = try await api.send(RemoteRequest(.queryRefund, attempt))
-        var report = try report(answer.refund, attempt, lost: .unavailable)
+        var report = try report(answer.refund, attempt, lost: .unavailable, isQuestion: true)
         // By then its call is not on its way any more; the protocol has the plugin refuse it.
         let isOver = context.time.now > attempt.sentAt.adding(days: 1)
         if answer.refund.status == "not_found", attempt.reference == nil, isOver {
@@ -26,8 +26,9 @@ extension RemoteProvider {
         return report
     }
 
+    /// The amount is compared where one was asked for; a question may be about a refund of which only the plugin knows it.
     private func report(
-        _ said: RemoteRefund, _ attempt: RefundAttempt, lost: ProviderError
+        _ said: RemoteRefund, _ attempt: RefundAttempt, lost: ProviderError, isQuestion: Bool = false
     ) throws(ProviderError) -> RefundReport {
         // One that was made at the plugin has no id of ours there.
         let isNamed = said.refund_id == attempt.refund.rawValue
@@ -35,7 +36,7 @@ extension RemoteProvider {
         guard said.payment_id == attempt.payment.payment.rawValue, isNamed || isReferred else {
             throw lie("about another refund", .otherPayment, attempt.payment.payment, lost)
         }
-        guard said.amount ?? attempt.amount == attempt.amount else {
+        guard isQuestion || said.amount ?? attempt.amount == attempt.amount else {
             throw lie("another amount", .badMoney, attempt.payment.payment, lost)
         }
         return RefundReport(

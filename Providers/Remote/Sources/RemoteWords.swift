@@ -115,6 +115,8 @@ struct RemotePayment: Decodable {
 /// A refund in the protocol's words.
 struct RemoteRefund: Decodable {
     let payment_id: String
+    /// The plugin's own id of the payment.
+    let payment_reference: String?
     let refund_id: String?
     let status: String
     let amount: Money?
@@ -136,6 +138,10 @@ struct RemoteDispute: Decodable {
     let status: String
     let amount: Money?
     let reference: String?
+    /// When it came to this status, seconds since 1970.
+    let at: Int64?
+    /// The plugin's own id of the payment.
+    let payment_reference: String?
 
     var outcome: DisputeOutcome? {
         switch status {

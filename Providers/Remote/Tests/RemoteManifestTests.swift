@@ -140,11 +140,11 @@ struct RemoteManifestTests {
         let usd = Money(value: 100, currency: Currency("USD")!)
         #expect(
             await error { () async throws(ProviderError) in try await provider.open(bench.attempt(usd)) }
-                == .rejected(reason: "currency_unsupported"))
+                == .unfit(reason: "currency_unsupported"))
         #expect(
             await error { () async throws(ProviderError) in
                 try await provider.open(bench.attempt(accepts: [.url]))
-            } == .rejected(reason: "contract_not_accepted"))
+            } == .unfit(reason: "contract_not_accepted"))
         let notice = ScriptedPlugin.notice("{}", time: bench.clock.now.rawValue)
         #expect(await error { () async throws(ProviderError) in try await provider.receive(notice) } == .unsupported)
         #expect(bench.plugin.asked.count == asked)

@@ -48,7 +48,11 @@ extension SandboxEvent {
             return [.refund(RefundReport(payment: payment, refund: refund, outcome: outcome, amount: amount))]
         case "dispute":
             guard let outcome = disputeOutcome(words[1]) else { return [] }
-            return [.dispute(DisputeReport(payment: payment, reference: nil, outcome: outcome, amount: amount))]
+            return [
+                .dispute(
+                    DisputeReport(
+                        payment: payment, reference: nil, outcome: outcome, amount: amount, at: Timestamp(occurred_at)))
+            ]
         default:
             return []
         }

@@ -17,7 +17,7 @@ struct SandboxPaymentTests {
         #expect(try await instruction("url") == .url(checkoutURL: page))
         #expect(try await instruction("qr") == .qr(text: page))
         #expect(try await instruction("none") == .none)
-        guard case .stripe("pk_sandbox_box", let secret) = try await instruction("stripe") else {
+        guard case .stripe("pk_sandbox_box", let secret, _) = try await instruction("stripe") else {
             Issue.record("no stripe instruction")
             return
         }

@@ -11,22 +11,54 @@ struct StripeAmount: Sendable, Equatable {
 
     /// - Throws: `rejected` for what Stripe cannot charge exactly.
     init(_ money: Money) throws(ProviderError) {
-        guard Self.currencies.contains(money.currency) else { throw .rejected(reason: "currency_unsupported") }
-        guard money.value > 0 else { throw .rejected(reason: "amount_not_positive") }
-        switch Self.form(money.currency) {
-        case .same: value = money.value
-        case .wholeTens:
-            guard money.value % 10 == 0 else { throw .rejected(reason: "amount_last_digit_not_zero") }
-            value = money.value
-        case .hundredfold:
-            let (product, overflow) = money.value.multipliedReportingOverflow(by: 100)
-            guard !overflow else { throw .rejected(reason: "amount_too_large") }
-            value = product
-        case .hundredth:
-            guard money.value % 100 == 0 else { throw .rejected(reason: "amount_has_fraction") }
-            value = money.value / 100
-        }
+        if let fault = Self.fault(money) { throw .rejected(reason: fault.rawValue) }
+        value =
+            switch Self.form(money.currency) {
+            case .same, .wholeTens: money.value
+            case .hundredfold: money.value * 100
+            case .hundredth: money.value / 100
+            }
         currency = money.currency.code.lowercased()
+    }
+
+    /// Why Stripe cannot move exactly this amount, in either direction.
+    static func fault(_ money: Money) -> AmountFault? {
+        guard currencies.contains(money.currency) else { return .currency }
+        guard money.value > 0 else { return .notPositive }
+        switch form(money.currency) {
+        case .same: return nil
+        case .wholeTens: return money.value % 10 == 0 ? nil : .lastDigit
+        case .hundredfold: return money.value > Int64.max / 100 ? .tooLarge : nil
+        case .hundredth: return money.value % 100 == 0 ? nil : .fraction
+        }
+    }
+
+    /// Why Stripe can never charge exactly this amount; what it gives back may be less than its minimum.
+    ///
+    /// Source: docs.stripe.com/currencies, "Minimum and maximum charge amounts". Where it names no minimum, the one of the
+    /// account's settlement currency counts after a conversion that nobody here can foresee.
+    static func chargeFault(_ money: Money) -> AmountFault? {
+        if let fault = fault(money) { return fault }
+        guard let amount = try? StripeAmount(money) else { return .fraction }
+        if amount.value < minima[money.currency.code] ?? 1 { return .tooSmall }
+        return amount.value > limit(money.currency.code) ? .tooLarge : nil
+    }
+
+    /// The least charges, in Stripe's units.
+    private static let minima: [String: Int64] = [
+        "AED": 200, "AUD": 50, "BRL": 50, "CAD": 50, "CHF": 50, "CZK": 1_500, "DKK": 250, "EUR": 50, "GBP": 30,
+        "HKD": 400, "HUF": 17_500, "INR": 50, "JPY": 50, "MXN": 1_000, "MYR": 200, "NOK": 300, "NZD": 50, "PLN": 200,
+        "RON": 200, "SEK": 300, "SGD": 50, "THB": 1_000, "USD": 50,
+    ]
+
+    /// Eight digits, and more where a unit is worth little.
+    private static func limit(_ code: String) -> Int64 {
+        switch code {
+        case "IDR", "LBP": 999_999_999_999
+        case "COP", "HUF", "JPY": 9_999_999_999
+        case "INR": 999_999_999
+        default: 99_999_999
+        }
     }
 
     /// An amount as Stripe states it.

@@ -8,6 +8,10 @@ extension StripeProvider {
         let id: String
         let type: String
         let livemode: Bool
+        /// The version in which the event is written, that of the webhook endpoint.
+        let api_version: String?
+        /// When it happened, seconds since 1970.
+        let created: Int64?
         /// The connected account that it is about; such are none of ours.
         let account: String?
     }
@@ -28,9 +32,10 @@ extension StripeProvider {
         guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
         guard (1...128).contains(event.type.utf8.count) else { throw .rejected(reason: "bad_type") }
         guard event.livemode == settings.isLive else { throw .unproven(.otherMode) }
+        warnOnce(of: event.api_version)
         var facts: [ProviderFact] = []
         if event.account == nil {
-            do throws(StripeFailure) { facts = try await self.facts(event.type, body) } catch {
+            do throws(StripeFailure) { facts = try await self.facts(event, body) } catch {
                 if case .unsayable(let reason) = error, reason != "bad_amount" { throw .rejected(reason: reason) }
                 throw error.providerError(afterChange: false)
             }
@@ -39,11 +44,23 @@ extension StripeProvider {
             eventID: event.id, type: event.type, facts: facts, acknowledgement: Acknowledgement(body: "ok"))
     }
 
+    /// Says once in a process's life that events come in another version than the one that this adapter was written for.
+    private func warnOnce(of version: String?) {
+        guard let version, version != StripeAPI.version else { return }
+        let name = "other_version \(version.cut(bytes: 64))"
+        guard context.cache.value(name) == nil else { return }
+        context.cache.keep(name, ProviderCache.Entry(Data(), until: Timestamp(Int64(Int32.max) << 8)))
+        context.log.write(
+            .warning, "stripe: events come in another API version; make the webhook endpoint with this adapter's",
+            ["version": StripeText.version(version) ?? "unreadable", "expected": StripeAPI.version])
+    }
+
     /// By the object's state and not by the event's name, except where only the name tells; other types mean nothing here.
-    private func facts(_ type: String, _ body: Data) async throws(StripeFailure) -> [ProviderFact] {
+    private func facts(_ event: Event, _ body: Data) async throws(StripeFailure) -> [ProviderFact] {
+        let type = event.type
         if type.hasPrefix("payment_intent.") { return try intentFacts(type, try read(body)) }
         if type.hasPrefix("checkout.session.") { return try sessionFacts(type, try read(body)) }
-        if type.hasPrefix("charge.dispute.") { return try await disputeFacts(try read(body)) }
+        if type.hasPrefix("charge.dispute.") { return try await disputeFacts(try read(body), event) }
         if type.hasPrefix("refund.") || type == "charge.refund.updated" { return try await refundFacts(try read(body)) }
         if type == "charge.refunded" { return try await chargeFacts(try read(body)) }
         return []
@@ -101,13 +118,17 @@ extension StripeProvider {
         }
     }
 
-    private func disputeFacts(_ dispute: StripeObject.Dispute) async throws(StripeFailure) -> [ProviderFact] {
-        guard let outcome = dispute.outcome, let payment = try await payment(nil, dispute.payment_intent?.id) else {
-            return []
-        }
+    private func disputeFacts(
+        _ dispute: StripeObject.Dispute, _ event: Event
+    ) async throws(StripeFailure) -> [ProviderFact] {
+        let intent = dispute.payment_intent?.id
+        guard let outcome = dispute.outcome, let payment = try await payment(nil, intent) else { return [] }
         guard let amount = StripeAmount.money(dispute.amount, dispute.currency) else { throw .unsayable("bad_amount") }
         return [
-            .dispute(DisputeReport(payment: payment, reference: dispute.id, outcome: outcome, amount: amount))
+            .dispute(
+                DisputeReport(
+                    payment: payment, reference: dispute.id, outcome: outcome, amount: amount,
+                    at: event.created.map { Timestamp($0) }, paymentReference: intent))
         ]
     }
 
@@ -117,7 +138,8 @@ extension StripeProvider {
         guard let amount = StripeAmount.money(refund.amount, refund.currency) else { throw .unsayable("bad_amount") }
         return RefundReport(
             payment: payment, refund: refund.metadata?[StripeMetadata.refund].flatMap { ID<Refund>($0) },
-            outcome: refund.outcome, amount: amount, reference: refund.id)
+            outcome: refund.outcome, amount: amount, reference: refund.id,
+            paymentReference: refund.payment_intent?.id)
     }
 
     private static func payment(_ metadata: [String: String]?) -> ID<Payment>? {

@@ -24,6 +24,12 @@ enum StripeText {
         return text
     }
 
+    /// An API version such as `2026-10-28.endive`; nil for anything but letters, digits, `-` and `.`.
+    static func version(_ text: String) -> String? {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy({ isWord($0) || $0 == 0x2D || $0 == 0x2E })
+            ? text : nil
+    }
+
     /// Letters, digits and the underscore.
     static func isWord(_ byte: UInt8) -> Bool {
         switch byte {

@@ -4,6 +4,7 @@ import ProviderKit
 /// Opening a payment.
 extension StripeProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
+        if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let amount = try StripeAmount(attempt.amount)
         let form = settings.mode == .paymentIntent ? intentForm(attempt, amount) : sessionForm(attempt, amount)
         do throws(StripeFailure) {
@@ -45,7 +46,10 @@ extension StripeProvider {
         let instruction: PaymentInstruction
         switch known.kind {
         case .intent:
-            instruction = .stripe(publishableKey: settings.publishableKey, clientSecret: token)
+            let methods = settings.paymentMethodTypes
+            instruction = .stripe(
+                publishableKey: settings.publishableKey, clientSecret: token,
+                method: methods.count == 1 ? methods.first : nil)
         case .session:
             guard let address = WebAddress(token), address.isWeb,
                 address.scheme == "https" || settings.base.hasPrefix("http://")
@@ -72,7 +76,7 @@ extension StripeProvider {
     }
 
     private func sessionForm(_ attempt: PaymentAttempt, _ amount: StripeAmount) -> StripeForm {
-        let title = attempt.title.isEmpty ? attempt.order.rawValue : String(attempt.title.prefix(250))
+        let title = attempt.title.isBlank ? attempt.order.rawValue : attempt.title.cut(scalars: 250)
         var form = sessionForm(attempt.payment, amount, title, returnURL: attempt.returnURL ?? context.publicURL)
         form.set("expires_at", .integer(Self.sessionEnd(attempt, now: context.time.now).rawValue))
         form.set("metadata", .map(metadata(attempt)))

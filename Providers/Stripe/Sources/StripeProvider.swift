@@ -38,6 +38,8 @@ public struct StripeProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
+    public func amountFault(_ amount: Money) -> AmountFault? { StripeAmount.chargeFault(amount) }
+
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)
     }

@@ -29,7 +29,7 @@ struct StripeDeskTests {
         try await withStripe(on: engine, settings: settings) { stripe, standIn, _ in
             let contract = try await stripe.checkout()
             switch contract.instruction {
-            case .stripe(let key, let secret):
+            case .stripe(let key, let secret, _):
                 #expect(settings.isEmpty && key == StripeBench.publishable && secret.contains("_secret_"))
             case .url(let address): #expect(!settings.isEmpty && address.hasPrefix("https://"))
             default: Issue.record("another contract: \(contract.instruction)")

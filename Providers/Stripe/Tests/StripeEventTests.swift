@@ -71,8 +71,8 @@ struct StripeEventTests {
             id: "re_dashboard", intent: intent, amount: 990, currency: "usd", metadata: [:], created: 0)
         let expected = ProviderFact.refund(
             RefundReport(
-                payment: payment.payment, refund: nil, outcome: .succeeded, amount: usd(990), reference: "re_dashboard")
-        )
+                payment: payment.payment, refund: nil, outcome: .succeeded, amount: usd(990), reference: "re_dashboard",
+                paymentReference: intent))
         #expect(try await facts("refund.created", refund.json) == [expected])
         #expect(try await facts("charge.refund.updated", refund.json) == [expected])
         bench.standIn.state.withLock { $0.refunds.append(refund) }
@@ -97,7 +97,9 @@ struct StripeEventTests {
         ]
         let expected = outcome.map {
             ProviderFact.dispute(
-                DisputeReport(payment: payment.payment, reference: "du_1", outcome: $0, amount: usd(3990)))
+                DisputeReport(
+                    payment: payment.payment, reference: "du_1", outcome: $0, amount: usd(3990),
+                    at: StripeStandIn.eventTime, paymentReference: intent))
         }
         #expect(try await facts("charge.dispute.\(type)", dispute) == [expected].compactMap(\.self))
     }

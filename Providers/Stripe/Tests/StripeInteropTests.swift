@@ -115,7 +115,7 @@ struct StripeInteropTests {
                 ("declined", "card_declined", .open),
             ] {
                 let contract = try await stripe.checkout(user: card)
-                guard case .stripe(_, let secret) = contract.instruction else { throw LocalStripe.Failure() }
+                guard case .stripe(_, let secret, _) = contract.instruction else { throw LocalStripe.Failure() }
                 let output = try await StripePython.run("pay.py", [local.base, StripeStandIn.key, secret, card])
                 #expect(output == "\(seen)\n")
                 #expect(await arrivals.next() == 200)

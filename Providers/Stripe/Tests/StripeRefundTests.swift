@@ -43,7 +43,7 @@ struct StripeRefundTests {
                 .refund(
                     RefundReport(
                         payment: payment.payment, refund: refund.refund, outcome: .failed(reason: "refund_failed"),
-                        amount: usd(3990), reference: reference))
+                        amount: usd(3990), reference: reference, paymentReference: payment.reference))
             ])
     }
 

@@ -66,7 +66,7 @@ extension WeChatPayProvider {
                 .refund(
                     RefundReport(
                         payment: payment, refund: id, outcome: refund.outcome, amount: try refund.money(),
-                        reference: reference))
+                        reference: reference, paymentReference: WeChatPayText.word(refund.transaction_id)))
             ]
         }
         return []

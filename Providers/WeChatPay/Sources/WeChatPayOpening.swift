@@ -31,8 +31,7 @@ extension WeChatPayProvider {
     }
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
-        guard attempt.amount.currency.code == "CNY" else { throw .rejected(reason: "currency_unsupported") }
-        guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
+        if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let order = try order(attempt)
         let answer: Answer
         do throws(WeChatPayFailure) {
@@ -50,9 +49,9 @@ extension WeChatPayProvider {
         let payerAddress = attempt.payerAddress(orElse: settings.payerAddress)
         if settings.mode == .h5, payerAddress == nil {
             context.log.write(.error, "wechat_pay: nobody knows the payer's address", ["setting": "h5_payer_address"])
-            throw .rejected(reason: "payer_address_unknown")
+            throw .unfit(reason: "payer_address_unknown")
         }
-        let title = attempt.title.isEmpty ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
+        let title = attempt.title.isBlank ? attempt.order.rawValue : WeChatPayText.title(attempt.title)
         return Order(
             mchid: settings.mchid, appid: settings.appid, description: title,
             out_trade_no: attempt.payment.rawValue, time_expire: WeChatPayText.time(attempt.expiresAt),
@@ -123,10 +122,12 @@ extension WeChatPayProvider {
 /// Asking about a payment, and closing it.
 extension WeChatPayProvider {
     /// - Returns: nil where WeChat Pay knows of none.
-    func transaction(_ payment: ID<Payment>) async throws(WeChatPayFailure) -> WeChatPayTransaction? {
+    func transaction(
+        _ payment: ID<Payment>, _ reference: String? = nil
+    ) async throws(WeChatPayFailure) -> WeChatPayTransaction? {
+        let place = reference.flatMap(WeChatPayText.word).map { "id/\($0)" } ?? "out-trade-no/\(payment.rawValue)"
         do throws(WeChatPayFailure) {
-            return try await api.get(
-                "/v3/pay/transactions/out-trade-no/\(payment.rawValue)?mchid=\(settings.mchid)")
+            return try await api.get("/v3/pay/transactions/\(place)?mchid=\(settings.mchid)")
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }
             throw error
@@ -135,7 +136,7 @@ extension WeChatPayProvider {
 
     func asking(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         do throws(WeChatPayFailure) {
-            guard let known = try await transaction(payment.payment) else {
+            guard let known = try await transaction(payment.payment, payment.reference) else {
                 // Its opening may be on its way, so that is no end.
                 return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
             }

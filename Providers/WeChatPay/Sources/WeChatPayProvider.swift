@@ -25,6 +25,9 @@ public struct WeChatPayProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
+    /// WeChat Pay's `total` is an integer of fen up to 10 digits.
+    public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...9_999_999_999) }
+
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         try await opening(attempt)
     }

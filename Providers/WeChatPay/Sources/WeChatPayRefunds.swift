@@ -10,6 +10,7 @@ struct WeChatPayRefund: Decodable, Sendable {
 
     let mchid: String?
     let out_trade_no: String
+    let transaction_id: String?
     let out_refund_no: String
     let refund_id: String?
     let status: String?
@@ -43,7 +44,9 @@ extension WeChatPayProvider {
             let currency: String
         }
 
-        let out_trade_no: String
+        /// WeChat Pay's own number of the payment, or ours where it is not known: exactly one of the two.
+        let transaction_id: String?
+        let out_trade_no: String?
         let out_refund_no: String
         let notify_url: String
         let amount: Amount
@@ -57,8 +60,10 @@ extension WeChatPayProvider {
         guard attempt.amount.value > 0 else { throw .rejected(reason: "amount_not_positive") }
         let amount = Request.Amount(
             refund: attempt.amount.value, total: attempt.payment.amount.value, currency: attempt.amount.currency.code)
+        let transaction = attempt.payment.reference.flatMap(WeChatPayText.word)
         let request = Request(
-            out_trade_no: attempt.payment.payment.rawValue, out_refund_no: attempt.refund.rawValue,
+            transaction_id: transaction, out_trade_no: transaction == nil ? attempt.payment.payment.rawValue : nil,
+            out_refund_no: attempt.refund.rawValue,
             notify_url: context.notifyURL, amount: amount)
         do throws(WeChatPayFailure) {
             return try report(try await api.post("/v3/refund/domestic/refunds", request), attempt)

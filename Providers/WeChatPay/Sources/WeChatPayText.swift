@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import ProviderKit
 
 /// Texts of WeChat Pay's that go into paths, logs and reasons, and ours that go to it.
 enum WeChatPayText {
@@ -40,15 +41,8 @@ enum WeChatPayText {
         (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
     }
 
-    /// At most 127 bytes, cut between two characters: what `description` may hold.
-    static func title(_ text: String) -> String {
-        var bytes = 0
-        return String(
-            text.prefix { character in
-                bytes += character.utf8.count
-                return bytes <= 127
-            })
-    }
+    /// At most 127 bytes: what `description` may hold.
+    static func title(_ text: String) -> String { text.cut(bytes: 127) }
 
     /// `2026-03-01T20:00:00+08:00`, the form and the zone of WeChat Pay's documentation.
     static func time(_ time: Timestamp) -> String {

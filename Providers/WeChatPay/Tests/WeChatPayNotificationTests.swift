@@ -84,7 +84,8 @@ struct WeChatPayNotificationTests {
             facts == [
                 .refund(
                     RefundReport(
-                        payment: payment, refund: nil, outcome: .succeeded, amount: cny(990), reference: made.id))
+                        payment: payment, refund: nil, outcome: .succeeded, amount: cny(990), reference: made.id,
+                        paymentReference: "4200x"))
             ])
     }
 

@@ -67,7 +67,7 @@ struct WeChatPayOpeningTests {
     }
 
     @Test func `h5 is refused where nobody knows the payer's address`() async throws {
-        await #expect(throws: ProviderError.rejected(reason: "payer_address_unknown")) {
+        await #expect(throws: ProviderError.unfit(reason: "payer_address_unknown")) {
             try await bench.provider(["mode": .text("h5")]).open(bench.attempt())
         }
         #expect(bench.calls.isEmpty)

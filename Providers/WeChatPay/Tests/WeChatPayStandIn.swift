@@ -91,6 +91,10 @@ final class WeChatPayStandIn: Sendable {
         case ("GET", 4) where path.starts(with: ["pay", "transactions", "out-trade-no"]):
             guard call.query == "mchid=\(mchid)" else { return no(400, "PARAM_ERROR") }
             return state.orders.first { $0.number == path[3] }.map { (200, $0.json) } ?? no(404, "ORDER_NOT_EXIST")
+        case ("GET", 4) where path.starts(with: ["pay", "transactions", "id"]):
+            guard call.query == "mchid=\(mchid)" else { return no(400, "PARAM_ERROR") }
+            return state.orders.first { $0.transaction == path[3] && $0.isPaid }.map { (200, $0.json) }
+                ?? no(404, "ORDER_NOT_EXIST")
         case ("POST", 5) where path.starts(with: ["pay", "transactions", "out-trade-no"]) && path[4] == "close":
             return close(path[3], call, &state)
         case ("POST", 3) where path == ["refund", "domestic", "refunds"]: return refund(call, &state)

@@ -74,9 +74,13 @@ extension WeChatPayStandIn {
 
     static func refund(_ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
         let (object, amount) = (call.object, call.object["amount"] as? [String: Any] ?? [:])
-        guard Set(object.keys) == ["out_trade_no", "out_refund_no", "notify_url", "amount"],
+        let names = object.keys.filter { ["out_trade_no", "transaction_id"].contains($0) }
+        let rest = Set(object.keys).subtracting(names)
+        guard names.count == 1, rest == ["out_refund_no", "notify_url", "amount"],
             let number = object["out_refund_no"] as? String, isNumber(number),
-            let order = object["out_trade_no"] as? String, let value = amount["refund"] as? Int64, value > 0,
+            let order = object["out_trade_no"] as? String
+                ?? state.orders.first(where: { $0.transaction == object["transaction_id"] as? String })?.number,
+            let value = amount["refund"] as? Int64, value > 0,
             amount["currency"] as? String == "CNY"
         else { return no(400, "PARAM_ERROR") }
         guard let index = state.orders.firstIndex(where: { $0.number == order }) else {
@@ -142,6 +146,8 @@ extension WeChatPayStandIn {
 }
 
 extension WeChatPayStandIn.Order {
+    var isPaid: Bool { ["SUCCESS", "REFUND"].contains(state) }
+
     var json: [String: Any] {
         var fields: [String: Any] = [
             "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "out_trade_no": number,

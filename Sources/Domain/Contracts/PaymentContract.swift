@@ -13,7 +13,8 @@ public enum ContractType: String, Sendable, Codable, CaseIterable {
 /// What a provider asks the client to do: the part of the payment contract that is its own.
 public enum PaymentInstruction: Hashable, Sendable {
     case appleIAP(productIDs: [String], appAccountToken: String, hint: String)
-    case stripe(publishableKey: String, clientSecret: String)
+    /// `method` is the one payment method type that the account offers; nil where it has several, or leaves it to Stripe.
+    case stripe(publishableKey: String, clientSecret: String, method: String? = nil)
     case url(checkoutURL: String)
     /// The text to encode as a QR code.
     case qr(text: String)
@@ -101,6 +102,7 @@ extension PaymentInstruction: Codable {
     private struct Stripe: Codable {
         let publishable_key: String
         let client_secret: String
+        let method: String?
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -111,8 +113,9 @@ extension PaymentInstruction: Codable {
             try fields.encode(productIDs, forKey: .productIDs)
             try fields.encode(appAccountToken, forKey: .appAccountToken)
             try fields.encode(hint, forKey: .hint)
-        case .stripe(let publishableKey, let clientSecret):
-            try fields.encode(Stripe(publishable_key: publishableKey, client_secret: clientSecret), forKey: .stripe)
+        case .stripe(let publishableKey, let clientSecret, let method):
+            try fields.encode(
+                Stripe(publishable_key: publishableKey, client_secret: clientSecret, method: method), forKey: .stripe)
         case .url(let address), .qr(let address):
             try fields.encode(address, forKey: .checkoutURL)
         case .applePay(let request):
@@ -132,7 +135,8 @@ extension PaymentInstruction: Codable {
                 hint: try fields.decode(String.self, forKey: .hint))
         case .stripe:
             let stripe = try fields.decode(Stripe.self, forKey: .stripe)
-            self = .stripe(publishableKey: stripe.publishable_key, clientSecret: stripe.client_secret)
+            self = .stripe(
+                publishableKey: stripe.publishable_key, clientSecret: stripe.client_secret, method: stripe.method)
         case .url: self = .url(checkoutURL: try fields.decode(String.self, forKey: .checkoutURL))
         case .qr: self = .qr(text: try fields.decode(String.self, forKey: .checkoutURL))
         case .none: self = .none

@@ -14,10 +14,12 @@ public struct Dispute: Identified, Sendable {
     package let amount: Money
     package var state: State
     package let createdAt: Timestamp
+    /// When it came to its state, by the provider's clock.
+    package var toldAt: Timestamp
 
     package init(
         id: ID<Dispute>, order: ID<Order>, payment: ID<Payment>, reference: String, amount: Money, state: State,
-        createdAt: Timestamp
+        createdAt: Timestamp, toldAt: Timestamp
     ) {
         self.id = id
         self.order = order
@@ -26,22 +28,26 @@ public struct Dispute: Identified, Sendable {
         self.amount = amount
         self.state = state
         self.createdAt = createdAt
+        self.toldAt = toldAt
+    }
+}
+
+extension Dispute {
+    /// Whether a state of this time takes the place of the one that is known.
+    ///
+    /// The newest counts, and any state may be left again: a decision can be appealed, and a closed dispute re-opened. Of
+    /// one second the end counts, and of two ends the loss, so that every order of arrival leads to one state.
+    package func isFollowed(by next: State, at time: Timestamp) -> Bool {
+        (time, next.finality) > (toldAt, state.finality)
     }
 }
 
 extension Dispute.State {
-    package struct Move: Sendable, Equatable {
-        package let state: Dispute.State
-        package let anomaly: Anomaly?
-    }
-
-    /// Moves a dispute: it ends once, and an `open` that arrives after the end changes nothing.
-    package func applying(_ fact: Dispute.State) -> Move {
-        switch (self, fact) {
-        case (.open, _): Move(state: fact, anomaly: nil)
-        case (_, .open): Move(state: self, anomaly: nil)
-        case (.won, .lost), (.lost, .won): Move(state: self, anomaly: .contradictingFact)
-        case (.won, .won), (.lost, .lost): Move(state: self, anomaly: nil)
+    fileprivate var finality: Int {
+        switch self {
+        case .open: 0
+        case .won: 1
+        case .lost: 2
         }
     }
 }

@@ -161,4 +161,5 @@ package enum Anomaly: String, Sendable, Codable, CaseIterable {
     case contradictingFact = "contradicting_fact"
     case amountMismatch = "amount_mismatch"
     case kindMismatch = "kind_mismatch"
+    case disputeCurrency = "dispute_currency"
 }

@@ -26,12 +26,14 @@ public struct Payment: Identified, Sendable {
     package var reference: String?
     /// A later attempt was opened although this one could not be closed for certain.
     package var unfenced: Bool
+    /// The payment beside which this money came, and whose id its provider knows; nil for one that was opened.
+    package let original: ID<Payment>?
     package let createdAt: Timestamp
 
     package init(
         id: ID<Payment>, order: ID<Order>, account: AccountID, processor: AccountID? = nil, amount: Money,
         platform: Platform, returnURL: String?, state: State = .created, reference: String? = nil,
-        unfenced: Bool = false, createdAt: Timestamp
+        unfenced: Bool = false, original: ID<Payment>? = nil, createdAt: Timestamp
     ) {
         self.id = id
         self.order = order
@@ -43,8 +45,14 @@ public struct Payment: Identified, Sendable {
         self.state = state
         self.reference = reference
         self.unfenced = unfenced
+        self.original = original
         self.createdAt = createdAt
     }
+}
+
+extension Payment {
+    /// The id under which its provider knows it.
+    package var number: ID<Payment> { original ?? id }
 }
 
 extension Payment.State {

@@ -90,7 +90,7 @@ extension CircuitBreaker.Ending {
         switch error {
         case .rejected: self = .answered
         case .unavailable, .outcomeUnknown, .unproven: self = .failed
-        case .unsupported: self = .unused
+        case .unsupported, .unfit: self = .unused
         }
     }
 }

@@ -30,7 +30,7 @@ extension Gateway {
             return session
         } catch {
             switch error {
-            case .rejected(let reason): throw .providerRejected(reason: reason)
+            case .rejected(let reason), .unfit(let reason): throw .providerRejected(reason: reason)
             case .unavailable, .outcomeUnknown, .unproven, .unsupported: throw .providerUnavailable
             }
         }

@@ -50,7 +50,7 @@ extension Gateway {
         }
         if isNew {
             let charge = InstrumentCharge(
-                payment: wallet.payment.id, order: found.id, amount: amount, title: found.terms.name,
+                payment: wallet.payment.id, order: found.id, amount: amount, title: found.title,
                 instrument: verified.instrument)
             let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
                 do throws(GatewayError) {
@@ -111,7 +111,7 @@ extension Gateway {
             (outcome, reference) = (report.outcome, report.reference)
         } catch {
             switch error {
-            case .rejected(let reason): outcome = .failed(reason: reason)
+            case .rejected(let reason), .unfit(let reason): outcome = .failed(reason: reason)
             case .unsupported: outcome = .failed(reason: "unsupported")
             // Nothing was charged, and the token is spent: the payer has to agree anew, by the next contract.
             case .unavailable: outcome = .failed(reason: "processor_unavailable")

@@ -54,6 +54,25 @@ extension Gateway {
         }
     }
 
+    /// The prices on offer for which there are accounts, of which none can charge exactly that amount.
+    package func unchargeablePrices() async throws(GatewayError) -> [(sku: String, price: Money)] {
+        let (skus, overrides) = try await read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let accounts = accounts(with: overrides)
+        return skus.flatMap { sku in
+            sku.offeredPrices.filter { price in
+                let needs = Platform.allCases.map { SelectionNeed(sku, amount: price, platform: $0, user: "") }
+                func isAble(whateverAmount: Bool) -> Bool {
+                    needs.contains { need in
+                        accounts.contains {
+                            Selection.isAble($0, need, among: accounts, whateverAmount: whateverAmount)
+                        }
+                    }
+                }
+                return !price.isZero && isAble(whateverAmount: true) && !isAble(whateverAmount: false)
+            }.map { (sku: sku.id, price: $0) }
+        }
+    }
+
     private func isSold(_ sku: SKU, at price: Money, on platform: Platform, by accounts: [ConfiguredAccount]) -> Bool {
         let need = SelectionNeed(sku, amount: price, platform: platform, user: "")
         return accounts.contains { Selection.isAble($0, need, among: accounts) }

@@ -21,7 +21,7 @@ struct Passage: Sendable {
 }
 
 extension Gateway {
-    /// The most accounts that a request goes on to when its first does not answer.
+    /// The most accounts that a request goes on to when its first does not answer; one that was not asked does not count.
     static let furtherAccounts = 2
 
     /// Opens a payment that this request has made, or where its account does not answer, another one with the next account.
@@ -31,15 +31,22 @@ extension Gateway {
     func openPayment(
         _ intent: PaymentIntent, _ passage: Passage, along route: Route
     ) async throws(GatewayError) -> PaymentContract {
-        var further = route.accounts.dropFirst().prefix(Self.furtherAccounts)
+        var further = route.accounts.dropFirst()
         var current = intent
+        var unanswered = 0
         while true {
+            let isLast = further.isEmpty || unanswered == Self.furtherAccounts
             let opening = try await tryOpening(
-                current, accepts: passage.request.accept, insists: route.insists || further.isEmpty,
-                cause: passage.cause)
-            if case .opened(let contract) = opening { return contract }
+                current, accepts: passage.request.accept, insists: route.insists || isLast, cause: passage.cause)
+            switch opening {
+            case .opened(let contract): return contract
+            case .unfit(let reason): if further.isEmpty { throw .providerRejected(reason: reason) }
+            case .unanswered, .neverSent:
+                guard !isLast else { throw .providerUnavailable }
+                unanswered += 1
+                if case .neverSent = opening { try await withdraw(current.payment.id, passage) }
+            }
             guard let next = further.popFirst() else { throw .providerUnavailable }
-            if case .neverSent = opening { try await withdraw(current.payment.id, passage) }
             current = try await replace(passage, on: next)
         }
     }
@@ -55,7 +62,9 @@ extension Gateway {
             (try db.order(passage.order), try db.payments(of: passage.order))
         }
         // From the newest back to the first that has a contract: what was left never had one.
-        let left = payments.reversed().prefix { $0.instruction == nil && $0.payment.state == .cancelled }
+        let left = payments.filter { $0.payment.original == nil }.reversed().prefix {
+            $0.instruction == nil && $0.payment.state == .cancelled
+        }
         guard let order, order.state == .open, let amount = order.amount, left.first?.payment.id == payment,
             left.count <= Self.furtherAccounts
         else { return try await continuePayment(payment, accepts: passage.request.accept, cause: passage.cause) }

@@ -76,7 +76,9 @@ extension Gateway {
     private func continueCheckout(
         _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
-        let newest = try await read { db in try db.payments(of: order).last?.payment.id }
+        let newest = try await read { db in
+            try db.payments(of: order).last { $0.payment.original == nil }?.payment.id
+        }
         guard let newest else { return try await contract(of: order) }
         let passage = Passage(order: order, request: RetryRequest(request), context: context, isCheckout: true)
         return try await resume(newest, passage, user: user)

@@ -38,8 +38,11 @@ extension Gateway {
         _ intent: PaymentIntent, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
         let opening = try await tryOpening(intent, accepts: accepts, insists: true, cause: cause)
-        guard case .opened(let contract) = opening else { throw .providerUnavailable }
-        return contract
+        switch opening {
+        case .opened(let contract): return contract
+        case .unfit(let reason): throw .providerRejected(reason: reason)
+        case .unanswered, .neverSent: throw .providerUnavailable
+        }
     }
 
     /// How the call that opens a payment ended, where that was not final.
@@ -49,6 +52,8 @@ extension Gateway {
         case unanswered
         /// The account's health, or the calls that it has already, forbade the call.
         case neverSent
+        /// The account cannot take such a payment; nobody was asked, and the payment has failed.
+        case unfit(String)
     }
 
     /// Calls the provider for a payment whose intent is durable, and records what it answers.
@@ -91,7 +96,7 @@ extension Gateway {
         return Prepared(
             order: order, account: account,
             attempt: PaymentAttempt(
-                payment: payment.id, order: order.id, amount: payment.amount, title: order.terms.name,
+                payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
                 platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
                 appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
     }
@@ -103,6 +108,10 @@ extension Gateway {
         let account = prepared.account.id
         let (record, known): (PaymentRecord, PaymentInstruction?)
         do throws(ProviderError) {
+            // A manifest may have changed since the account was chosen.
+            if let fault = prepared.account.provider.amountFault(prepared.attempt.amount) {
+                throw .unfit(reason: fault.rawValue)
+            }
             guard let opened = try await line(prepared.account).open(prepared.attempt, insists: insists) else {
                 return .neverSent
             }
@@ -145,6 +154,10 @@ extension Gateway {
             let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
             _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
             throw .providerRejected(reason: reason)
+        case .unfit(let reason):
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
+            _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
+            return .unfit(reason)
         case .unsupported:
             let report = PaymentReport(payment: payment, outcome: .failed(reason: "unsupported"))
             _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
@@ -176,6 +189,11 @@ extension Gateway {
         return [hex[0..<8], hex[8..<12], hex[12..<16], hex[16..<20], hex[20..<32]].map { String($0) }.joined(
             separator: "-")
     }
+}
+
+extension Order {
+    /// What is bought, for the payer's eyes: the SKU's name of its moment, or its id where the name is blank.
+    var title: String { terms.name.isBlank ? sku.rawValue : terms.name }
 }
 
 /// A payment whose intent is durable, with what its provider must know of it.

@@ -5,17 +5,24 @@ import Store
 extension Gateway {
     /// The contract of a user's order, as it was made for its latest payment.
     ///
-    /// - Throws: `orderNotFound`; `notFound` when no provider has answered yet.
+    /// - Throws: `orderNotFound`; `contractGone` where the order is not open; `notFound` when no provider has answered yet.
     package func readContract(_ order: String, user: ExternalUserID) async throws(GatewayError) -> PaymentContract {
-        let id = try await ownOrder(order, user: user).id
-        return try await contract(of: id)
+        let found = try await ownOrder(order, user: user)
+        guard found.state == .open else { throw .contractGone }
+        return try await contract(of: found.id)
     }
 
     /// The text behind a payment's QR code, for whoever has the image's address.
+    ///
+    /// - Throws: `notFound`; `contractGone` where the order is not open.
     package func qrText(_ payment: String) async throws(GatewayError) -> String {
-        guard let id = ID<Payment>(payment), let record = try await read({ db in try db.payment(id) }),
-            case .qr(let text)? = try instruction(record)
-        else { throw .notFound }
+        guard let id = ID<Payment>(payment) else { throw .notFound }
+        let (found, order) = try await read { db in
+            let found = try db.payment(id)
+            return (found, try found.flatMap { try db.order($0.payment.order) })
+        }
+        guard let found, let order, case .qr(let text)? = try instruction(found) else { throw .notFound }
+        guard order.state == .open else { throw .contractGone }
         return text
     }
 
@@ -23,7 +30,7 @@ extension Gateway {
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
         let (found, payments) = try await read { db in (try db.order(order), try db.payments(of: order)) }
         guard let found else { throw .notFound }
-        if let latest = payments.last { return try contract(found, latest) }
+        if let latest = payments.last(where: { $0.payment.original == nil }) { return try contract(found, latest) }
         guard found.state == .paid, let amount = found.amount else { throw .notFound }
         return PaymentContract(
             order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,

@@ -141,9 +141,10 @@ extension Gateway {
         _ question: @escaping @Sendable (AccountLine, ProviderReference) async -> PaymentReport?
     ) async throws(GatewayError) -> PaymentReport? {
         guard let account = registry[payment.processor ?? payment.account] else { return nil }
-        let reference = ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount)
+        let reference = ProviderReference(
+            payment: payment.number, reference: payment.reference, amount: payment.amount)
         let report = await calls.perform { await question(self.line(account), reference) }
-        guard let report, report.payment == payment.id else { return nil }
+        guard let report, report.payment == payment.number else { return nil }
         let counts = try await settle(cause) { settlement in
             // A token was charged meanwhile, so that another account knows what became of the payment.
             guard let scene = try settlement.lock(payment.id), scene.payment.processor == payment.processor else {

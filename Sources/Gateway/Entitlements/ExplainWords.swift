@@ -107,6 +107,10 @@ struct ExplainWords: Sendable {
             pick(
                 "On \(date), the store had sold another kind of product than the catalogue says.",
                 "\(date),商店售出的商品类型与目录不一致。")
+        case .disputeCurrency:
+            pick(
+                "On \(date), a dispute was reported in another currency; it counts for the whole payment.",
+                "\(date),收到其他币种的争议,按整笔付款处理。")
         case .contradictingFact:
             pick(
                 "On \(date), the payment provider said something that contradicts what it said before; it was noted.",

@@ -31,18 +31,16 @@ extension Gateway {
 
     /// Claims the key, or finds the stored answer.
     ///
-    /// - Parameter request: everything that makes two requests the same: method, path and body.
+    /// - Parameters:
+    ///   - request: everything that makes two requests the same: method, path and body, JSON in its canonical form.
+    ///   - asItCame: the same with the body byte for byte, by which earlier releases compared.
     /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for another request,
     ///   `notFound` where the answer was about a person who has been erased.
     package func beginIdempotent(
-        key: String, caller: IdempotentCaller, request: [Data]
+        key: String, caller: IdempotentCaller, request: [Data], orAsItCame asItCame: [Data]? = nil
     ) async throws(GatewayError) -> IdempotentStart {
-        var hash = SHA256()
-        for part in request {
-            hash.update(data: Data("\(part.count):".utf8))
-            hash.update(data: part)
-        }
-        let fingerprint = Data(hash.finalize())
+        let fingerprint = Self.fingerprint(request)
+        let earlier = asItCame.map(Self.fingerprint)
         let (ids, now) = (ids, time.now)
         let (caller, claim) = try await write { tx in
             let name =
@@ -52,7 +50,8 @@ extension Gateway {
                 }
             return (
                 name,
-                try tx.claimIdempotencyKey(key, caller: name, fingerprint: fingerprint, at: now, lease: Self.lease)
+                try tx.claimIdempotencyKey(
+                    key, caller: name, fingerprint: fingerprint, orEarlier: earlier, at: now, lease: Self.lease)
             )
         }
         switch claim {
@@ -67,6 +66,15 @@ extension Gateway {
             guard let answer = try? keyRing.open(sealed, place: Self.place(caller, key)) else { throw .internalError }
             return .replay(status: Int(status), answer: answer)
         }
+    }
+
+    private static func fingerprint(_ request: [Data]) -> Data {
+        var hash = SHA256()
+        for part in request {
+            hash.update(data: Data("\(part.count):".utf8))
+            hash.update(data: part)
+        }
+        return Data(hash.finalize())
     }
 
     /// Keeps the answer; a client that comes back with the key sees it again.

@@ -11,6 +11,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case reconcilePayment = "reconcile_payment"
     /// Asks about a refund that is not final.
     case reconcileRefund = "reconcile_refund"
+    /// Cancels what may still be paid of an order that is paid; the subject is the order.
+    case closeAttempts = "close_attempts"
     /// Brings what an abandoned request made to a definite end.
     case completeRequest = "complete_request"
     /// Reconciles an account now, as an admin asked.
@@ -78,7 +80,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
         case .expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest:
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
-        case .syncAccount: [60, 300, 3_600]
+        case .syncAccount, .closeAttempts: [60, 300, 3_600]
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
         // A purchase that was just made can be unknown for a while.
         case .checkReceipt: [30, 60, 300, 900, 3_600, 10_800, 43_200, 86_400]

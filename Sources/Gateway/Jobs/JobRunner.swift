@@ -40,7 +40,8 @@ package struct JobRunner: Service {
             [
                 Lane(kinds: [.processNotification], width: 8),
                 Lane(
-                    kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .completeRequest], width: 32,
+                    kinds: [.expireOrder, .reconcilePayment, .reconcileRefund, .closeAttempts, .completeRequest],
+                    width: 32,
                     perAccount: 8),
                 Lane(kinds: [.syncAccount], width: 2),
                 Lane(kinds: [.checkSubscription, .checkReceipt], width: 8),

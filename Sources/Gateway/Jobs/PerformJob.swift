@@ -114,6 +114,7 @@ extension Gateway {
         case .expireOrder: try await expireOrder(job)
         case .reconcilePayment: try await reconcilePayment(job)
         case .reconcileRefund: try await reconcileRefund(job)
+        case .closeAttempts: try await closeAttempts(job)
         case .completeRequest: try await completeRequest(job)
         case .syncAccount: try await syncAccount(job)
         case .checkSubscription: try await checkSubscription(job)

@@ -12,7 +12,7 @@ enum NotificationRefusal: Error, Sendable, Equatable {
         case .unavailable, .outcomeUnknown: self = .unavailable
         case .unproven(let reason): self = .unproven(reason)
         // Genuine, and not to be understood.
-        case .rejected: self = .unproven(.unreadable)
+        case .rejected, .unfit: self = .unproven(.unreadable)
         case .unsupported: self = .unproven(.unsupported)
         }
     }

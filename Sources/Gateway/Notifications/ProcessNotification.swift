@@ -9,11 +9,14 @@ extension Gateway {
     func processNotification(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Domain.Notification>(job.subject) else { return .done }
         let (logger, registry, keyRing) = (logger, registry, keyRing)
+        let asked = try await askForAmounts(id)
         try await settle(Cause(actor: .system("notification"), requestID: id.rawValue)) { settlement in
             guard let stored = try settlement.tx.takeNotification(id) else { return }
             settlement.cause = Cause(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
-            try settlement.lockUsers(of: facts)
+            try settlement.lockUsers(of: facts + asked)
+            // What was learned by asking is kept, for a rebuild.
+            for fact in asked { _ = try settlement.apply(fact, from: stored.account) }
             for fact in facts {
                 if case .store(let statement) = fact {
                     // Evidence that cannot be opened keeps nobody from what was bought.

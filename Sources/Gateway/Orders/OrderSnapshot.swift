@@ -7,8 +7,10 @@ package struct OrderSnapshot: Sendable {
     package enum Audience: Sendable {
         /// The user: no name is needed.
         case user
-        /// A partner or an admin: the app's own id.
+        /// A partner: the app's own id.
         case partner
+        /// An admin: the app's own id, and what is to be settled.
+        case admin
         /// The database: the internal id.
         case stored
     }
@@ -65,6 +67,22 @@ package struct OrderSnapshot: Sendable {
         let created_at: Timestamp
     }
 
+    package struct MismatchLine: Encodable, Sendable {
+        let n: Int64
+        let payment_id: ID<Payment>
+        let amount: Money
+        let at: Timestamp
+        let state: String
+
+        init(_ mismatch: Mismatch) {
+            n = mismatch.n
+            payment_id = mismatch.payment
+            amount = mismatch.amount
+            at = mismatch.at
+            state = mismatch.state.rawValue
+        }
+    }
+
     package struct TimelineLine: Encodable, Sendable {
         let at: Timestamp
         let type: String
@@ -76,6 +94,8 @@ package struct OrderSnapshot: Sendable {
     package let refunds: [RefundLine]
     package let disputes: [DisputeLine]
     package let timeline: [TimelineLine]
+    /// Money that came with other amounts; for admins alone.
+    package let mismatches: [MismatchLine]?
     package let userName: String?
     /// The subscription whose period it paid.
     package let subscription: ID<Subscription>?
@@ -103,6 +123,7 @@ package struct OrderSnapshot: Sendable {
         disputes = []
         self.timeline = timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         self.subscription = subscription
+        mismatches = nil
         userName = order.user.rawValue
     }
 
@@ -135,9 +156,10 @@ package struct OrderSnapshot: Sendable {
         }
         timeline = try askedTimeline.value().map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
         subscription = order.terms.kind == .subscription ? try db.subscriptionID(of: order.id) : nil
+        mismatches = audience == .admin ? try db.mismatches(of: order.id).map(MismatchLine.init) : nil
         switch audience {
         case .user: userName = nil
-        case .partner: userName = try db.externalUserID(order.user) ?? Gateway.erasedName
+        case .partner, .admin: userName = try db.externalUserID(order.user) ?? Gateway.erasedName
         case .stored: userName = order.user.rawValue
         }
     }
@@ -149,7 +171,7 @@ extension OrderSnapshot: Encodable {
             environment
         case subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies, payments,
             refunds
-        case disputes, timeline
+        case disputes, timeline, mismatches
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -179,6 +201,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(refunds, forKey: .refunds)
         try fields.encode(disputes, forKey: .disputes)
         try fields.encode(timeline, forKey: .timeline)
+        try fields.encodeIfPresent(mismatches, forKey: .mismatches)
     }
 }
 

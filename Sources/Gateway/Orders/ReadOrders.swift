@@ -77,7 +77,7 @@ extension Gateway {
                 filter.user = id
             }
             return try db.orders(filter, before: cursor.position, limit: limit + 1)
-                .map { try OrderSnapshot($0, from: db, audience: .partner) }
+                .map { try OrderSnapshot($0, from: db, audience: partner == nil ? .admin : .partner) }
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
     }
@@ -85,14 +85,15 @@ extension Gateway {
     /// Any order, for an admin.
     package func readOrder(_ order: String) async throws(GatewayError) -> OrderSnapshot {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
-        return try await snapshot(id, audience: .partner)
+        return try await snapshot(id, audience: .admin)
     }
 
     /// A user's order or the partner's own.
     ///
     /// - Throws: `orderNotFound`, also for another partner's.
     package func readOrder(_ order: String, visibleTo partner: String) async throws(GatewayError) -> OrderSnapshot {
-        let found = try await readOrder(order)
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        let found = try await snapshot(id, audience: .partner)
         guard found.partner == nil || found.partner == partner else { throw .orderNotFound(order) }
         return found
     }

@@ -33,7 +33,7 @@ extension Gateway {
             case .unsupported:
                 try await conclude(question, "consumption.not_answered", "the account has no key to answer with", job)
                 return .done
-            case .rejected(let reason):
+            case .rejected(let reason), .unfit(let reason):
                 try await conclude(question, "consumption.refused", reason, job)
                 return .done
             case .unavailable, .outcomeUnknown, .unproven:

@@ -48,9 +48,12 @@ extension Gateway {
     /// Calls the provider for a refund whose intent is durable, or asks it when an earlier call's outcome is not known.
     @discardableResult
     func executeRefund(_ id: ID<Refund>, cause: Cause) async throws(GatewayError) -> RefundView {
-        let (refund, payment) = try await read { db -> (Refund?, Payment?) in
+        let (refund, payment, reference) = try await read { db -> (Refund?, Payment?, String?) in
             let refund = try db.refund(id)
-            return (refund, try refund.flatMap { try db.payment($0.payment)?.payment })
+            let payment = try refund.flatMap { try db.payment($0.payment)?.payment }
+            // Money beside a payment that waits under the provider's only id has none of its own.
+            let original = try payment?.original.flatMap { try db.payment($0)?.payment }
+            return (refund, payment, payment?.reference ?? original?.reference)
         }
         guard let refund, let payment else { throw .notFound }
         guard !refund.state.isFinal else { return try await refundView(id) }
@@ -70,8 +73,9 @@ extension Gateway {
         guard let sentAt = try await sendingTime(of: refund) else { return try await executeRefund(id, cause: cause) }
         let attempt = RefundAttempt(
             refund: id,
-            payment: ProviderReference(payment: payment.id, reference: payment.reference, amount: payment.amount),
-            amount: refund.amount, reason: refund.reason, reference: refund.reference, sentAt: sentAt)
+            payment: ProviderReference(payment: payment.number, reference: reference, amount: payment.amount),
+            amount: refund.amount, reason: refund.reason, reference: refund.reference, sentAt: sentAt,
+            wasSent: refund.sentAt != nil)
         let outcome = await calls.perform { () async -> Result<Void, GatewayError> in
             do throws(GatewayError) {
                 return .success(try await self.call(attempt, of: refund, at: account, cause: cause))
@@ -116,9 +120,10 @@ extension Gateway {
         } catch {
             switch error {
             // A question that is refused says nothing of the money: it may have gone back.
-            case .rejected where refund.state != .created, .unsupported where refund.state != .created:
+            case .rejected where refund.state != .created, .unfit where refund.state != .created,
+                .unsupported where refund.state != .created:
                 throw .providerUnavailable
-            case .rejected(let reason):
+            case .rejected(let reason), .unfit(let reason):
                 try await fail(refund, reason: reason, at: account, cause: cause)
             case .unsupported:
                 try await fail(refund, reason: "this provider gives no money back", at: account, cause: cause)

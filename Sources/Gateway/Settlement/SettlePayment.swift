@@ -5,14 +5,18 @@ import Store
 extension Settlement {
     /// Moves a payment, and with its success the order.
     mutating func settle(_ report: PaymentReport, from account: AccountID, _ scene: Scene) throws {
-        if let reference = report.reference?.stored(255), scene.belongs(to: account),
-            try !tx.setReference(reference, of: scene.payment)
-        {
+        let reference = scene.belongs(to: account) ? report.reference?.stored(255) : nil
+        if let reference, let own = scene.payment.reference, own != reference, scene.payment.state == .succeeded {
+            // What becomes of other money under the same number says nothing of this payment.
+            guard case .succeeded(let money) = report.outcome else { return }
+            return try succeedBeside(money, reference, scene)
+        }
+        if let reference, try !tx.setReference(reference, of: scene.payment) {
             try record(
                 .contradictingFact, scene.order, "\(scene.payment.id) was reported with another payment's reference")
         }
         switch report.outcome {
-        case .succeeded(let money): try succeed(money, from: account, scene)
+        case .succeeded(let money): try succeed(money, reference, from: account, scene)
         case .accepted: try move(.accepted, scene, from: account, detail: "")
         case .pending(let status): try move(.accepted, scene, from: account, detail: status)
         case .failed(let reason): try move(.failed, scene, from: account, detail: reason)
@@ -59,20 +63,27 @@ extension Settlement {
             after: move.state.rawValue)
     }
 
-    private mutating func succeed(_ money: Money, from account: AccountID, _ scene: Scene) throws {
+    private mutating func succeed(
+        _ money: Money, _ reference: String?, from account: AccountID, _ scene: Scene
+    ) throws {
         let (order, payment) = (scene.order, scene.payment)
-        guard scene.belongs(to: account), money == payment.amount else {
-            let place = scene.belongs(to: account) ? "" : " through \(account.rawValue)"
-            try record(
-                .amountMismatch, order, "\(payment.id) of \(payment.amount) was reported paid with \(money)\(place)")
-            return
+        guard scene.belongs(to: account) else {
+            return try record(
+                .amountMismatch, order,
+                "\(payment.id) of \(payment.amount) was reported paid with \(money) through \(account.rawValue)")
         }
+        guard money == payment.amount else { return try mismatch(money, reference, scene) }
         let move = payment.state.applying(.succeeded)
         guard move.state != payment.state else { return }
+        // The first money under its number is the payment's, whichever of its provider's ids was known before.
+        if let reference, payment.reference != nil, payment.reference != reference {
+            _ = try tx.replaceReference(reference, of: payment)
+        }
         try tx.movePayment(payment.id, from: payment.state, to: move.state)
         try note(order, "payment.succeeded", "\(payment.id) \(money)")
         try audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
-        if let anomaly = move.anomaly {
+        // That an order was paid twice says more than that one of its payments had been given up.
+        if let anomaly = move.anomaly, anomaly != .latePayment || order.state != .paid {
             try record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
         try pay(order, with: payment)
@@ -81,7 +92,7 @@ extension Settlement {
     }
 
     /// Applies a success with the right amount to its order.
-    private mutating func pay(_ order: Order, with payment: Payment) throws {
+    mutating func pay(_ order: Order, with payment: Payment) throws {
         let owned = try order.terms.kind == .nonConsumable && owns(order.sku, order.user, besides: order.id)
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
         if order.state == .closed { try record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
@@ -90,6 +101,7 @@ extension Settlement {
             try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
             try note(order, "order.paid", payment.id.rawValue)
             try audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
+            try closeAttempts(of: order.id)
         }
         if effect.grants { try grant(order) }
         if effect.state != order.state { try emit(.orderPaid, order.id) }

@@ -4,8 +4,9 @@ import Store
 
 extension Settlement {
     /// Moves a refund: one of ours, or one that was made at the provider and is told of here first.
-    func settle(_ report: RefundReport, from account: AccountID, _ scene: Scene) throws {
-        guard scene.belongs(to: account) else { return }
+    func settle(_ report: RefundReport, from account: AccountID, _ told: Scene) throws {
+        guard told.belongs(to: account) else { return }
+        let scene = try scene(of: report, told)
         guard let refund = try find(report, scene) else { return }
         if let amount = report.amount, amount != refund.amount {
             try record(.amountMismatch, scene.order, "\(refund.id) of \(refund.amount) was reported with \(amount)")
@@ -19,6 +20,24 @@ extension Settlement {
             case .reversed: .reversed
             }
         try move(refund, fact, reference: report.reference, scene)
+    }
+
+    /// The payment whose money goes back: the one that is named, or one that was paid beside it under the same number.
+    private func scene(of report: RefundReport, _ told: Scene) throws -> Scene {
+        if let known = try report.refund.flatMap({ try tx.refund($0) }), known.payment != told.payment.id,
+            let record = try tx.payment(known.payment), record.payment.original == told.payment.id
+        {
+            return Scene(order: told.order, record: record)
+        }
+        return try scene(beside: told, under: report.paymentReference)
+    }
+
+    /// The payment that was paid beside this one under the provider's id, where there is one; else this one.
+    func scene(beside told: Scene, under reference: String?) throws -> Scene {
+        guard let reference = reference?.stored(255), reference != told.payment.reference,
+            let record = try tx.payment(beside: told.payment.id, under: reference)
+        else { return told }
+        return Scene(order: told.order, record: record)
     }
 
     /// Records that a refund call ended without an answer.
@@ -53,15 +72,16 @@ extension Settlement {
         if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) {
             return refund
         }
-        return try adopt(report, known, scene)
+        return try adopt(report, scene)
     }
 
     /// Takes in a refund that was made at the provider, or that an older backup of the database does not know: it is never
     /// sent there, only followed.
-    private func adopt(_ report: RefundReport, _ known: [Refund], _ scene: Scene) throws -> Refund? {
+    ///
+    /// One whose amount is not known is not booked: its provider is asked for that first.
+    private func adopt(_ report: RefundReport, _ scene: Scene) throws -> Refund? {
         let whole = scene.payment.amount
-        let taken = known.filter { $0.state.isBinding }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
-        let amount = report.amount ?? Money(value: whole.value - taken, currency: whole.currency)
+        guard let amount = report.amount else { return nil }
         guard amount.currency == whole.currency, (1...whole.value).contains(amount.value) else {
             try record(.contradictingFact, scene.order, "a refund of \(amount) was reported for \(scene.payment.id)")
             return nil
@@ -107,12 +127,15 @@ extension Settlement {
         var left = record.captured
         var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
         var exceeds = false
-        for dispute in try disputes.value() where dispute.state == .lost {
+        let known = try disputes.value()
+        for dispute in known where dispute.state == .lost {
             let taken = min(dispute.amount.value, left)
             exceeds = exceeds || taken < dispute.amount.value
             lost += taken
             left -= taken
         }
+        let open = known.filter { $0.state == .open }.reduce(into: 0 as Int64) { $0 += $1.amount.value }
+        let disputed = min(open, left)
         for refund in try refunds.value() {
             let fits = refund.state.isBinding && refund.amount.value <= left
             if fits {
@@ -123,7 +146,7 @@ extension Settlement {
             exceeds = exceeds || (refund.state.isBinding && !fits)
             if fits != refund.counted { try tx.setCounted(refund.id, fits) }
         }
-        try tx.setSums(payment, refunding: refunding, refunded: refunded, lost: lost)
+        try tx.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
         if exceeds && record.captured > 0 {
             try self.record(.contradictingFact, order, "more than \(payment) captured was given back")
         }

@@ -1,6 +1,7 @@
 import Domain
 import ProviderKit
 import Store
+import Synchronization
 
 /// Why and by whom something changes: for the audit, the timeline and the log.
 struct Cause: Sendable {
@@ -23,11 +24,13 @@ struct Settlement {
     let tx: any Transaction
     let ids: IDSource
     let now: Timestamp
-    let policies: OrderPolicies
+    var policies: OrderPolicies
     let registry: ProviderRegistry
     var cause: Cause
     var ownership = OwnershipRules()
     var followUps: [FollowUp] = []
+    /// Whether a job was made that should not wait for the workers' next look.
+    let wakeUp = WakeUp()
 
     /// Applies what an account's provider stated about a payment; what a store states by itself is not settled here.
     ///
@@ -102,6 +105,15 @@ struct Settlement {
     }
 }
 
+/// A mark that a settlement sets, and that whoever ran it reads after the commit.
+final class WakeUp: Sendable {
+    private let state = Mutex(false)
+
+    var isMarked: Bool { state.withLock { $0 } }
+
+    func mark() { state.withLock { $0 = true } }
+}
+
 extension Gateway {
     /// Runs a settlement in one transaction, then what it decided to do outside.
     func settle<T: Sendable>(
@@ -109,13 +121,14 @@ extension Gateway {
     ) async throws(GatewayError) -> T {
         let (ids, now, registry) = (ids, time.now, registry)
         let (policies, ownership) = (settings.policies, settings.ownership)
-        let (result, followUps) = try await write { tx in
+        let (result, (followUps, wakesWorkers)) = try await write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry, cause: cause, ownership: ownership)
             let result = try body(&settlement)
-            return (result, settlement.followUps)
+            return (result, (settlement.followUps, settlement.wakeUp.isMarked))
         }
         outbox.notify()
+        if wakesWorkers { signal.notify() }
         for followUp in followUps {
             switch followUp {
             case .refund(let refund):

@@ -98,7 +98,7 @@ extension Gateway {
             end = try await provider.extend(request)
         } catch {
             switch error {
-            case .rejected(let reason):
+            case .rejected(let reason), .unfit(let reason):
                 try await conclude(.refused, request, record, reason, cause: cause)
                 throw .conflict(reason: reason)
             case .unsupported:

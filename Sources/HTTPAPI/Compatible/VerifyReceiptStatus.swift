@@ -33,7 +33,8 @@ extension VerifyReceiptStatus {
         case .internalError: self = .dataAccess
         case .noProviderAvailable: self = .notConfigured
         case .invalidNotification, .notFound, .orderNotFound, .skuNotFound, .unknownProduct, .alreadyOwned,
-            .orderNotOpen, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict, .idempotencyKeyReused,
+            .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict,
+            .idempotencyKeyReused,
             .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance,
             .applePayTokenInvalid, .applePayTokenReused, .amountMismatch:
             self = .other

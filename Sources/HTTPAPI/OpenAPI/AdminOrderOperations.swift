@@ -8,9 +8,9 @@ extension OperationGroup {
         operations: [
             Operation(
                 "listAllOrders", .get, "/v1/admin/orders", "Orders", note: "Every filter that is named restricts.",
-                query: Operation.Query.ordersForAdmins, answers: .page(.partnerOrder)),
+                query: Operation.Query.ordersForAdmins, answers: .page(.adminOrder)),
             Operation(
-                "readAnyOrder", .get, "/v1/admin/orders/{id}", "One order", answers: .data(.partnerOrder),
+                "readAnyOrder", .get, "/v1/admin/orders/{id}", "One order", answers: .data(.adminOrder),
                 refuses: [.orderNotFound]),
             Operation(
                 "refundOrder", .post, "/v1/admin/orders/{id}/refunds", "Gives money of an order back",
@@ -25,6 +25,12 @@ extension OperationGroup {
                 note: "Its attempts are cancelled, or asked about, first; one that was paid meanwhile stays paid.",
                 body: .json(.object([:])), answers: .data(.partnerOrder),
                 refuses: [.orderNotFound, .orderNotOpen, .providerUnavailable]),
+            Operation(
+                "settleMismatch", .post, "/v1/admin/orders/{id}/mismatches/{n}",
+                "Settles money that came with another amount",
+                note: "Accepted, it pays the order with what came; returned, it goes back as a refund.",
+                parameters: ["n": "Its number in the order's `mismatches`."], body: .json(.mismatchAct),
+                answers: .data(.adminOrder), refuses: [.orderNotFound, .notFound, .conflict]),
             Operation(
                 "readStats", .get, "/v1/admin/stats", "Orders and money by day of UTC and currency",
                 note: "All of them at once, the newest day first, without test purchases.",
@@ -56,6 +62,21 @@ extension Operation.Query {
 }
 
 extension Shape {
+    fileprivate static let adminOrder = named(
+        "AdminOrder",
+        partnerOrderMembers.adding([
+            "mismatches": .list(
+                .object([
+                    "n": .integer.noted("From 1."), "payment_id": .id("pay"), "amount": .money, "at": .time,
+                    "state": .words(Mismatch.State.self),
+                ])
+            ).noted("Money that came with another amount than was asked.")
+        ]))
+
+    fileprivate static let mismatchAct = object([
+        "act": .words(Mismatch.Act.self), "reason": .string.noted("1 to 500 characters."),
+    ])
+
     fileprivate static let moneyBack = named("NewRefund", moneyBackMembers).shown(
         #"{"amount":{"value":990,"currency":"CNY"},"reason":"delivered late"}"#)
 

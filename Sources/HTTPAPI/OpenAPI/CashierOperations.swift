@@ -42,10 +42,12 @@ extension OperationGroup {
                 ]),
             Operation(
                 "readContract", .get, "/v1/public/orders/{id}/contract", "The newest contract of an order, again",
-                answers: .data(.contract), refuses: [.orderNotFound, .notFound]),
+                answers: .data(.contract), refuses: [.orderNotFound, .notFound],
+                gone: [.orderNotOpen]),
             Operation(
                 "readQRImage", .get, "/v1/public/payments/{id}/qr.svg", "The QR code of a contract",
-                answers: .other("image/svg+xml", "An image; no login is needed."), refuses: [.notFound]),
+                answers: .other("image/svg+xml", "An image; no login is needed."), refuses: [.notFound],
+                gone: [.orderNotOpen]),
         ])
 }
 
@@ -108,7 +110,11 @@ extension Shape {
                 common(
                     "StripeContract", .stripe,
                     [
-                        "stripe": .object(["publishable_key": .string, "client_secret": .string])
+                        "stripe": .object(
+                            ["publishable_key": .string, "client_secret": .string],
+                            optional: [
+                                "method": .string.noted("The one payment method type, where there is exactly one.")
+                            ])
                     ]),
                 common("URLContract", .url, ["checkout_url": .address]),
                 common(

@@ -18,6 +18,29 @@ extension OperationGroup {
                 refuses: [.notFound, .invalidNotification]),
         ])
 
+    /// The same addresses with the account's kind before the token.
+    ///
+    /// - Parameter kinds: those whose accounts have a notify address.
+    static func notifications(of kinds: [String]) -> OperationGroup {
+        OperationGroup(
+            name: "Providers' notifications, by kind",
+            note: "The same as without the kind; a kind that is not the account's is `not_found`.",
+            operations: kinds.flatMap { kind in
+                [
+                    Operation(
+                        "receiveNotification_\(kind)", .post, "/v1/notify/\(kind)/{token}",
+                        "Takes a notification of a provider of this kind", parameters: account,
+                        body: .other("As the provider sends it, at most 2 MiB."), answers: acknowledgement,
+                        or: emptyAcknowledgement, refuses: [.notFound, .invalidNotification]),
+                    Operation(
+                        "receiveNotificationInQuery_\(kind)", .get, "/v1/notify/\(kind)/{token}",
+                        "Takes a notification of a provider of this kind that is in the query", parameters: account,
+                        answers: acknowledgement, or: emptyAcknowledgement,
+                        refuses: [.notFound, .invalidNotification]),
+                ]
+            })
+    }
+
     private static let account = ["token": "The account's own random token."]
     private static let acknowledgement = Operation.Outcome.other(
         "text/plain", "The provider's own acknowledgement, `success` or what else it waits for.")

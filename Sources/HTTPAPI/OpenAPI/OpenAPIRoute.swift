@@ -105,6 +105,9 @@ extension OpenAPIDocument.Route {
         if case .tagged = operation.outcome {
             responses["304"] = .object(["description": .string("It has not changed; no body.")])
         }
+        if !operation.gone.isEmpty {
+            responses["410"] = Self.refusal(operation.gone, endpoint.errors, &components)
+        }
         for (status, ids) in Dictionary(grouping: refusals, by: \.status.code) where responses["\(status)"] == nil {
             responses["\(status)"] = Self.refusal(
                 ids.sorted { $0.rawValue < $1.rawValue }, endpoint.errors, &components)

@@ -52,11 +52,13 @@ struct Operation: Sendable {
     let others: [Other]
     /// The refusals that are this route's own; those of every route of its kind come with its endpoint.
     let refusals: [ErrorID]
+    /// Refusals that are 410 here, because what was asked for is over.
+    let gone: [ErrorID]
 
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, note: String? = nil,
         query: [Query] = [], parameters: [String: String] = [:], body: Body? = nil, answers outcome: Outcome,
-        or others: [Other] = [], refuses refusals: [ErrorID] = []
+        or others: [Other] = [], refuses refusals: [ErrorID] = [], gone: [ErrorID] = []
     ) {
         self.id = id
         self.method = method
@@ -69,6 +71,7 @@ struct Operation: Sendable {
         self.outcome = outcome
         self.others = others
         self.refusals = refusals
+        self.gone = gone
     }
 }
 

@@ -30,7 +30,9 @@ extension Shape {
 
     /// What a partner or an admin sees of it.
     static let partnerOrder = named(
-        "PartnerOrder", orderMembers.adding(["user_id": .string]))
+        "PartnerOrder", partnerOrderMembers)
+
+    static let partnerOrderMembers = orderMembers.adding(["user_id": .string])
 
     private static let orderMembers = object(
         [

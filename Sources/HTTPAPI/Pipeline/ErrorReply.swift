@@ -80,6 +80,8 @@ extension ErrorReply {
             self.init(.alreadyOwned, "The user owns this already.", "用户已拥有该商品。")
         case .orderNotOpen:
             self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。")
+        case .contractGone:
+            self.init(.orderNotOpen, "The order is not open any more.", "订单已不可支付。", status: .gone)
         case .requestInProgress:
             self.init(
                 .requestInProgress, "A request with this Idempotency-Key is running.", "相同幂等键的请求正在处理。",
@@ -143,9 +145,9 @@ extension ErrorReply {
 
     private init(
         _ id: ErrorID, _ english: String, _ chinese: String, _ details: [String: String] = [:],
-        retryAfter: Int64? = nil
+        retryAfter: Int64? = nil, status: HTTPResponse.Status? = nil
     ) {
-        status = id.status
+        self.status = status ?? id.status
         self.id = id.rawValue
         self.english = english
         self.chinese = chinese

@@ -76,8 +76,10 @@ struct Pipeline: Sendable {
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
             return try await answer(try await endpoint.handle(call(nil)), request, requestID)
         }
-        let parts = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8), body]
-        switch try await gateway.beginIdempotent(key: key, caller: owner, request: parts) {
+        let line = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8)]
+        let start = try await gateway.beginIdempotent(
+            key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body])
+        switch start {
         case .replay(let status, let stored):
             return try await replay(status: status, stored, languages: languages, requestID: requestID)
         case .run(let run):

@@ -1,6 +1,7 @@
 import Domain
 import Gateway
 import HTTPTypes
+import ProviderKit
 
 /// Orders and refunds for admins (`api.md` section 11).
 struct AdminOrderRoutes {
@@ -12,6 +13,7 @@ struct AdminOrderRoutes {
             Endpoint(.get, "/v1/admin/orders/{id}", .key([.admin, .adminRead]), handle: read),
             Endpoint(.post, "/v1/admin/orders/{id}/refunds", .key([.admin]), handle: refund),
             Endpoint(.post, "/v1/admin/orders/{id}/close", .key([.admin]), handle: close),
+            Endpoint(.post, "/v1/admin/orders/{id}/mismatches/{n}", .key([.admin]), handle: settleMismatch),
         ]
     }
 
@@ -33,10 +35,30 @@ struct AdminOrderRoutes {
         return try .json(refund)
     }
 
+    private func settleMismatch(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(MismatchFields.self)
+        guard let act = Mismatch.Act(rawValue: fields.act) else {
+            throw .invalidRequest(field: "act", reason: "must be accept or return")
+        }
+        let reason = fields.reason ?? ""
+        guard (1...500).contains(reason.unicodeScalars.count), !reason.isBlank else {
+            throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
+        }
+        guard let n = Int64(try call.parameter("n")) else { throw .notFound }
+        return try .namedJSON(
+            try await gateway.settleMismatch(
+                call.parameter("id"), n, act, reason: reason, context: call.context))
+    }
+
     private func close(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         return try .json(try await gateway.closeOrder(call.parameter("id"), context: call.context))
     }
+}
+
+private struct MismatchFields: Decodable {
+    let act: String
+    let reason: String?
 }
 
 private struct RefundFields: Decodable {

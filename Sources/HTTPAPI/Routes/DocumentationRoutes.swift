@@ -11,9 +11,11 @@ struct DocumentationRoutes {
     /// - Parameters:
     ///   - endpoints: what is served beside these.
     ///   - kinds: the kinds of providers that serve pay pages of their own.
-    init(describing endpoints: [Endpoint], kinds: [String], version: String) {
+    ///   - notifying: those whose accounts have a notify address.
+    init(describing endpoints: [Endpoint], kinds: [String], notifying: [String], version: String) {
         documentation = Documentation(
-            OpenAPIDocument(OperationGroup.all(payPages: kinds), of: endpoints, version: version))
+            OpenAPIDocument(
+                OperationGroup.all(payPages: kinds, notifying: notifying), of: endpoints, version: version))
     }
 
     var endpoints: [Endpoint] {

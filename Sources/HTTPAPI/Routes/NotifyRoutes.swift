@@ -11,25 +11,32 @@ struct NotifyRoutes {
     private static let bodyLimit = 2 << 20
 
     var endpoints: [Endpoint] {
-        [
-            Endpoint(
-                .post, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored, admit: knows
-            ) {
+        endpoints(of: nil) + gateway.registry.notifyingKinds.flatMap { endpoints(of: $0) }
+    }
+
+    /// - Parameter kind: stands before the token, for people who read their provider's console; nil for the short address.
+    private func endpoints(of kind: String?) -> [Endpoint] {
+        let path = kind.map { "/v1/notify/\($0)/{token}" } ?? "/v1/notify/{token}"
+        let admit: @Sendable ([String: String]) throws(GatewayError) -> Void = { parameters throws(GatewayError) in
+            try knows(parameters, kind)
+        }
+        return [
+            Endpoint(.post, path, .anyone, bodyLimit: Self.bodyLimit, idempotency: .ignored, admit: admit) {
                 (call) async throws(GatewayError) in
                 try await receive(call, .post)
             },
-            Endpoint(.get, "/v1/notify/{token}", .anyone, bodyLimit: Self.bodyLimit, admit: knows) {
+            Endpoint(.get, path, .anyone, bodyLimit: Self.bodyLimit, admit: admit) {
                 (call) async throws(GatewayError) in
                 try await receive(call, .get)
             },
         ]
     }
 
-    /// An unknown token is refused before anything of the body is read.
-    private func knows(_ parameters: [String: String]) throws(GatewayError) {
-        guard let token = parameters["token"], gateway.registry.account(notifyToken: token) != nil else {
-            throw .notFound
-        }
+    /// An unknown token, and a kind that is not its account's, are refused before anything of the body is read.
+    private func knows(_ parameters: [String: String], _ kind: String?) throws(GatewayError) {
+        guard let token = parameters["token"], let account = gateway.registry.account(notifyToken: token),
+            kind ?? account.manifest.kind == account.manifest.kind
+        else { throw .notFound }
     }
 
     private func receive(

@@ -97,6 +97,7 @@ struct Doctor: AsyncParsableCommand {
                 ))
         }
         findings.append(try await sellable(gateway))
+        findings += try await unchargeable(gateway)
         findings += try await unknownProducts(gateway)
         findings += examined(accounts.map(\.account))
         if !offline {
@@ -147,6 +148,16 @@ struct Doctor: AsyncParsableCommand {
             unsold.isEmpty
                 ? "every SKU on offer has an account that sells it"
                 : "no enabled account sells \(unsold.map(\.id).joined(separator: ", ")); enable one or archive the SKU")
+    }
+
+    /// Prices that no account can charge exactly: a last digit, a minimum or a maximum of the services.
+    private func unchargeable(_ gateway: Gateway) async throws -> [DoctorFinding] {
+        try await gateway.unchargeablePrices().map { sku, price in
+            DoctorFinding(
+                warning: "sku \(sku)",
+                "no enabled account can charge exactly \(price.decimal) \(price.currency.code); change the price, or enable "
+                    + "an account that can")
+        }
     }
 
     /// Products that customers paid for and that give nothing until a SKU names them.

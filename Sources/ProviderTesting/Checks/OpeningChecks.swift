@@ -27,7 +27,7 @@ extension Check {
         Check("two payment ids open two payments") { stage in
             let provider = try stage.provider()
             let first = try stage.attempt()
-            let second = try stage.attempt(1)
+            let second = try stage.attempt(4_990)
             let references = [
                 stage.reference(first, try await stage.open(provider, first)),
                 stage.reference(second, try await stage.open(provider, second)),
@@ -39,6 +39,23 @@ extension Check {
                 let outcome = try await stage.query(provider, reference).outcome
                 if case .succeeded(let amount) = outcome {
                     try stage.expect(amount == reference.amount, "the amount is the other payment's: \(amount)")
+                }
+            }
+        },
+        Check("what it can never charge it refuses before anything is asked") { stage in
+            let provider = try stage.provider()
+            let usual = try stage.attempt()
+            try stage.expect(provider.amountFault(usual.amount) == nil, "it says that it cannot charge \(usual.amount)")
+            for currency in Set(stage.manifest.currencies.prefix(3) + [usual.amount.currency]) {
+                for value in [0, 1, 7, 101, 2_345, 20_050] as [Int64] {
+                    let amount = Money(value: value, currency: currency)
+                    guard let fault = provider.amountFault(amount) else { continue }
+                    try stage.expect(provider.amountFault(amount) == fault, "it changes its mind about \(amount)")
+                    let asked = stage.transport.requests.count
+                    try await stage.expectRefusal("opening \(amount)") {
+                        try await provider.open(try stage.attempt(value, in: currency))
+                    }
+                    try stage.expect(stage.transport.requests.count == asked, "it asked for \(amount) all the same")
                 }
             }
         },
@@ -58,7 +75,7 @@ extension Check {
     private static func isEmpty(_ instruction: PaymentInstruction) -> Bool {
         switch instruction {
         case .appleIAP(let products, let token, let hint): products.isEmpty || token.isEmpty || hint.isEmpty
-        case .stripe(let key, let secret): key.isEmpty || secret.isEmpty
+        case .stripe(let key, let secret, let method): key.isEmpty || secret.isEmpty || method?.isEmpty ?? false
         case .url(let text), .qr(let text): text.isEmpty
         case .applePay(let request): request.applicationData.isEmpty || request.total.amount.isEmpty
         case .none: false

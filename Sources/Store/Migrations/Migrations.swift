@@ -20,5 +20,7 @@ package enum Migrations {
         Migration(number: 17, name: "money jobs", sql: moneyJobs),
         Migration(number: 18, name: "event index", sql: eventIndex),
         Migration(number: 19, name: "refusal reasons", sql: refusalReasons),
+        Migration(number: 20, name: "disputes by time", sql: disputesByTime),
+        Migration(number: 21, name: "money beside payments", sql: moneyBeside),
     ]
 }

@@ -30,7 +30,8 @@ extension Transaction {
     ///
     /// - Parameter lease: seconds after which an unfinished run no longer blocks the key.
     package func claimIdempotencyKey(
-        _ key: String, caller: String, fingerprint: Data, at now: Timestamp, lease: Int64
+        _ key: String, caller: String, fingerprint: Data, orEarlier earlier: Data? = nil, at now: Timestamp,
+        lease: Int64
     ) throws(StoreError) -> IdempotencyClaim {
         let stored = StoredKey.of(key, caller: caller)
         // An earlier release stored keys as they came.
@@ -47,7 +48,8 @@ extension Transaction {
             [caller, stored, key])
         guard let row = found.first else { throw .unavailable("the key is being claimed") }
         if try row.text("key") != stored { try digestKey(key, of: caller) }
-        guard try row.blob("fingerprint") == fingerprint else { return .reused }
+        let known = try row.blob("fingerprint")
+        guard known == fingerprint || known == earlier else { return .reused }
         if let status = try row.optionalInt("status") { return .replay(status: status, answer: try row.blob("answer")) }
         let taken = try rows(
             """

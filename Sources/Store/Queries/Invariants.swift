@@ -51,6 +51,9 @@ extension InvariantRule {
                    OR p.lost <> (SELECT CASE WHEN COALESCE(SUM(d.amount), 0) > p.captured THEN p.captured
                             ELSE COALESCE(SUM(d.amount), 0) END FROM disputes d
                         WHERE d.payment_id = p.id AND d.state = 'lost')
+                   OR p.disputed <> (SELECT CASE WHEN COALESCE(SUM(d.amount), 0) > p.captured - p.lost
+                            THEN p.captured - p.lost ELSE COALESCE(SUM(d.amount), 0) END FROM disputes d
+                        WHERE d.payment_id = p.id AND d.state = 'open')
                    OR p.refunding + p.lost > p.captured OR p.refunded > p.refunding
                 """),
         InvariantRule(
@@ -93,8 +96,18 @@ extension InvariantRule {
             sql: """
                 SELECT o.id AS subject FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
                 WHERE o.state = 'paid' AND o.origin = 'checkout' AND o.amount > 0
-                  AND (p.id IS NULL OR p.order_id <> o.id OR p.state <> 'succeeded' OR p.amount <> o.amount
-                       OR p.currency <> o.currency)
+                  AND (p.id IS NULL OR p.order_id <> o.id OR p.state <> 'succeeded'
+                       OR (p.amount <> o.amount OR p.currency <> o.currency) AND NOT EXISTS (
+                           SELECT 1 FROM mismatches m WHERE m.payment_id = p.original AND m.state = 'accepted'
+                             AND m.amount = p.amount AND m.currency = p.currency))
+                """),
+        InvariantRule(
+            invariant: 8, detail: "another amount that was accepted or returned has no payment of its own",
+            sql: """
+                SELECT m.order_id AS subject FROM mismatches m WHERE m.state <> 'open'
+                  AND NOT EXISTS (SELECT 1 FROM payments p
+                      WHERE p.original = m.payment_id AND p.state = 'succeeded' AND p.amount = m.amount
+                        AND p.currency = m.currency)
                 """),
         InvariantRule(
             invariant: 8, detail: "an order that is not paid names a payment that paid it",
@@ -103,7 +116,7 @@ extension InvariantRule {
             invariant: 7, detail: "a payment has a processor and no claim of a token, or a claim and no processor",
             sql: """
                 SELECT p.id AS subject FROM payments p
-                WHERE (p.processor IS NULL) = EXISTS (SELECT 1 FROM instrument_claims c WHERE c.payment_id = p.id)
+                WHERE p.original IS NULL AND (p.processor IS NULL) = EXISTS (SELECT 1 FROM instrument_claims c WHERE c.payment_id = p.id)
                 """),
         InvariantRule(
             invariant: 9, detail: "a subject's events are not numbered 1 to n without a gap",
@@ -228,7 +241,9 @@ extension InvariantRule {
                 SELECT currency AS subject FROM (
                     SELECT currency, captured - refunded - lost AS amount FROM payments
                     UNION ALL
-                    SELECT o.currency, -o.amount FROM orders o JOIN payments p ON p.id = o.paid_by
+                    SELECT CASE WHEN p.original IS NULL THEN o.currency ELSE p.currency END,
+                        -CASE WHEN p.original IS NULL THEN o.amount ELSE p.amount END
+                    FROM orders o JOIN payments p ON p.id = o.paid_by
                     WHERE p.offers IS NULL
                     UNION ALL
                     SELECT p.currency, -p.amount FROM payments p JOIN orders o ON o.id = p.order_id

@@ -158,17 +158,15 @@ extension Transaction {
             "UPDATE notifications SET status = 'processed', processed_at = COALESCE(processed_at, ?) WHERE id = ?", now,
             id)
     }
-
-    private static func storedNotification(
-        _ row: Row, body: Data? = nil
-    ) throws(StoreError) -> StoredNotification {
-        StoredNotification(
-            id: try row.id("id"), account: try row.account("account"), facts: try row.text("facts"),
-            isWaiting: try row.text("status") == "stored", body: body)
-    }
 }
 
 extension Database {
+    /// A stored notification that is not settled yet.
+    package func waitingNotification(_ id: ID<Domain.Notification>) throws(StoreError) -> StoredNotification? {
+        try row("SELECT id, account, facts, status FROM notifications WHERE id = ? AND status = 'stored'", id)
+            .map { row throws(StoreError) in try Self.storedNotification(row) }
+    }
+
     /// Whether an event of an account has been taken in.
     package func hasNotification(_ account: AccountID, eventID: String) throws(StoreError) -> Bool {
         try row(
@@ -208,6 +206,14 @@ extension Database {
                 body: try row.optionalBlob("body"), headers: try row.optionalBlob("headers"),
                 receivedAt: try row.time("received_at"))
         }
+    }
+
+    static func storedNotification(
+        _ row: Row, body: Data? = nil
+    ) throws(StoreError) -> StoredNotification {
+        StoredNotification(
+            id: try row.id("id"), account: try row.account("account"), facts: try row.text("facts"),
+            isWaiting: try row.text("status") == "stored", body: body)
     }
 
     private static var summaryColumns: String {

@@ -15,9 +15,11 @@ package struct PaymentRecord: Sendable {
     package let refunding: Int64
     package let refunded: Int64
     package let lost: Int64
+    /// Minor units that open disputes hold: the provider has withdrawn them until a dispute is won.
+    package let disputed: Int64
 
     /// Minor units that a refund may still take.
-    package var refundable: Int64 { captured - refunding - lost }
+    package var refundable: Int64 { max(0, captured - refunding - lost - disputed) }
 }
 
 extension Database {
@@ -44,14 +46,16 @@ extension Database {
                 amount: try row.money("amount", "currency"),
                 platform: try row.choice("platform"), returnURL: try row.optionalText("return_url"),
                 state: try row.choice("state"), reference: try row.optionalText("reference"),
-                unfenced: try row.bool("unfenced"), createdAt: try row.time("created_at")),
+                unfenced: try row.bool("unfenced"),
+                original: try row.optionalText("original").flatMap { ID<Payment>($0) },
+                createdAt: try row.time("created_at")),
             instruction: try row.optionalBlob("instruction"), payerAddress: try row.optionalBlob("payer_address"),
             accepts: try row.optionalText("accepts").map {
                 Set($0.split(separator: " ").compactMap { .init(rawValue: "\($0)") })
             },
             recurring: try row.bool("recurring"),
             captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
-            lost: try row.int("lost"))
+            lost: try row.int("lost"), disputed: try row.int("disputed"))
     }
 }
 
@@ -69,6 +73,36 @@ extension Transaction {
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
             payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt)
+    }
+
+    /// The payment of an account under the provider's own id, its own or one that was paid beside it.
+    package func payment(of account: AccountID, reference: String) throws(StoreError) -> PaymentRecord? {
+        try row("SELECT * FROM payments WHERE account = ? AND reference = ?", account, reference)
+            .map { row throws(StoreError) in try Self.payment(row) }
+    }
+
+    /// The payment that was made of money that came beside another one's.
+    package func payment(beside original: ID<Payment>, under name: String) throws(StoreError) -> PaymentRecord? {
+        try row("SELECT * FROM payments WHERE original = ? AND original_reference = ?", original, name)
+            .map { row throws(StoreError) in try Self.payment(row) }
+    }
+
+    /// Keeps money that came beside a payment as a payment of its own, which has no contract.
+    ///
+    /// - Parameter name: what tells it from other money beside the same payment, the provider's id of it where there is one.
+    package func insertPayment(_ payment: Payment, beside original: Payment, under name: String) throws(StoreError) {
+        try insertPayment(payment, recurring: false, accepts: [])
+        try run(
+            "UPDATE payments SET original = ?, original_reference = ? WHERE id = ?", original.id, name, payment.id)
+    }
+
+    /// Gives a payment the reference of the money that paid it, where it waited under another.
+    ///
+    /// - Returns: false when another payment of the account has it.
+    package func replaceReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
+        guard try self.payment(of: payment.account, reference: reference) == nil else { return false }
+        try run("UPDATE payments SET reference = ? WHERE id = ?", reference, payment.id)
+        return true
     }
 
     /// Locks a payment until the commit: after its user and its order.
@@ -142,19 +176,19 @@ extension Transaction {
 
     /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than was captured.
     package func setSums(
-        _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64
+        _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64, disputed: Int64
     ) throws(StoreError) {
         try send(
-            "UPDATE payments SET refunding = ?, refunded = ?, lost = ? WHERE id = ?", refunding, refunded, lost, payment
-        )
+            "UPDATE payments SET refunding = ?, refunded = ?, lost = ?, disputed = ? WHERE id = ?", refunding, refunded,
+            lost, disputed, payment)
     }
 
     /// Binds an amount for a refund in one guarded statement.
     ///
-    /// - Returns: false when that is more than what is left of the captured amount.
+    /// - Returns: false when that is more than what is left of the captured amount and really held.
     package func reserveRefund(_ amount: Int64, of payment: ID<Payment>) throws(StoreError) -> Bool {
         try run(
-            "UPDATE payments SET refunding = refunding + ? WHERE id = ? AND captured - refunding - lost >= ?",
+            "UPDATE payments SET refunding = refunding + ? WHERE id = ? AND captured - refunding - lost - disputed >= ?",
             amount, payment, amount) == 1
     }
 }

@@ -53,7 +53,7 @@ extension Database {
         Dispute(
             id: try row.id("id"), order: try row.id("order_id"), payment: try row.id("payment_id"),
             reference: try row.text("reference"), amount: try row.money("amount", "currency"),
-            state: try row.choice("state"), createdAt: try row.time("created_at"))
+            state: try row.choice("state"), createdAt: try row.time("created_at"), toldAt: try row.time("told_at"))
     }
 }
 
@@ -96,16 +96,20 @@ extension Transaction {
     package func insertDispute(_ dispute: Dispute) throws(StoreError) {
         try run(
             """
-            INSERT INTO disputes (id, order_id, payment_id, reference, amount, currency, state, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO disputes (id, order_id, payment_id, reference, amount, currency, state, created_at, told_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             dispute.id, dispute.order, dispute.payment, dispute.reference, dispute.amount.value,
-            dispute.amount.currency.code, dispute.state.rawValue, dispute.createdAt)
+            dispute.amount.currency.code, dispute.state.rawValue, dispute.createdAt,
+            dispute.toldAt)
     }
 
-    /// Ends a dispute that is open, with the amount that it ended with.
-    package func moveDispute(_ id: ID<Dispute>, to new: Dispute.State, amount: Money) throws(StoreError) {
+    /// Brings a dispute to the newest state that is known of it; the caller holds its payment's lock.
+    package func moveDispute(
+        _ id: ID<Dispute>, to new: Dispute.State, amount: Money, toldAt: Timestamp
+    ) throws(StoreError) {
         try run(
-            "UPDATE disputes SET state = ?, amount = ? WHERE id = ? AND state = 'open'", new.rawValue, amount.value, id)
+            "UPDATE disputes SET state = ?, amount = ?, told_at = ? WHERE id = ?", new.rawValue, amount.value, toldAt,
+            id)
     }
 }

@@ -10,6 +10,11 @@ package struct ReplayTable: Sendable {
     /// What is put back.
     let reset: [String: SQLValue]
 
+    /// The intents of refunds, each of which begins at its own time; those that were made at the provider are adopted again.
+    package static let refunds = ReplayTable(
+        name: "refunds", key: ["id"], condition: "reason <> 'made at the provider'",
+        reset: ["state": "created", "counted": 0, "reference": nil])
+
     /// Everything that is not the consequence of a fact, in the order of the foreign keys.
     package static let all = [
         ReplayTable(name: "skus", key: ["id"], condition: "1 = 1", reset: [:]),
@@ -25,11 +30,7 @@ package struct ReplayTable: Sendable {
             ]),
         ReplayTable(
             name: "payments", key: ["id"], condition: "1 = 1",
-            reset: ["state": "created", "captured": 0, "refunding": 0, "refunded": 0, "lost": 0]),
-        // Those that were made at the provider are adopted again.
-        ReplayTable(
-            name: "refunds", key: ["id"], condition: "reason <> 'made at the provider'",
-            reset: ["state": "created", "counted": 0, "reference": nil]),
+            reset: ["state": "created", "captured": 0, "refunding": 0, "refunded": 0, "lost": 0, "disputed": 0]),
         ReplayTable(name: "receipts", key: ["digest"], condition: "1 = 1", reset: [:]),
         ReplayTable(
             name: "purchase_owners", key: ["environment", "original_transaction_id"], condition: "1 = 1", reset: [:]),
@@ -55,6 +56,10 @@ package struct ReplayStep: Sendable {
         case close
         /// A free order.
         case free
+        /// What an admin did with another amount; the subject is the order, the body its number and the act.
+        case mismatch
+        /// The intent of a refund; the subject is its id.
+        case refund
         /// A store's purchase; the body is its key, the subject its environment.
         case purchase
     }
@@ -82,6 +87,11 @@ extension Database {
         return try rows("SELECT * FROM \(table.name) WHERE \(condition) ORDER BY \(key) LIMIT ?", arguments)
     }
 
+    /// One row of a table.
+    package func replayRow(_ table: ReplayTable, id: String) throws(StoreError) -> Row? {
+        try row("SELECT * FROM \(table.name) WHERE id = ? AND \(table.condition)", id)
+    }
+
     /// Everything that was stated or done, oldest first; what closed an order comes before what else its second held.
     package func replaySteps(after last: ReplayStep?, limit: Int64) throws(StoreError) -> [ReplayStep] {
         try rows(
@@ -97,6 +107,13 @@ extension Database {
                 UNION ALL
                 SELECT 'free', created_at, '/' || id, '', id, '' FROM orders
                 WHERE origin = 'checkout' AND amount = 0 AND state = 'paid'
+                UNION ALL
+                SELECT 'mismatch', settled_at, 'z' || order_id || '/' || n, '', order_id,
+                    n || ' ' || CASE WHEN state = 'accepted' THEN 'accept' ELSE 'return' END
+                FROM mismatches WHERE settled_at IS NOT NULL
+                UNION ALL
+                SELECT 'refund', created_at, substr(id, 5), '', id, '' FROM refunds
+                WHERE \(ReplayTable.refunds.condition)
                 UNION ALL
                 SELECT 'purchase', received_at, 'purchase/' || environment || '/' || key, account, environment, key
                 FROM purchases WHERE user_id IS NOT NULL

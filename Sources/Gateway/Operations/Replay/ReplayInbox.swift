@@ -92,8 +92,32 @@ package struct ReplayInbox: Sendable {
             try await settle(step.at) { settlement in
                 if let order = try settlement.tx.order(id) { try settlement.completeFree(order) }
             }
+        case .refund:
+            try await intend(step)
+        case .mismatch:
+            let words = step.body.split(separator: " ").map(String.init)
+            guard let id = ID<Order>(step.subject), words.count == 2, let n = Int64(words[0]),
+                let act = Mismatch.Act(rawValue: words[1])
+            else { return }
+            try await settle(step.at) { settlement in
+                guard let found = try settlement.tx.mismatch(n, of: id) else { return }
+                try settlement.settleMismatch(found, act, refunds: false)
+            }
         case .purchase:
             try await attach(step)
+        }
+    }
+
+    /// Begins a refund as it was meant, which binds its amount.
+    private func intend(_ step: ReplayStep) async throws {
+        let row = try await source.read { db in try db.replayRow(ReplayTable.refunds, id: step.subject) }
+        guard let row, let id = ID<Refund>(step.subject) else { return }
+        try await settle(step.at) { settlement in
+            try settlement.tx.insertReplayed([row], into: ReplayTable.refunds)
+            guard let refund = try settlement.tx.refund(id), let order = try settlement.tx.order(refund.order) else {
+                return
+            }
+            try settlement.recount(refund.payment, order)
         }
     }
 
