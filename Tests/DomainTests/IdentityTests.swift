@@ -127,7 +127,7 @@ struct SubjectNameTests {
 
     @Test(
         arguments: [
-            "u", "U 1", "u@example.org", "a/b?c#d%", "用户", "👩‍👩‍👧‍👦", "\u{80}", String(repeating: "x", count: 128),
+            "u", "U 1", "u@example.org", "a/b?c#d%", "用户", "👩‍👩‍👧‍👦", String(repeating: "x", count: 128),
             String(repeating: "é", count: 128),
         ])
     func `a user is named by 1 to 128 characters`(_ text: String) {

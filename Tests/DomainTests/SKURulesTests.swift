@@ -3,6 +3,7 @@ import Testing
 
 struct SKURulesTests {
     private static func text(_ length: Int) -> String { String(repeating: "x", count: length) }
+    private static func accents(_ count: Int) -> String { String(repeating: "\u{301}", count: count) }
     private static func list(_ count: Int, _ element: (Int) -> String) -> String {
         (0..<count).map(element).joined(separator: ",")
     }
@@ -13,6 +14,10 @@ struct SKURulesTests {
         arguments: [
             ("id", #"{"id":""}"#), ("id", #"{"id":"Vip"}"#), ("id", #"{"id":"vip month"}"#),
             ("id", #"{"id":"\#(text(65))"}"#), ("name", #"{"name":""}"#), ("name", #"{"name":"\#(text(201))"}"#),
+            ("name", #"{"name":"\u001b[31mred"}"#), ("name", "{\"name\":\"e\(accents(200))\"}"),
+            ("description", #"{"description":"\u001b[31m"}"#), ("plan_code", #"{"plan_code":"a\nb"}"#),
+            ("attributes", #"{"attributes":{"a":["\u0000"]}}"#),
+            ("localizations", #"{"localizations":{"en":{"name":"a\u0007"}}}"#),
             ("description", #"{"description":"\#(text(4_001))"}"#), ("tier", #"{"tier":"\#(text(65))"}"#),
             ("rank", #"{"rank":-1}"#), ("rank", #"{"rank":1000001}"#), ("plan_code", #"{"plan_code":"\#(text(65))"}"#),
             ("subscribe_id", #"{"subscribe_id":0}"#), ("subscribe_id", #"{"subscribe_id":-1}"#),

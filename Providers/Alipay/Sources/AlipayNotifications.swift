@@ -90,7 +90,7 @@ extension AlipayProvider {
             .refund(
                 RefundReport(
                     payment: payment, refund: refund, outcome: .succeeded, amount: known.amount,
-                    reference: refund == nil ? String(number.prefix(64)) : nil, paymentReference: trade))
+                    reference: refund == nil ? number.firstScalars(64) : nil, paymentReference: trade))
         ]
     }
 }

@@ -110,7 +110,8 @@ private struct Row: Decodable {
         let original = text("original_transaction_id") ?? id
         let expiresAt = date("expires_date_ms")
         let quantity = integer("quantity") ?? 1
-        guard (1...Int64(Int32.max)).contains(quantity), [product, id, original].allSatisfy({ $0.utf8.count <= 255 })
+        guard (1...Int64(Int32.max)).contains(quantity), product.utf8.count <= 255,
+            [id, original].allSatisfy({ $0.utf8.count <= 64 })
         else { return nil }
         var purchase = StorePurchase(
             environment: receipt.environment, bundleID: receipt.bundleID, productID: product, transactionID: id,
@@ -132,7 +133,7 @@ private struct Row: Decodable {
     }
 
     func renewal(in environment: Domain.Environment, at: Int64) -> StoreRenewal? {
-        guard let original = text("original_transaction_id") else { return nil }
+        guard let original = text("original_transaction_id"), original.utf8.count <= 64 else { return nil }
         var renewal = StoreRenewal(environment: environment, originalTransactionID: original, signedAt: at)
         renewal.willRenew = text("auto_renew_status").map { $0 == "1" }
         renewal.nextProductID = text("auto_renew_product_id")

@@ -21,7 +21,8 @@ extension EPayProvider {
         }
         // There is no id of the event: what it says of which trade is the event.
         return ReceivedNotification(
-            eventID: "\(number) \(form["out_trade_no"]?.prefix(64) ?? "") \(status) \(money.decimal)", type: status,
+            eventID: "\(number) \(form["out_trade_no"]?.firstScalars(64) ?? "") \(status) \(money.decimal)",
+            type: status,
             facts: facts, acknowledgement: Acknowledgement(body: "success"))
     }
 }

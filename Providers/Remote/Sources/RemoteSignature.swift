@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import ProviderKit
 
@@ -117,10 +118,9 @@ enum RemoteText {
         (1...128).contains(text.utf8.count) && text.utf8.allSatisfy(isPlain)
     }
 
-    /// A name for people: 1–64 characters, no control characters.
+    /// A name for people: 1–64 Unicode scalars, no control characters.
     static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.count) && text.utf8.count <= 256
-            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+        text.hasScalars(1...64) && text.isPlain
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

@@ -39,7 +39,7 @@ extension SandboxPayment {
     /// A payment as it is charged; it has no page that anybody was sent to.
     fileprivate init(_ charge: InstrumentCharge, status: Status) {
         self.init(
-            amount: charge.amount, status: status, order: charge.order, title: String(charge.title.prefix(200)),
+            amount: charge.amount, status: status, order: charge.order, title: charge.title.firstScalars(200),
             returnURL: nil, expiresAt: nil)
     }
 }

@@ -40,7 +40,7 @@ struct SandboxPayment: Codable, Sendable, Equatable {
     /// A payment as it is opened.
     init(_ attempt: PaymentAttempt, status: Status) {
         self.init(
-            amount: attempt.amount, status: status, order: attempt.order, title: String(attempt.title.prefix(200)),
+            amount: attempt.amount, status: status, order: attempt.order, title: attempt.title.firstScalars(200),
             returnURL: attempt.returnURL, expiresAt: attempt.expiresAt)
     }
 

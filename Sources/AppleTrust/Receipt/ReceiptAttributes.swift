@@ -47,6 +47,13 @@ struct ReceiptAttributes: Sendable {
         return name
     }
 
+    /// An id that Apple made; nil where it is absent or empty.
+    func id(_ type: Int64) throws(AppleRefusal) -> String? {
+        guard let text = try text(type), !text.isEmpty else { return nil }
+        guard text.utf8.count <= ReceiptLimits.id else { throw .malformed("attribute \(type) is no id of Apple's") }
+        return text
+    }
+
     func integer(_ type: Int64) throws(AppleRefusal) -> Int64? {
         guard let node = try node(type) else { return nil }
         guard let integer = node.integer else { throw .malformed("attribute \(type) is no whole number") }

@@ -90,10 +90,10 @@ public struct VerifiedReceiptPurchase: Sendable {
         guard (1...Int64(Int32.max)).contains(quantity) else { throw .malformed("a quantity of \(quantity)") }
         self.quantity = quantity
         productID = try fields.name(1702)
-        transactionID = try fields.name(1703)
+        guard let id = try fields.id(1703) else { throw .malformed("attribute 1703 is missing") }
+        transactionID = id
         purchaseDate = try fields.requiredDate(1704)
-        let original = try fields.text(1705) ?? ""
-        originalTransactionID = original.isEmpty ? transactionID : original
+        originalTransactionID = try fields.id(1705) ?? id
         originalPurchaseDate = try fields.date(1706)
         productType = try fields.integer(1707).flatMap(ProductType.init)
         expiresDate = try fields.date(1708)

@@ -24,10 +24,17 @@ struct ClaimReader {
         return text
     }
 
-    /// Text that names something, so it may not be empty.
+    /// Text that names something, so it has 1 to 255 bytes.
     func identifier(_ name: String) throws(AppleRefusal) -> String? {
         guard let text = try text(name) else { return nil }
-        guard !text.isEmpty else { throw wrong(name, "a name") }
+        guard (1...255).contains(text.utf8.count) else { throw wrong(name, "a name") }
+        return text
+    }
+
+    /// An id that Apple made, of at most 64 bytes; those that are known have 20.
+    func appleID(_ name: String) throws(AppleRefusal) -> String? {
+        guard let text = try identifier(name) else { return nil }
+        guard text.utf8.count <= 64 else { throw wrong(name, "an id of Apple's") }
         return text
     }
 

@@ -22,7 +22,7 @@ public struct VerifiedNotification: Sendable {
 
     init(_ payload: VerifiedPayload, _ verifier: AppleVerifier) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        id = try claims.required("notificationUUID", ClaimReader.identifier)
+        id = try claims.required("notificationUUID", ClaimReader.appleID)
         type = AppleCode(rawValue: try claims.required("notificationType", ClaimReader.identifier))
         subtype = try claims.text("subtype")
         signedDate = payload.signedDate

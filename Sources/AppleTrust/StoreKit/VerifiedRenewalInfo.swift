@@ -45,7 +45,7 @@ public struct VerifiedRenewalInfo: Sendable {
 
     init(_ payload: VerifiedPayload, for audience: Audience) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.identifier)
+        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.appleID)
         productID = try claims.text("productId")
         autoRenewProductID = try claims.text("autoRenewProductId")
         willRenew = try claims.integer("autoRenewStatus", in: 0...1).map { $0 == 1 }

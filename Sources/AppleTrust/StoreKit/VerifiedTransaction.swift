@@ -58,8 +58,8 @@ public struct VerifiedTransaction: Sendable {
     /// - Parameter app: whose it is where it names no app.
     init(_ payload: VerifiedPayload, for audience: Audience, of app: String? = nil) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        transactionID = try claims.required("transactionId", ClaimReader.identifier)
-        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.identifier)
+        transactionID = try claims.required("transactionId", ClaimReader.appleID)
+        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.appleID)
         webOrderLineItemID = try claims.text("webOrderLineItemId")
         appTransactionID = try claims.text("appTransactionId")
         let named = try claims.identifier("bundleId")

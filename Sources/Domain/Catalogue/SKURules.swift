@@ -11,13 +11,19 @@ extension SKU {
             guard holds else { throw SKUFault(field: field, reason: reason) }
         }
         try require(code != nil, "id", "must match [a-z0-9][a-z0-9_.-]{0,63}")
-        try require((1...200).contains(name.count), "name", "must have 1 to 200 characters")
-        try require(description.count <= 4_000, "description", "must have at most 4,000 characters")
-        try require(tier.count <= 64 && tier.isPlain, "tier", "must have at most 64 characters, none of them a control")
+        try require(
+            name.hasScalars(1...200) && name.isPlain, "name",
+            "must have 1 to 200 characters, none of them a control character")
+        try require(
+            description.hasScalars(0...4_000) && description.isPlainText, "description",
+            "must have at most 4,000 characters, no control characters but tabs and line breaks")
+        try require(
+            tier.hasScalars(0...64) && tier.isPlain, "tier", "must have at most 64 characters, none of them a control")
         try require((0...1_000_000).contains(rank), "rank", "must be 0 to 1,000,000")
-        try require((planCode ?? "").count <= 64, "plan_code", "must have at most 64 characters")
+        let planIsGood = planCode.map { $0.hasScalars(0...64) && $0.isPlain } ?? true
+        try require(planIsGood, "plan_code", "must have at most 64 characters, none of them a control")
         try require((subscribeID ?? 1) > 0, "subscribe_id", "must be positive")
-        let groupIsGood = stackGroup.count <= 64 && stackGroup.isPlain
+        let groupIsGood = stackGroup.hasScalars(0...64) && stackGroup.isPlain
         try require(groupIsGood, "stack_group", "must have at most 64 characters, none of them a control")
         try require(durationDays.map(AppleProduct.dayRange.contains) ?? true, "duration_days", "must be 1 to 3,660")
         try require(!prices.isEmpty || !options.isEmpty, "prices", "a SKU needs prices or options")
@@ -77,18 +83,31 @@ extension SKU {
             throw SKUFault(field: "units", reason: "at most 20 names like ids, each 1 to 1,000,000,000,000")
         }
         guard attributes.count <= 50 else { throw SKUFault(field: "attributes", reason: "at most 50") }
+        guard !JSONValue.object(attributes).holdsNUL else {
+            throw SKUFault(field: "attributes", reason: "text must not contain U+0000")
+        }
         let localizationsAreGood =
             localizations.count <= 50
-            && localizations.values.allSatisfy {
-                (1...200).contains($0.name.count) && ($0.description ?? "").count <= 4_000
+            && localizations.allSatisfy { language, text in
+                language.hasScalars(1...35) && language.isPlain && text.name.hasScalars(1...200) && text.name.isPlain
+                    && (text.description.map { $0.hasScalars(0...4_000) && $0.isPlainText } ?? true)
             }
         guard localizationsAreGood else {
-            throw SKUFault(field: "localizations", reason: "at most 50, each with a name of 1 to 200 characters")
+            throw SKUFault(
+                field: "localizations",
+                reason: "at most 50, each with a name of 1 to 200 characters and no control characters")
         }
     }
 }
 
-extension String {
-    /// No control characters: SQL text cannot hold U+0000, and nobody can read the others.
-    fileprivate var isPlain: Bool { !unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
+extension JSONValue {
+    /// Whether a text or a name in it holds U+0000, which SQL text cannot.
+    package var holdsNUL: Bool {
+        switch self {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let values): values.contains(where: \.holdsNUL)
+        case .object(let members): members.contains { $0.key.utf8.contains(0) || $0.value.holdsNUL }
+        case .null, .bool, .integer, .number: false
+        }
+    }
 }

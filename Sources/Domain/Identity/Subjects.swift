@@ -27,14 +27,12 @@ package enum APIKey: Identified { package static let idPrefix = "key" }
 /// One HTTP request, for the log and for support.
 package enum Request: Identified { package static let idPrefix = "req" }
 
-/// The app's own name for a user: 1–128 characters, no control characters.
+/// The app's own name for a user: 1–128 Unicode scalars (so at most 512 bytes of UTF-8), no control characters.
 package struct ExternalUserID: Hashable, Sendable {
     package let rawValue: String
 
     package init?(_ text: String) {
-        guard (1...128).contains(text.count),
-            !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-        else { return nil }
+        guard text.hasScalars(1...128), text.isPlain else { return nil }
         rawValue = text
     }
 }

@@ -26,7 +26,7 @@ extension Gateway {
         guard Self.debitRange.contains(amount) else {
             throw .invalidRequest(field: "amount", reason: "must be 1 to 1,000,000,000,000")
         }
-        guard reason.count <= Self.reasonLimit else {
+        guard reason.hasScalars(0...Self.reasonLimit) else {
             throw .invalidRequest(field: "reason", reason: "at most 500 characters")
         }
         // A run that was cut short has taken them already.

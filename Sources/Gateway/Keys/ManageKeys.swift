@@ -62,13 +62,9 @@ extension Gateway {
     package func createKey(
         name: String, partner: String?, scopes: [String], context: CallContext
     ) async throws(GatewayError) -> IssuedKey {
-        guard (1...100).contains(name.count) else {
-            throw .invalidRequest(field: "name", reason: "must have 1 to 100 characters")
-        }
+        try Self.checkName(name, "name")
         let partner = partner ?? name
-        guard (1...100).contains(partner.count) else {
-            throw .invalidRequest(field: "partner", reason: "must have 1 to 100 characters")
-        }
+        try Self.checkName(partner, "partner")
         let known = scopes.compactMap(Scope.init)
         guard !scopes.isEmpty, known.count == scopes.count else {
             let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
@@ -90,6 +86,13 @@ extension Gateway {
                 after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
         }
         return IssuedKey(id: id, name: name, partner: partner, scopes: record.scopes, key: key)
+    }
+
+    private static func checkName(_ name: String, _ field: String) throws(GatewayError) {
+        guard name.hasScalars(1...200), name.isPlain else {
+            throw .invalidRequest(
+                field: field, reason: "must have 1 to 200 characters, none of them a control character")
+        }
     }
 
     /// Finds whose key this is, in time that does not depend on how much of it is right.

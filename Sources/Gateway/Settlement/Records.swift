@@ -72,6 +72,6 @@ extension String {
     func stored(_ length: Int) -> String {
         let plain = unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
         let words = String(String.UnicodeScalarView(plain)).split(separator: " ", omittingEmptySubsequences: true)
-        return String(words.joined(separator: " ").prefix(length))
+        return words.joined(separator: " ").firstScalars(length)
     }
 }

@@ -83,7 +83,8 @@ extension Shape {
                 "days": .integer.orNull.noted("The option of a SKU that has several."),
                 "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
                 "return_url": returnURL.orNull,
-                "metadata": .map(.string).orNull.noted("At most 50 keys of 64 and values of 1,000 characters."),
+                "metadata": .map(.string).orNull.noted(
+                    "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
             ]))
 
     fileprivate static let retry = named("AnotherAttempt", retryMembers)

@@ -81,9 +81,13 @@ extension Shape {
         "NewAPIKey",
         .object(
             [
-                "name": .string.noted("1 to 100 characters."),
+                "name": .string.noted("1 to 200 characters, no control characters."),
                 "scopes": .list(.words(Scope.self)).noted("One at least; `admin` implies every other."),
-            ], optional: ["partner": .string.orNull.noted("1 to 100 characters; the name where it is left out.")]))
+            ],
+            optional: [
+                "partner": .string.orNull.noted(
+                    "1 to 200 characters, no control characters; the name where it is left out.")
+            ]))
 
     fileprivate static let issuedKey = named(
         "IssuedAPIKey",

@@ -19,7 +19,7 @@ struct AdminOrderRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listOrders(call.orderQuery, cursor: call.cursor, limit: call.limit)
-        return try .namedJSON(Listing(items: page.items, next: page.nextCursor))
+        return try await .namedPage(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
@@ -29,7 +29,9 @@ struct AdminOrderRoutes {
     private func refund(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(RefundFields.self)
         let reason = fields.reason ?? ""
-        guard reason.count <= 500 else { throw .invalidRequest(field: "reason", reason: "at most 500 characters") }
+        guard reason.hasScalars(0...500) else {
+            throw .invalidRequest(field: "reason", reason: "at most 500 characters")
+        }
         let refund = try await gateway.refundOrder(
             call.parameter("id"), amount: fields.amount, reason: reason, context: call.context)
         return try .json(refund)
@@ -83,7 +85,8 @@ extension Call {
 enum UserName {
     static func parse(_ text: String) throws(GatewayError) -> ExternalUserID {
         guard let user = ExternalUserID(text) else {
-            throw .invalidRequest(field: "user_id", reason: "must have 1 to 128 characters")
+            throw .invalidRequest(
+                field: "user_id", reason: "must have 1 to 128 characters, none of them a control character")
         }
         return user
     }

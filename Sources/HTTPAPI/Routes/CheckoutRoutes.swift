@@ -76,12 +76,9 @@ struct CheckoutRoutes {
 /// A list that has no further pages.
 struct Listing<Item: Encodable & Sendable>: Encodable {
     let items: [Item]
-    let next_cursor: String?
+    let next_cursor: String? = nil
 
-    init(items: [Item], next: String? = nil) {
-        self.items = items
-        next_cursor = next
-    }
+    init(items: [Item]) { self.items = items }
 
     private enum CodingKeys: String, CodingKey { case items, next_cursor }
 
@@ -104,7 +101,19 @@ struct CheckoutFields: Decodable {
     let return_url: String?
     let metadata: [String: String]?
 
-    private static let metadataLimit = 50
+    /// Bytes of UTF-8, of all keys and values together.
+    private static let metadataBytes = 16 << 10
+
+    private static func check(_ metadata: [String: String]) throws(GatewayError) {
+        let size = metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard metadata.count <= 50, size <= metadataBytes,
+            metadata.allSatisfy({ (1...64).contains($0.key.utf8.count) && $0.value.utf8.count <= 1_000 })
+        else {
+            throw .invalidRequest(
+                field: "metadata",
+                reason: "at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8")
+        }
+    }
 
     func request() throws(GatewayError) -> CheckoutRequest {
         let quantity = quantity ?? 1
@@ -112,11 +121,7 @@ struct CheckoutFields: Decodable {
             throw .invalidRequest(field: "quantity", reason: "must be 1 to 1000")
         }
         let metadata = metadata ?? [:]
-        guard metadata.count <= Self.metadataLimit,
-            metadata.allSatisfy({ (1...64).contains($0.key.count) && $0.value.count <= 1_000 })
-        else {
-            throw .invalidRequest(field: "metadata", reason: "at most 50 keys of 64 and values of 1,000 characters")
-        }
+        try Self.check(metadata)
         return CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: try Self.platform(platform),
             currency: try Self.currency(currency), provider: provider, accept: try Self.accept(accept),

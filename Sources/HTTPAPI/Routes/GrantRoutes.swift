@@ -38,7 +38,7 @@ struct GrantFields: Decodable {
     let reason: String
 
     func request() throws(GatewayError) -> GrantRequest {
-        guard (1...500).contains(reason.count) else {
+        guard reason.hasScalars(1...500) else {
             throw .invalidRequest(field: "reason", reason: "must have 1 to 500 characters")
         }
         return GrantRequest(sku: sku, durationDays: duration_days, expiresAt: expires_at, reason: reason)

@@ -54,8 +54,7 @@ struct StoreKitImportOptions: ParsableArguments {
 
     /// One line, whatever a name holds.
     private static func show(_ word: String, _ line: String) {
-        let flat = line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
-        print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + String(flat))
+        print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + line.shownOnOneLine)
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> Data {

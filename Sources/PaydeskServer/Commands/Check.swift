@@ -1,4 +1,5 @@
 import ArgumentParser
+import Domain
 import Gateway
 import Store
 
@@ -20,7 +21,7 @@ struct Check: AsyncParsableCommand {
             print(try JSONText.make(violations))
         } else {
             for violation in violations {
-                print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)")
+                print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)".shownOnOneLine)
             }
             if violations.isEmpty { print("Every invariant holds.") }
         }

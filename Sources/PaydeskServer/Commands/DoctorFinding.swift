@@ -32,5 +32,5 @@ struct DoctorFinding: Encodable {
     }
 
     /// For a person who reads the terminal.
-    var line: String { "\(!good ? "FAIL" : warning ? "warn" : "ok  ") \(check): \(detail)" }
+    var line: String { "\(!good ? "FAIL" : warning ? "warn" : "ok  ") \(check): \(detail)".shownOnOneLine }
 }

@@ -62,9 +62,9 @@ struct Keys: AsyncParsableCommand {
             await store.engine.close()
             if json { return print(try JSONText.make(lines)) }
             for line in lines {
-                print(
-                    "\(line.id)  \(line.name)  \(line.partner)  \(line.scopes.joined(separator: ","))\(line.revoked ? "  revoked" : "")"
-                )
+                let scopes = line.scopes.joined(separator: ",")
+                let text = "\(line.id)  \(line.name)  \(line.partner)  \(scopes)\(line.revoked ? "  revoked" : "")"
+                print(text.shownOnOneLine)
             }
         }
     }

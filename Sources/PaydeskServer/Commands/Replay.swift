@@ -1,4 +1,5 @@
 import ArgumentParser
+import Domain
 import Foundation
 import Gateway
 import Logging
@@ -63,7 +64,7 @@ struct Replay: AsyncParsableCommand {
             print(try JSONText.make(report))
             return
         }
-        for difference in report.differences { print("\(difference.subject): \(difference.detail)") }
+        for difference in report.differences { print("\(difference.subject): \(difference.detail)".shownOnOneLine) }
         print("\(report.steps) facts and acts, \(report.orders) orders, \(report.grants) grants compared.")
         if report.skipped > 0 {
             print("\(report.skipped) orders are older than the log of answers and were not compared.")

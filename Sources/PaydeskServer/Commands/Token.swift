@@ -19,7 +19,7 @@ struct Token: AsyncParsableCommand {
             throw CommandError.usage("paydesk: tokens are signed by the issuer of your JWKS, not by Paydesk")
         }
         guard ExternalUserID(user) != nil else {
-            throw CommandError.usage("paydesk: --user must have 1 to 128 characters")
+            throw CommandError.usage("paydesk: --user must have 1 to 128 characters, none of them a control character")
         }
         guard ttl > 0, ttl <= configuration.auth.maxLifetimeHours * 3_600 else {
             throw CommandError.usage(

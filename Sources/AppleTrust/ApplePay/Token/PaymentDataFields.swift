@@ -51,7 +51,8 @@ struct PaymentDataFields: Sendable {
     private static func version(_ fields: FieldReader) throws(ApplePayRefusal) -> ApplePayToken.Version {
         let name = try fields.text("version")
         guard let version = ApplePayToken.Version(rawValue: name) else {
-            throw ApplePayRefusal(.unsupportedVersion, "version \(name.prefix(32))")
+            throw ApplePayRefusal(
+                .unsupportedVersion, "version \(String.UnicodeScalarView(name.unicodeScalars.prefix(32)))")
         }
         return version
     }

@@ -52,7 +52,7 @@ struct TokenForm {
         if case .object(let members)? = method?.node { parts = members }
         func shown(_ name: String) -> String? {
             guard let node = parts[name], let text = method?.text.string(node) else { return nil }
-            return String(text.prefix(TokenLimits.display))
+            return String(String.UnicodeScalarView(text.unicodeScalars.prefix(TokenLimits.display)))
         }
         self.method = ApplePayToken.Method(
             displayName: shown("displayName"), network: shown("network"), type: shown("type"))
