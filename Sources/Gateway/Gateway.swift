@@ -19,10 +19,13 @@ package final class Gateway: Sendable {
     package let logger: Logger
     /// Returns after the time, or at once when its task is cancelled.
     package let pause: @Sendable (Duration) async -> Void
+    let verification = BackgroundThreads.verification
     let snapshots = AnswersByVersion<EntitlementSnapshot>()
     let statuses = AnswersByVersion<PurchaseStatus>()
     let refusals: RefusalMeter
     private let outages: OutageLog
+    let lines: RepeatedLines
+    let refusalLimits: RefusalLimits
     /// Wakes this node's workers.
     package let signal = JobSignal()
     /// Wakes this node's dispatcher when there may be new events.
@@ -48,6 +51,8 @@ package final class Gateway: Sendable {
         self.settings = settings
         self.logger = logger
         outages = OutageLog(logger: logger, time: time)
+        lines = RepeatedLines(time: time)
+        refusalLimits = RefusalLimits(time: time)
         self.pause = pause
     }
 }

@@ -7,7 +7,7 @@ struct SKUTests {
         "attributes":{"a":[1,null,"x"],"range":2.5},\
         "client_fallback":true,"consumption":"no_preference","description":"d","duration_days":30,"id":"vip_month",\
         "kind":"non_renewing","localizations":{"en":{"description":"e","name":"VIP"},"zh-Hans":{"name":"会员"}},\
-        "name":"Month","number":0,"on_refund":"keep","one_period_elsewhere":true,\
+        "name":"Month","number":0,"on_refund":"keep","once":"running","one_period_elsewhere":true,\
         "options":[{"days":7,"prices":[{"currency":"CNY","value":990}]}],"plan_code":"monthly",\
         "prices":[{"currency":"CNY","value":3990},{"currency":"USD","value":599}],"rank":10,"stack_group":"S",\
         "stacking":"none","subscribe_id":1001,"tier":"VIP","units":{"coins":100}}
@@ -15,7 +15,7 @@ struct SKUTests {
     private static let least = #"{"id":"a","name":"A","kind":"consumable"}"#
     private static let leastWritten = """
         {"active":true,"apple_product_ids":[],"attributes":{},"client_fallback":false,"consumption":"ignore",\
-        "description":"","id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke",\
+        "description":"","id":"a","kind":"consumable","localizations":{},"name":"A","number":0,"on_refund":"revoke","once":"ever",\
         "one_period_elsewhere":false,"options":[],"prices":[],"rank":0,"stack_group":"a","stacking":"none","tier":"",\
         "units":{}}
         """
@@ -33,7 +33,7 @@ struct SKUTests {
         #expect(sku.attributes == ["a": .array([.integer(1), .null, .string("x")]), "range": .number(2.5)])
         #expect(sku.clientFallback && sku.onePeriodElsewhere && !sku.active)
         #expect(sku.stacking == .none && sku.stackGroup == "S" && sku.onRefund == .keep)
-        #expect(sku.consumption == .noPreference)
+        #expect(sku.consumption == .noPreference && sku.once == .running)
         #expect(sku.localizations["en"]?.name == "VIP" && sku.localizations["en"]?.description == "e")
         #expect(sku.localizations["zh-Hans"]?.name == "会员" && sku.localizations["zh-Hans"]?.description == nil)
     }

@@ -159,7 +159,9 @@ struct JobNotificationTests {
                 let record = NotificationRecord(
                     id: id, account: try .test(number == 0 ? "box-qr" : "box-url"), eventID: "refused/\(id)", type: "",
                     facts: "[]", body: Data(), headers: Data(), digest: Data(), receivedAt: desk.clock.now)
-                try await desk.store.write { tx in try tx.keepRefused(record, limit: 3) }
+                try await desk.store.write { tx in
+                    try tx.keepRefused(record, isSigned: false, room: RefusedRoom(count: 3, bytes: 1_000))
+                }
                 ids.append(id)
             }
             #expect(try await Self.items(desk, .rejected).map(\.id) == [ids[6], ids[5], ids[4], ids[0]])

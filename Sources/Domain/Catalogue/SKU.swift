@@ -16,6 +16,16 @@ package struct SKU: Hashable, Sendable {
         case revoke, keep
     }
 
+    /// How often a user may have it for nothing, where its price is 0.
+    package enum Once: String, Sendable, Codable, CaseIterable {
+        /// Once and never again, whatever became of it.
+        case ever
+        /// Again when what was given has ended; units are given again at once.
+        case running
+        /// As often as they ask.
+        case none
+    }
+
     /// What Apple is told when a customer who consented asks for a refund.
     package enum Consumption: String, Sendable, Codable, CaseIterable {
         case ignore, decline
@@ -57,6 +67,7 @@ package struct SKU: Hashable, Sendable {
     package var onRefund: OnRefund
     package var onePeriodElsewhere: Bool
     package var consumption: Consumption
+    package var once: Once
     package var active: Bool
     package var localizations: [String: Localization]
 }
@@ -64,6 +75,7 @@ package struct SKU: Hashable, Sendable {
 extension SKU: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, number, name, description, kind, tier, rank, prices, options, units, attributes, stacking, consumption,
+            once,
             active
         case localizations
         case durationDays = "duration_days"
@@ -100,6 +112,7 @@ extension SKU: Codable {
         onRefund = try fields.decodeIfPresent(OnRefund.self, forKey: .onRefund) ?? .revoke
         onePeriodElsewhere = try fields.decodeIfPresent(Bool.self, forKey: .onePeriodElsewhere) ?? false
         consumption = try fields.decodeIfPresent(Consumption.self, forKey: .consumption) ?? .ignore
+        once = try fields.decodeIfPresent(Once.self, forKey: .once) ?? .ever
         active = try fields.decodeIfPresent(Bool.self, forKey: .active) ?? true
         localizations = try fields.decodeIfPresent([String: Localization].self, forKey: .localizations) ?? [:]
     }

@@ -75,27 +75,33 @@ extension Gateway {
         of token: Data, for wallets: [WalletPayment], newest: WalletPayment
     ) async throws(GatewayError) -> TokenReading {
         var refusal: InstrumentRefusal?
-        for wallet in wallets {
-            do throws(InstrumentRefusal) {
-                guard let applicationData = Data(base64Encoded: wallet.request.applicationData) else { continue }
-                return .pays(wallet, try wallet.provider.verify(token: token, applicationData: applicationData))
-            } catch {
+        wallets: for wallet in wallets {
+            guard let applicationData = Data(base64Encoded: wallet.request.applicationData) else { continue }
+            let result = try await verification.run {
+                Result { () throws(InstrumentRefusal) in
+                    try wallet.provider.verify(token: token, applicationData: applicationData)
+                }
+            }
+            switch result {
+            case .success(let verified): return .pays(wallet, verified)
+            case .failure(let error):
                 refusal = refusal ?? error
                 if let used = error.transactionID {
                     let owner = try await read { db in try db.payment(claiming: used) }
                     if let owner, owner == wallet.payment.id { return .isUsed(owner) }
                 }
                 // It may answer an earlier contract of this order, which is then said to be over.
-                if ![.applicationDataMismatch, .signingTimeOutOfWindow].contains(error.reason) { break }
+                if ![.applicationDataMismatch, .signingTimeOutOfWindow].contains(error.reason) { break wallets }
             }
         }
         guard let refusal else { throw .internalError }
-        logger.notice(
-            "an Apple Pay token was refused",
-            metadata: [
-                "account": "\(newest.account.id.rawValue)", "order": "\(newest.payment.order)",
-                "reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)",
-            ])
+        let metadata: Logger.Metadata = [
+            "account": "\(newest.account.id.rawValue)", "order": "\(newest.payment.order)",
+            "reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)",
+        ]
+        lines.write("an Apple Pay token was refused", metadata) {
+            logger.notice("an Apple Pay token was refused", metadata: $0)
+        }
         throw .applePayTokenInvalid(refusal.reason)
     }
 
@@ -156,7 +162,7 @@ extension Settlement {
                 : "another token is being charged for this payment"
             throw GatewayError.conflict(reason: reason)
         }
-        try refuseOwned(scene.order.sku, scene.order.terms.kind, scene.payment.amount, scene.order.user)
+        try refuseOwned(scene.order.sku, scene.order.terms.kind, scene.order.user)
         guard try tx.claimInstrument(transactionID, for: payment, at: now) else {
             throw GatewayError.applePayTokenReused
         }

@@ -48,7 +48,13 @@ extension Gateway {
             let tx = settlement.tx
             let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
             try tx.lockUser(userID)
-            try settlement.refuseOwned(offer.code, offer.sku.kind, offer.quote.amount, userID)
+            try settlement.refuseOwned(offer.code, offer.sku.kind, userID)
+            if account == nil {
+                try settlement.refuseFreeAgain(offer.sku, offer.code, userID)
+            } else if try tx.openOrders(of: userID, at: now, upTo: Settlement.openOrders) >= Settlement.openOrders {
+                throw GatewayError.conflict(
+                    reason: "a user has at most \(Settlement.openOrders) open orders; pay or cancel one of them")
+            }
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.quote.terms, days: offer.quote.days, amount: offer.quote.amount, state: .open,
@@ -102,12 +108,23 @@ extension Settlement {
         return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
     }
 
-    /// Refuses what the user has already: a non-consumable, and a free pass that still runs.
-    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ amount: Money, _ user: ID<User>) throws {
+    /// So many orders of a user wait for their payment at most.
+    static let openOrders: Int64 = 20
+
+    /// Refuses a non-consumable that the user has already.
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
         if kind == .nonConsumable, try owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
-        guard amount.isZero else { return }
+    }
+
+    /// Refuses what the user had for nothing already, as far as the SKU says so; the caller holds the user's lock.
+    func refuseFreeAgain(_ sku: SKU, _ code: SKUCode, _ user: ID<User>) throws {
+        switch sku.once {
+        case .none: return
+        case .ever: if try tx.hasFreeOrder(of: user, sku: code) { throw GatewayError.alreadyOwned }
+        case .running: break
+        }
         let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
-            $0.grant.sku == sku && ($0.status.holds || $0.status == .scheduled)
+            $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
     }

@@ -184,10 +184,10 @@ extension Settlement {
         sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
     ) throws -> PaymentIntent? {
         try tx.lockUser(order.user)
-        guard let current = try tx.lockOrder(order.id), current.state == .open, let amount = current.amount,
+        guard let current = try tx.lockOrder(order.id), current.state == .open, current.amount != nil,
             try !tx.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
-        try refuseOwned(current.sku, current.terms.kind, amount, current.user)
+        try refuseOwned(current.sku, current.terms.kind, current.user)
         let payments = try tx.payments(of: order.id)
         try Gateway.mayAttempt(payments)
         let open = payments.map(\.payment).filter { !$0.state.isFinal || fence.uncertain.contains($0.id) }

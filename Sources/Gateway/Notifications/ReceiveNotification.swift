@@ -1,5 +1,5 @@
 import Crypto
-import Domain
+package import Domain
 import FoundationEssentials
 import Logging
 package import ProviderKit
@@ -11,10 +11,11 @@ extension Gateway {
     ///
     /// The acknowledgement is given only after the notification is durable, and whatever processing comes to; a repetition
     /// is acknowledged and changes nothing.
+    /// - Parameter address: where it comes from; nil where that is not known.
     /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for what does not verify: it is counted,
     ///   and kept for a while with its reason.
     package func receiveNotification(
-        token: String, _ notification: RawNotification
+        token: String, _ notification: RawNotification, from address: IPAddress? = nil
     ) async throws(GatewayError) -> Acknowledgement {
         guard let account = registry.account(notifyToken: token),
             account.manifest.notifications.contains(notification.method)
@@ -25,7 +26,7 @@ extension Gateway {
         } catch {
             if case .unproven(let reason) = error {
                 refusals.count(reason, at: account.id)
-                await keepRefused(notification, at: account.id, because: reason)
+                await keepRefused(notification, at: account.id, because: reason, from: address)
             }
             throw error.gatewayError
         }
@@ -53,8 +54,16 @@ extension Gateway {
     func verify(
         _ notification: RawNotification, at account: ConfiguredAccount
     ) async throws(NotificationRefusal) -> ReceivedNotification {
+        let result: Result<ReceivedNotification, ProviderError>
+        do throws(GatewayError) {
+            result = try await received(notification, at: account)
+        } catch {
+            throw .unavailable
+        }
         do throws(ProviderError) {
-            return try await account.provider.receive(notification)
+            let received = try result.get()
+            guard received.isStorable else { throw .unproven(.unreadable) }
+            return received
         } catch {
             let refusal = NotificationRefusal(error)
             var metadata: Logger.Metadata = ["account": "\(account.id.rawValue)"]
@@ -62,11 +71,28 @@ extension Gateway {
             case .unproven(let reason):
                 metadata["reason"] = "\(reason.word)"
                 if case .rejected(let detail) = error { metadata["detail"] = "\(detail)" }
-                logger.notice("a notification was refused", metadata: metadata)
+                lines.write("a notification was refused", of: account.id.rawValue, metadata) {
+                    logger.notice("a notification was refused", metadata: $0)
+                }
             case .unavailable:
-                logger.notice("a notification could not be verified now", metadata: metadata)
+                lines.write("a notification could not be verified now", of: account.id.rawValue, metadata) {
+                    logger.notice("a notification could not be verified now", metadata: $0)
+                }
             }
             throw refusal
+        }
+    }
+
+    /// Lets the account's provider judge a notification, beside the event loops.
+    private func received(
+        _ notification: RawNotification, at account: ConfiguredAccount
+    ) async throws(GatewayError) -> Result<ReceivedNotification, ProviderError> {
+        try await verification.run {
+            do throws(ProviderError) {
+                return .success(try await account.provider.receive(notification))
+            } catch {
+                return .failure(error)
+            }
         }
     }
 
@@ -78,9 +104,20 @@ extension Gateway {
             let raw = try? SealedNotification(notification, id, by: keyRing)
         else { throw .internalError }
         return NotificationRecord(
-            id: id, account: account, eventID: String(received.eventID.prefix(255)),
-            type: String(received.type.prefix(128)),
+            id: id, account: account, eventID: received.eventID.firstScalars(255),
+            type: received.type.firstScalars(128),
             facts: facts, body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)),
             receivedAt: notification.receivedAt ?? time.now)
+    }
+}
+
+extension ReceivedNotification {
+    /// Whether a database can hold what it states: SQL text cannot hold U+0000.
+    fileprivate var isStorable: Bool {
+        guard !eventID.utf8.contains(0), !type.utf8.contains(0), let json = try? facts.storedJSON() else {
+            return false
+        }
+        // In JSON it is written as an escape; a backslash itself is written twice.
+        return !json.contains(#"\u0000"#) || !json.replacing(#"\\"#, with: "").contains(#"\u0000"#)
     }
 }

@@ -6,17 +6,28 @@ package struct Page<Item: Sendable>: Sendable {
     package let items: [Item]
     /// Where the next page begins; nil at the end.
     package let nextCursor: String?
+    /// Of each item, where a page begins that follows it.
+    package let cursors: [String]
 
     /// Cuts one item more than the page holds into the page and its cursor.
     init(_ items: [Item], limit: Int64, cursor: (Item) -> String) {
-        self.items = Array(items.prefix(Int(limit)))
-        nextCursor = items.count > Int(limit) ? self.items.last.map(cursor) : nil
+        let shown = items.prefix(Int(limit))
+        let cursors = shown.map(cursor)
+        self.init(
+            items: Array(shown), cursors: cursors, nextCursor: items.count > Int(limit) ? cursors.last : nil)
     }
 
-    init(items: [Item], nextCursor: String?) {
+    /// - Parameter cursors: one for each item.
+    init(items: [Item], cursors: [String], nextCursor: String?) {
         self.items = items
+        self.cursors = cursors
         self.nextCursor = nextCursor
     }
+}
+
+/// How many bytes of items a page has at most, whatever was asked for: its answer stays within 1 MiB.
+package enum PageSize {
+    package static let bytes = (1 << 20) - (8 << 10)
 }
 
 /// What a list of orders asks for.

@@ -36,7 +36,16 @@ extension Gateway {
                 window: Self.window)
         }
         do {
-            return EventFeed(items: try page.events.map { event throws in try event.json }, next: page.next)
+            var (items, bytes): ([String], Int) = ([], 0)
+            for (index, event) in page.events.enumerated() {
+                let item = try event.json
+                bytes += item.utf8.count + 1
+                if index > 0, bytes > PageSize.bytes {
+                    return EventFeed(items: items, next: page.events[index - 1].seq)
+                }
+                items.append(item)
+            }
+            return EventFeed(items: items, next: page.next)
         } catch {
             throw .internalError
         }

@@ -14,7 +14,9 @@ extension Gateway {
         _ evidence: PurchaseEvidence, fallback: PurchaseFallback?, consent: Bool? = nil, user: ExternalUserID,
         context: CallContext
     ) async throws(GatewayError) -> AttachedPurchase {
-        let claim = try claim(evidence, fallback: fallback)
+        let claim = try await verification.run { () throws(GatewayError) in
+            try self.claim(evidence, fallback: fallback)
+        }
         let outcome = try await settle([claim], consent: consent, user: user, context: context).first
         guard let outcome else { throw .internalError }
         return try outcome.attached(claim.purchase)
@@ -37,8 +39,8 @@ extension Gateway {
             }
         }
         guard let refusal else { throw .noProviderAvailable }
-        logger.info(
-            "a purchase was refused", metadata: ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"])
+        let metadata: Logger.Metadata = ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"]
+        lines.write("a purchase was refused", metadata) { logger.info("a purchase was refused", metadata: $0) }
         throw .invalidTransaction(refusal.reason)
     }
 

@@ -17,17 +17,27 @@ package struct RestoredItem: Encodable, Sendable, Equatable {
 }
 
 extension Gateway {
+    /// So many signatures are checked at a time, so that other purchases come in between.
+    private static let verifiedTogether = 10
+
     /// Attaches up to 200 transactions in one database transaction; a bad one does not stop the good ones.
     package func restorePurchases(
         _ transactions: [String], user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [RestoredItem] {
         var refusals: [Int: GatewayError] = [:]
         var claims: [(index: Int, claim: PurchaseClaim)] = []
-        for (index, jws) in transactions.enumerated() {
-            do throws(GatewayError) {
-                claims.append((index, try claim(.signedTransaction(jws), fallback: nil)))
-            } catch {
-                refusals[index] = error
+        for start in stride(from: 0, to: transactions.count, by: Self.verifiedTogether) {
+            let piece = transactions[start..<min(start + Self.verifiedTogether, transactions.count)]
+            let results = try await verification.run {
+                piece.map { jws in
+                    Result { () throws(GatewayError) in try self.claim(.signedTransaction(jws), fallback: nil) }
+                }
+            }
+            for (index, result) in zip(piece.indices, results) {
+                switch result {
+                case .success(let claim): claims.append((index, claim))
+                case .failure(let error): refusals[index] = error
+                }
             }
         }
         let outcomes = claims.isEmpty ? [] : try await settle(claims.map(\.claim), user: user, context: context)

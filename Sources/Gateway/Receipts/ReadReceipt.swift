@@ -33,11 +33,17 @@ extension Gateway {
     /// - Parameter secret: of one of the apps, where no user vouches for the question; it is checked before the receipt.
     /// - Throws: `invalidReceipt` with the precise reason, `unauthenticated` where the secret is no app's or another app's,
     ///   `noProviderAvailable` where no account reads receipts.
-    func readReceipt(_ text: String, secret: String?) throws(GatewayError) -> ReceiptReadingOutcome {
+    func readReceipt(_ text: String, secret: String?) async throws(GatewayError) -> ReceiptReadingOutcome {
         let readers = receiptReaders.map { (account: $0.account, reader: $0.reader, apps: secret.map($0.reader.apps)) }
         guard !readers.isEmpty else { throw .noProviderAvailable }
         let entitled = readers.filter { $0.apps?.isEmpty != true }
         guard !entitled.isEmpty else { throw .unauthenticated }
+        return try await verification.run { () throws(GatewayError) in try self.readReceipt(text, by: entitled) }
+    }
+
+    private func readReceipt(
+        _ text: String, by entitled: [(account: AccountID, reader: any ReceiptReading, apps: Set<String>?)]
+    ) throws(GatewayError) -> ReceiptReadingOutcome {
         var refused: (refusal: PurchaseRefusal, takesProduction: Bool)?
         for (account, reader, apps) in entitled {
             do throws(PurchaseRefusal) {
@@ -52,8 +58,8 @@ extension Gateway {
             }
         }
         guard let (refusal, takesProduction) = refused else { throw .unauthenticated }
-        logger.info(
-            "a receipt was refused", metadata: ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"])
+        let metadata: Logger.Metadata = ["reason": "\(refusal.reason.rawValue)", "detail": "\(refusal.detail)"]
+        lines.write("a receipt was refused", metadata) { logger.info("a receipt was refused", metadata: $0) }
         if refusal.reason == .wrongEnvironment { return .otherEnvironment(takesProduction: takesProduction) }
         throw .invalidReceipt(refusal.reason.rawValue)
     }

@@ -23,7 +23,7 @@ extension Gateway {
         _ text: String, password: String?, newestOnly: Bool, user: ExternalUserID?, context: CallContext
     ) async throws(GatewayError) -> ReceiptAnswer {
         let verified: ReadReceipt
-        switch try readReceipt(text, secret: user == nil ? password ?? "" : nil) {
+        switch try await readReceipt(text, secret: user == nil ? password ?? "" : nil) {
         case .read(let read): verified = read
         // Where production is taken it was a test's receipt, else production's.
         case .otherEnvironment(let takesProduction): return .status(takesProduction ? 21_007 : 21_008)

@@ -53,7 +53,7 @@ extension Gateway {
         case .simulator:
             try await verify(.simulatorReceipt(text), transactionID: transactionID, user: user, context: context)
         case .receipt:
-            switch try readReceipt(text, secret: nil) {
+            switch try await readReceipt(text, secret: nil) {
             case .read(let read):
                 try await verify(read, transactionID: transactionID, user: user, context: context)
             case .otherEnvironment: throw .invalidReceipt(PurchaseRefusal.Reason.wrongEnvironment.rawValue)
@@ -66,7 +66,9 @@ extension Gateway {
     ) async throws(GatewayError) -> VerifiedPurchase {
         let claimed: PurchaseClaim
         do throws(GatewayError) {
-            claimed = try claim(evidence, fallback: nil)
+            claimed = try await verification.run { () throws(GatewayError) in
+                try self.claim(evidence, fallback: nil)
+            }
         } catch .invalidTransaction(let reason) {
             throw .invalidReceipt(reason.rawValue)
         }

@@ -13,7 +13,7 @@ extension Gateway {
             let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
             // One that no SKU knows is not shown, and what follows it is on its page all the same.
             let shown = try page.items.compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }
-            return Page(items: shown, nextCursor: page.nextCursor)
+            return Page(items: shown, cursors: shown.map(\.id.rawValue), nextCursor: page.nextCursor)
         }
     }
 

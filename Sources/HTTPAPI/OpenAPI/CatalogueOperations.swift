@@ -36,7 +36,8 @@ extension Shape {
                 "prices": .list(.money), "apple_product_ids": .list(.string), "options": .list(lengthOfSKU),
                 "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
-                "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "active": .boolean,
+                "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
+                "active": .boolean,
                 "localizations": .map(.object(["name": .string], optional: ["description": .string])),
             ], optional: ["duration_days": .integer, "plan_code": .string, "subscribe_id": .integer]))
 
@@ -92,11 +93,14 @@ extension Shape {
                 "Whether who cannot renew a subscription may sell one period of it."),
             "consumption": consumptionOfSKU.orNull.noted(
                 "What Apple is told when a customer who consented asks for a refund; `ignore` where it is left out."),
+            "once": onceOfSKU.orNull.noted(
+                "How often a user has it for a price of 0: `ever`, once, where it is left out; `running`, again when it "
+                    + "has ended; `none`, without a limit."),
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 
     private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.money)])
-    private static let nameOfSKU = string(1...200).noted("In Unicode scalars.")
+    private static let nameOfSKU = string(1...200).noted("In Unicode scalars; no control characters.")
     private static let descriptionOfSKU = string(0...4_000).orNull
     private static let namedWordsOfSKU = object(["name": nameOfSKU], optional: ["description": descriptionOfSKU])
     private static let wordsOfSKU = object([:], optional: ["name": nameOfSKU, "description": descriptionOfSKU])
@@ -104,4 +108,5 @@ extension Shape {
     private static let stackingOfSKU = words("none", "extend")
     private static let onRefundOfSKU = words("revoke", "keep")
     private static let consumptionOfSKU = words("ignore", "decline", "no_preference", "grant_full")
+    private static let onceOfSKU = words("ever", "running", "none")
 }

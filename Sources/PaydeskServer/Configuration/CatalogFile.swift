@@ -12,7 +12,7 @@ package enum CatalogFile {
         "prices",
         "apple_product_ids", "options", "units", "attributes", "client_fallback", "stacking", "stack_group",
         "on_refund",
-        "one_period_elsewhere", "consumption", "active", "localizations",
+        "one_period_elsewhere", "consumption", "once", "active", "localizations",
     ]
 
     /// JSON's decoder would not say what a field can be.

@@ -22,5 +22,6 @@ package enum Migrations {
         Migration(number: 19, name: "refusal reasons", sql: refusalReasons),
         Migration(number: 20, name: "disputes by time", sql: disputesByTime),
         Migration(number: 21, name: "money beside payments", sql: moneyBeside),
+        Migration(number: 22, name: "refused room", sql: refusedRoom),
     ]
 }

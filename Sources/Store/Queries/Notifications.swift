@@ -68,15 +68,47 @@ package struct KeptNotification: Sendable {
     package let receivedAt: Timestamp
 }
 
+/// How much is kept of an account's notifications that were refused.
+package struct RefusedRoom: Sendable {
+    package let count: Int64
+    /// Of sealed bodies and headers.
+    package let bytes: Int64
+
+    package init(count: Int64, bytes: Int64) {
+        self.count = count
+        self.bytes = bytes
+    }
+}
+
 extension Transaction {
-    /// Keeps a notification that did not verify; the oldest of its account beyond the limit make room.
-    package func keepRefused(_ record: NotificationRecord, limit: Int64) throws(StoreError) {
-        try insert(record, status: "rejected")
-        try run(
+    /// Keeps a notification that did not verify, once for its event id; where the room is full those make room that were
+    /// not signed, and then the oldest.
+    ///
+    /// - Parameter isSigned: whether its signature was good. One that was takes the place of an equal one that was not.
+    package func keepRefused(
+        _ record: NotificationRecord, isSigned: Bool, room: RefusedRoom
+    ) throws(StoreError) {
+        if isSigned {
+            try run(
+                """
+                DELETE FROM notifications
+                WHERE account = ? AND provider_event_id = ? AND status = 'rejected' AND refused_signed = 0
+                """, record.account, record.eventID)
+        }
+        let size = Int64(record.body.count + record.headers.count)
+        try insert(record, status: "rejected", refused: (size, isSigned))
+        let kept = try rows(
             """
-            DELETE FROM notifications WHERE status = 'rejected' AND account = ? AND id <= (
-                SELECT id FROM notifications WHERE status = 'rejected' AND account = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
-            """, record.account, record.account, limit)
+            SELECT id, refused_bytes FROM notifications WHERE status = 'rejected' AND account = ?
+            ORDER BY refused_signed DESC, id DESC
+            """, [record.account])
+        var (count, bytes): (Int64, Int64) = (0, 0)
+        for row in kept {
+            count += 1
+            bytes += try row.int("refused_bytes")
+            guard count > room.count || bytes > room.bytes else { continue }
+            try run("DELETE FROM notifications WHERE id = ?", try row.id("id", Domain.Notification.self))
+        }
     }
 
     /// The notification that a kept one waits as when it is processed again: itself, or the one that came before it with the
@@ -111,16 +143,21 @@ extension Transaction {
     }
 
     /// Keeps a notification unless its account has this event already.
-    private func insert(_ record: NotificationRecord, status: String) throws(StoreError) {
+    ///
+    /// - Parameter refused: of one that was refused, its size and whether it was signed.
+    private func insert(
+        _ record: NotificationRecord, status: String, refused: (bytes: Int64, isSigned: Bool) = (0, false)
+    ) throws(StoreError) {
         try send(
             """
             INSERT INTO notifications
-                (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at, refusal)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (id, account, provider_event_id, type, status, facts, body, headers, digest, received_at, refusal,
+                refused_bytes, refused_signed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
             record.id, record.account, record.eventID, record.type, status, record.facts, record.body, record.headers,
-            record.digest, record.receivedAt, record.refusal)
+            record.digest, record.receivedAt, record.refusal, refused.bytes, refused.isSigned)
     }
 
     /// Stores a notification once and returns the stored one: this, or the one that came before it.
@@ -171,7 +208,7 @@ extension Database {
     package func hasNotification(_ account: AccountID, eventID: String) throws(StoreError) -> Bool {
         try row(
             "SELECT 1 AS one FROM notifications WHERE account = ? AND provider_event_id = ?", account,
-            String(eventID.prefix(255))) != nil
+            eventID.firstScalars(255)) != nil
     }
 
     /// Newest first; a status that is nil restricts nothing.

@@ -90,6 +90,23 @@ extension Database {
         try !rows("SELECT id FROM orders WHERE id = ? AND expires_at <= \(dialect.clock)", [order, now]).isEmpty
     }
 
+    /// How many orders of a user wait for their payment, counted up to a limit.
+    package func openOrders(of user: ID<User>, at now: Timestamp, upTo limit: Int64) throws(StoreError) -> Int64 {
+        let row = try row(
+            """
+            SELECT COUNT(*) AS n FROM (
+                SELECT id FROM orders WHERE user_id = ? AND state = 'open' AND expires_at > ? LIMIT ?) o
+            """, user, now, limit)
+        return try row?.int("n") ?? 0
+    }
+
+    /// Whether a user has had a SKU for nothing.
+    package func hasFreeOrder(of user: ID<User>, sku: SKUCode) throws(StoreError) -> Bool {
+        try row(
+            "SELECT id FROM orders WHERE user_id = ? AND sku = ? AND amount = 0 AND state = 'paid' LIMIT 1", user, sku)
+            != nil
+    }
+
     package func timeline(_ order: ID<Order>) throws(StoreError) -> [TimelineEntry] { try askTimeline(order).value() }
 
     package func askTimeline(_ order: ID<Order>) throws(StoreError) -> Pending<[TimelineEntry]> {

@@ -1,0 +1,79 @@
+package import Domain
+import Synchronization
+
+/// Token buckets by name, in this node's memory; a limit of 0 is off.
+///
+/// Each of several nodes lets an equal share through, in rate and in burst, so that together they let through what one
+/// alone would. A caller whose requests a proxy does not spread evenly gets less, but never less than one share.
+package final class RateLimiter: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var updatedAt: Int64
+    }
+
+    private struct State {
+        var buckets: [String: Bucket] = [:]
+        var sweptAt: Int64 = 0
+    }
+
+    /// There are so many buckets at most: full ones are forgotten, since a full one and a new one are the same, and while
+    /// none is full all new names share one.
+    private static let capacity = 100_000
+    /// Looking for full ones takes a while, so it is done so often at most; in milliseconds.
+    private static let sweepInterval: Int64 = 1_000
+    /// The bucket of the names that have none.
+    private static let shared = ""
+
+    private let perSecond: Double
+    private let burst: Double
+    private let nodes: @Sendable () -> Int64
+    private let time: TimeSource
+    private let state = Mutex(State())
+
+    /// - Parameter nodes: how many nodes have such buckets, this one included.
+    package init(perSecond: Int64, burst: Int64, nodes: @escaping @Sendable () -> Int64 = { 1 }, time: TimeSource) {
+        self.nodes = nodes
+        self.perSecond = Double(perSecond)
+        self.burst = Double(max(burst, perSecond, 1))
+        self.time = time
+    }
+
+    /// So many in a minute, all of them at once where they were not used.
+    package init(perMinute: Int64, nodes: @escaping @Sendable () -> Int64 = { 1 }, time: TimeSource) {
+        self.nodes = nodes
+        perSecond = Double(perMinute) / 60
+        burst = Double(max(perMinute, 1))
+        self.time = time
+    }
+
+    /// Takes tokens: so many, or all that a bucket holds where it is more than that.
+    ///
+    /// - Returns: nil when they were there, else the seconds until they are.
+    package func take(_ name: String, _ count: Int64 = 1) -> Int64? {
+        guard perSecond > 0 else { return nil }
+        let now = time.milliseconds()
+        let share = Double(max(1, nodes()))
+        let (perSecond, burst) = (perSecond / share, max(1, (burst / share).rounded(.down)))
+        let price = min(Double(count), burst)
+        func refilled(_ bucket: Bucket) -> Double {
+            min(burst, bucket.tokens + Double(max(0, now - bucket.updatedAt)) / 1_000 * perSecond)
+        }
+        return state.withLock { state in
+            var name = name
+            if state.buckets.count >= Self.capacity, state.buckets[name] == nil {
+                if now >= state.sweptAt + Self.sweepInterval || now < state.sweptAt {
+                    state.sweptAt = now
+                    state.buckets = state.buckets.filter { refilled($0.value) < burst }
+                }
+                if state.buckets.count >= Self.capacity { name = Self.shared }
+            }
+            let tokens = state.buckets[name].map(refilled) ?? burst
+            guard tokens >= price else {
+                state.buckets[name] = Bucket(tokens: tokens, updatedAt: now)
+                return Int64(((price - tokens) / perSecond).rounded(.up))
+            }
+            state.buckets[name] = Bucket(tokens: tokens - price, updatedAt: now)
+            return nil
+        }
+    }
+}

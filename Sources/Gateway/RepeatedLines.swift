@@ -1,0 +1,62 @@
+import Domain
+import Logging
+import Synchronization
+
+/// Writes the first log lines of a kind in each minute and counts the further ones, so that nobody fills the log.
+///
+/// The next line of that kind says how many were left out. Kinds are messages and configured names, so there are few.
+final class RepeatedLines: Sendable {
+    private struct Kind: Hashable {
+        let message: String
+        let name: String
+    }
+
+    private struct Count {
+        /// The minute since 1970 that is counted.
+        var minute: Int64
+        var written = 0
+        var leftOut = 0
+    }
+
+    /// Lines of a kind in a minute.
+    private static let limit = 20
+    /// So many kinds at most.
+    private static let capacity = 1_000
+
+    private let time: TimeSource
+    private let counts = Mutex<[Kind: Count]>([:])
+
+    init(time: TimeSource) { self.time = time }
+
+    /// Writes a line unless there were too many like it.
+    ///
+    /// - Parameters:
+    ///   - name: what the line is about besides its message, such as an account.
+    ///   - write: gets the metadata, with `left_out` where lines before it were.
+    func write(
+        _ message: String, of name: String = "", _ metadata: Logger.Metadata, _ write: (Logger.Metadata) -> Void
+    ) {
+        let minute = time.now.rawValue / 60
+        let leftOut = counts.withLock { counts -> Int? in
+            let kind = Kind(message: message, name: name)
+            if counts.count >= Self.capacity, counts[kind] == nil { counts = [:] }
+            var count = counts[kind] ?? Count(minute: minute)
+            defer { counts[kind] = count }
+            if count.minute != minute {
+                count.minute = minute
+                count.written = 0
+            }
+            guard count.written < Self.limit else {
+                count.leftOut += 1
+                return nil
+            }
+            defer { count.leftOut = 0 }
+            count.written += 1
+            return count.leftOut
+        }
+        guard let leftOut else { return }
+        var metadata = metadata
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
+        write(metadata)
+    }
+}
