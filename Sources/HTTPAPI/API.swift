@@ -40,10 +40,13 @@ package struct APISettings: Sendable {
     package var metricsText: @Sendable () -> String
     /// How many nodes share the limits, this one included.
     package var nodes: @Sendable () -> Int64
+    /// Whether this server has the certificate itself.
+    package var servesTLS: Bool
 
     package init(
         corsOrigins: [String], trustedProxies: [CIDR] = [], limits: Limits, tokens: UserTokenRules, version: String,
-        metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 }
+        metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
+        servesTLS: Bool = false
     ) {
         self.corsOrigins = corsOrigins
         self.trustedProxies = trustedProxies
@@ -52,6 +55,7 @@ package struct APISettings: Sendable {
         self.version = version
         self.metricsText = metricsText
         self.nodes = nodes
+        self.servesTLS = servesTLS
     }
 }
 
@@ -60,9 +64,6 @@ package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
     private let sessionLimiter: RateLimiter
-
-    /// All bodies together, of requests under way.
-    private static let bodyBytes = 256 << 20
 
     package init(gateway: Gateway, settings: APISettings, logger: Logger) {
         let limits = settings.limits
@@ -74,8 +75,10 @@ package struct API: Sendable {
             userLimiter: RateLimiter(
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
+            guesses: GuessLimiter(nodes: nodes, time: time),
             admission: Admission(limit: limits.concurrent) { gateway.isCongested },
-            bodies: BodyReader(budget: BodyBudget(bytes: Self.bodyBytes)), logger: logger, ids: gateway.ids)
+            bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
+            ids: gateway.ids)
     }
 
     var endpoints: [Endpoint] {
@@ -93,7 +96,7 @@ package struct API: Sendable {
             + AppleIAPRoutes(gateway: gateway).endpoints
             + ApplePayRoutes(gateway: gateway, limiter: sessionLimiter).endpoints
             + CompatibleRoutes(gateway: gateway).endpoints
-            + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter).endpoints
+            + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).endpoints
             + EntitlementRoutes(gateway: gateway).endpoints + UsageRoutes(gateway: gateway).endpoints
             + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints
             + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints
@@ -108,12 +111,15 @@ package struct API: Sendable {
 
     /// What turns requests away in front of the router.
     package func door() -> Door {
-        Door(endpoints, admission: pipeline.admission, ids: pipeline.ids, logger: pipeline.logger)
+        Door(
+            endpoints, admission: pipeline.admission, ids: pipeline.ids, servesTLS: settings.servesTLS,
+            logger: pipeline.logger)
     }
 
     /// The router of everything above; a path or method that is not there is `not_found`.
     package func router() -> Router<PeerContext> {
         let router = Router(context: PeerContext.self)
+        router.add(middleware: SafetyHeaders(servesTLS: settings.servesTLS))
         router.add(middleware: BodilessHead())
         router.add(middleware: CORSPolicy(origins: Set(settings.corsOrigins)))
         router.add(middleware: NotFound(pipeline: pipeline))

@@ -32,17 +32,17 @@ struct BodyReaderTests {
     func `a body is read within its size and its time, or all of it is given back`(
         _ pieces: [Int], _ isWhole: Bool, _ patience: Duration, _ refusal: GatewayError?
     ) async throws {
-        let budget = BodyBudget(bytes: 64)
+        let budget = ByteBudget(bytes: 64)
         let reader = BodyReader(budget: budget, patience: patience)
         let body = body(pieces, isWhole: isWhole)
         if let refusal {
-            await #expect(throws: refusal) { try await reader.read(body, upTo: 64) }
+            await #expect(throws: refusal) { try await reader.read(body, upTo: 64, for: .stranger(nil)) }
         } else {
-            let read = try await reader.read(body, upTo: 64)
+            let read = try await reader.read(body, upTo: 64, for: .stranger(nil))
             #expect(read.count == pieces.reduce(0, +))
-            budget.giveBack(read.count)
+            budget.giveBack(read.count, for: .stranger(nil))
         }
         // What was taken and not given back would be missing here.
-        #expect(throws: Never.self) { try budget.take(64) }
+        #expect(throws: Never.self) { try budget.take(64, for: .stranger(nil)) }
     }
 }

@@ -54,22 +54,22 @@ struct OverloadTests {
     }
 
     @Test func `all bodies together are bounded, and each is given back`() async throws {
-        let reader = BodyReader(budget: BodyBudget(bytes: 100))
+        let reader = BodyReader(budget: ByteBudget(bytes: 100))
         func body(_ count: Int) -> RequestBody { RequestBody(buffer: ByteBuffer(repeating: 0x61, count: count)) }
         func refusal(_ count: Int, upTo limit: Int = 1_000) async -> String? {
             do throws(GatewayError) {
-                _ = try await reader.read(body(count), upTo: limit)
+                _ = try await reader.read(body(count), upTo: limit, for: .stranger(nil))
                 return nil
             } catch {
                 return ErrorReply(error).id
             }
         }
-        let first = try await reader.read(body(60), upTo: 1_000)
+        let first = try await reader.read(body(60), upTo: 1_000, for: .stranger(nil))
         #expect(await refusal(60) == "temporarily_unavailable")
         #expect(await refusal(30, upTo: 20) == "payload_too_large")
         #expect(await refusal(40) == nil)
         #expect(await refusal(1) == "temporarily_unavailable")
-        reader.budget.giveBack(first.count)
+        reader.budget.giveBack(first.count, for: .stranger(nil))
         #expect(await refusal(60) == nil)
     }
 }

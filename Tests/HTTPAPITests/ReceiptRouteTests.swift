@@ -165,7 +165,7 @@ struct ReceiptRouteTests {
             #expect(VerifyReceiptStatus(error) == VerifyReceiptStatus(rawValue: status, isRetryable: isRetryable))
         }
         let busy = Envelope.verifyReceipt(.rateLimited(retryAfter: 3), requestID: "r")
-        #expect(busy.status == .ok && busy.headers[.retryAfter] == "3")
+        #expect(busy.status == .tooManyRequests && busy.headers[.retryAfter] == "3")
     }
 
     @Test(arguments: TestEngine.allCases)

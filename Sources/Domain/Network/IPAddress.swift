@@ -72,6 +72,14 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
+    /// What stands for one customer of a network: an address of IPv4, the first 64 bits of one of IPv6 (RFC 6177).
+    package var source: IPAddress {
+        switch self {
+        case .v4: self
+        case .v6(let bits): .v6((bits >> 64) << 64)
+        }
+    }
+
     private struct Network {
         let bits: UInt128
         let length: Int

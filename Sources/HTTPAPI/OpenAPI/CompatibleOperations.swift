@@ -29,9 +29,14 @@ extension OperationGroup {
                 "validateReceipt", .post, path, "Apple's verifyReceipt",
                 note: """
                     With a user's token it attaches the purchases; without one it needs the right `password`, and only \
-                    reports. Every refusal is a `status` too, with HTTP status 200.
+                    reports. Every refusal is a `status` too, with HTTP status 200, or 429 for too many questions.
                     """,
-                body: .json(.receiptQuestion), answers: .json(.oneOf([.receiptReport, .receiptRefusal]))),
+                body: .json(.receiptQuestion), answers: .json(.oneOf([.receiptReport, .receiptRefusal])),
+                or: [
+                    Operation.Other(
+                        status: 429, note: "Too many questions or wrong secrets: `status` 21005.",
+                        mediaType: "application/json", shape: .receiptRefusal)
+                ]),
             refusal("refuseReceiptGet", .get), refusal("refuseReceiptPut", .put),
             refusal("refuseReceiptPatch", .patch), refusal("refuseReceiptDelete", .delete),
         ])

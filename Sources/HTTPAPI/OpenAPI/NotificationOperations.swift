@@ -10,12 +10,12 @@ extension OperationGroup {
                 "receiveNotification", .post, "/v1/notify/{token}", "Takes a provider's notification",
                 note: "Acknowledged once it is stored; a repetition is acknowledged again and changes nothing.",
                 parameters: account, body: .other("As the provider sends it, at most 2 MiB."), answers: acknowledgement,
-                or: emptyAcknowledgement, refuses: [.notFound, .invalidNotification]),
+                or: emptyAcknowledgement, refuses: [.notFound, .invalidNotification, .rateLimited]),
             Operation(
                 "receiveNotificationInQuery", .get, "/v1/notify/{token}", "Takes a notification that is in the query",
                 note: "Only for the kinds of providers that send them so; for the others it is `not_found`.",
                 parameters: account, answers: acknowledgement, or: emptyAcknowledgement,
-                refuses: [.notFound, .invalidNotification]),
+                refuses: [.notFound, .invalidNotification, .rateLimited]),
         ])
 
     /// The same addresses with the account's kind before the token.
@@ -31,12 +31,12 @@ extension OperationGroup {
                         "receiveNotification_\(kind)", .post, "/v1/notify/\(kind)/{token}",
                         "Takes a notification of a provider of this kind", parameters: account,
                         body: .other("As the provider sends it, at most 2 MiB."), answers: acknowledgement,
-                        or: emptyAcknowledgement, refuses: [.notFound, .invalidNotification]),
+                        or: emptyAcknowledgement, refuses: [.notFound, .invalidNotification, .rateLimited]),
                     Operation(
                         "receiveNotificationInQuery_\(kind)", .get, "/v1/notify/\(kind)/{token}",
                         "Takes a notification of a provider of this kind that is in the query", parameters: account,
                         answers: acknowledgement, or: emptyAcknowledgement,
-                        refuses: [.notFound, .invalidNotification]),
+                        refuses: [.notFound, .invalidNotification, .rateLimited]),
                 ]
             })
     }

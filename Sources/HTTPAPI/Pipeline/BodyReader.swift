@@ -8,26 +8,30 @@ struct BodyReader: Sendable {
     /// So much of an over-long body is read and dropped, so that the client sees the answer instead of a broken pipe.
     private static let drained = 1 << 20
 
-    let budget: BodyBudget
+    let budget: ByteBudget
     /// So long a whole body may take; between two pieces of it the server's idle time limit counts.
     var patience = Duration.seconds(20)
 
     /// What was read must be given back to the budget when the request is done.
     ///
     /// - Throws: `payloadTooLarge`; `invalidRequest` for a body that was cut off or came too slowly;
-    ///   `temporarilyUnavailable` when all bodies together are too much.
-    func read(_ body: RequestBody, upTo limit: Int) async throws(GatewayError) -> Data {
+    ///   `temporarilyUnavailable` when all bodies together, or those of this holder, are too much.
+    func read(
+        _ body: RequestBody, upTo limit: Int, for holder: ByteBudget.Holder
+    ) async throws(GatewayError) -> Data {
         var collected = Data()
         do throws(GatewayError) {
-            try await collect(body, upTo: limit, into: &collected)
+            try await collect(body, upTo: limit, for: holder, into: &collected)
         } catch {
-            budget.giveBack(collected.count)
+            budget.giveBack(collected.count, for: holder)
             throw error
         }
         return collected
     }
 
-    private func collect(_ body: RequestBody, upTo limit: Int, into collected: inout Data) async throws(GatewayError) {
+    private func collect(
+        _ body: RequestBody, upTo limit: Int, for holder: ByteBudget.Holder, into collected: inout Data
+    ) async throws(GatewayError) {
         var total = 0
         let deadline = ContinuousClock.now + patience
         var isLate = false
@@ -35,7 +39,7 @@ struct BodyReader: Sendable {
             for try await chunk in body {
                 total += chunk.readableBytes
                 if total <= limit {
-                    try budget.take(chunk.readableBytes)
+                    try budget.take(chunk.readableBytes, for: holder)
                     collected.append(contentsOf: chunk.readableBytesView)
                 }
                 isLate = ContinuousClock.now > deadline

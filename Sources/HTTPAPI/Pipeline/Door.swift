@@ -37,7 +37,8 @@ package struct Door: Sendable {
     /// By path and method; paths with parameters are none of them.
     private let meters: [String: [String: EndpointMeter]]
 
-    init(_ endpoints: [Endpoint], admission: Admission, ids: IDSource, logger: Logger) {
+    /// - Parameter servesTLS: whether clients come by HTTPS to this server itself.
+    init(_ endpoints: [Endpoint], admission: Admission, ids: IDSource, servesTLS: Bool = false, logger: Logger) {
         self.admission = admission
         self.ids = ids
         self.logger = logger
@@ -45,6 +46,7 @@ package struct Door: Sendable {
         status = reply.status
         var headers = Envelope.headers(of: reply, requestID: "")
         headers[.requestID] = nil
+        SafetyHeaders<PeerContext>.add(to: &headers, servesTLS: servesTLS)
         self.headers = headers
         english = Envelope.halves(reply, language: "en")
         chinese = Envelope.halves(reply, language: "zh")

@@ -47,12 +47,15 @@ enum Envelope {
         return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
     }
 
-    /// A refusal as Apple's `verifyReceipt` tells it.
+    /// A refusal as Apple's `verifyReceipt` tells it: by HTTP status 200, but where there were too many questions.
     static func verifyReceipt(_ error: GatewayError, requestID: String) -> Response {
         let json = try? Answer.encode(VerifyReceiptBody(VerifyReceiptStatus(error)))
         let body = json ?? Data(#"{"status":21009}"#.utf8)
-        let retry = ErrorReply(error).retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        return response(.ok, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
+        let reply = ErrorReply(error)
+        let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
+        // Apple knows no word for too many questions, and answers HTTP 429 to them.
+        let status = reply.status == .tooManyRequests ? reply.status : .ok
+        return response(status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
     }
 
     private static func flat(_ reply: ErrorReply, _ languages: [String]) -> Data? {

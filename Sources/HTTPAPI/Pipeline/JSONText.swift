@@ -4,16 +4,21 @@ import FoundationEssentials
 
 /// What can be told of JSON text without parsing it, so that a hostile body never reaches the parser.
 enum JSONText {
-    /// Whether a string may hold U+0000, which SQL text cannot: an escape of it, or the byte itself.
+    /// Whether a text or a name holds U+0000, which SQL text cannot: an escape of it, or the byte itself.
     static func holdsNUL(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
-            bytes.indices.contains { index in
+            var index = 0
+            while index < bytes.count {
                 switch bytes[index] {
-                case 0: true
-                case UInt8(ascii: "\\"): bytes[index...].starts(with: #"\u0000"#.utf8)
-                default: false
+                case 0: return true
+                case UInt8(ascii: "\\"):
+                    if bytes[index...].starts(with: #"\u0000"#.utf8) { return true }
+                    // What follows is escaped, so that a backslash there begins nothing.
+                    index += 2
+                default: index += 1
                 }
             }
+            return false
         }
     }
 

@@ -12,8 +12,10 @@ struct Pipeline: Sendable {
     let tokens: UserTokens
     let userLimiter: RateLimiter
     let keyLimiter: RateLimiter
+    let guesses: GuessLimiter
     let admission: Admission
     let bodies: BodyReader
+    let answers: AnswerBudget
     let logger: Logger
     let ids: IDSource
 
@@ -54,36 +56,40 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Response {
         guard endpoint.isAlwaysServed || !admission.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
-        try endpoint.admit?(parameters)
-        let caller = try await authenticate(request.headers, endpoint.access)
+        let caller = try await admit(endpoint, request.headers, parameters, from)
         try limitRate(caller)
-        let body = try await bodies.read(request.body, upTo: endpoint.bodyLimit)
-        defer { bodies.budget.giveBack(body.count) }
+        let holder = Self.holder(caller, endpoint, request.headers, from)
+        let body = try await bodies.read(request.body, upTo: endpoint.bodyLimit, for: holder)
+        defer { bodies.budget.giveBack(body.count, for: holder) }
         try checkMediaType(endpoint, request.headers, body)
         // A place is taken only now, so that slow clients cannot hold it.
-        guard endpoint.isAlwaysServed || admission.enter() else { throw .temporarilyUnavailable(retryAfter: 1) }
-        defer { if !endpoint.isAlwaysServed { admission.leave() } }
-        let query = Self.query(request)
-        guard !query.values.contains(where: { $0.contains("\0") }) else {
-            throw .invalidRequest(field: "", reason: "a query parameter must not contain U+0000")
+        guard endpoint.isAlwaysServed || admission.enter(isStranger: holder.isStranger) else {
+            throw .temporarilyUnavailable(retryAfter: 1)
         }
+        defer { if !endpoint.isAlwaysServed { admission.leave(isStranger: holder.isStranger) } }
+        let query = Self.query(request)
+        try Self.refuseNUL(endpoint, parameters, query)
         func call(_ run: IdempotentRun?) -> Call {
             Call(
                 request: request.head, parameters: parameters, query: query,
                 queryText: request.uri.query ?? "", body: body, caller: caller, from: from, requestID: requestID,
-                languages: languages, run: run)
+                languages: languages, run: run
+            ) { (count) throws(GatewayError) in try limitRate(caller, count) }
         }
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
-            return try await answer(try await endpoint.handle(call(nil)), request, requestID)
+            let response = try await answer(try await endpoint.handle(call(nil)), request, requestID)
+            return try answers.counted(response, for: holder)
         }
         let line = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8)]
         let start = try await gateway.beginIdempotent(
             key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body])
         switch start {
         case .replay(let status, let stored):
-            return try await replay(status: status, stored, languages: languages, requestID: requestID)
+            let response = try await replay(status: status, stored, languages: languages, requestID: requestID)
+            return try answers.counted(response, for: holder)
         case .run(let run):
-            return try await runOnce(endpoint, call(run), run, requestID: requestID)
+            let response = try await runOnce(endpoint, call(run), run, requestID: requestID)
+            return try answers.counted(response, for: holder)
         }
     }
 
@@ -201,6 +207,45 @@ struct Pipeline: Sendable {
         }
     }
 
+    /// Who calls, known before anything of the body is read.
+    private func admit(
+        _ endpoint: Endpoint, _ headers: HTTPFields, _ parameters: [String: String], _ from: ClientAddress
+    ) async throws(GatewayError) -> Caller {
+        do throws(GatewayError) {
+            try endpoint.admit?(parameters)
+            return try await authenticate(headers, endpoint.access)
+        } catch {
+            // Whoever sends nothing guesses nothing.
+            if error == .unauthenticated { throw error }
+            throw guesses.refusal(error, from: from.address(headers))
+        }
+    }
+
+    /// Whose share of the memory a request takes.
+    private static func holder(
+        _ caller: Caller, _ endpoint: Endpoint, _ headers: HTTPFields, _ from: ClientAddress
+    ) -> ByteBudget.Holder {
+        switch caller {
+        case .user(let user): .user(user)
+        case .key(let key): .key(key.id)
+        case .anyone:
+            endpoint.isNotification
+                ? .provider(from.address(headers)?.source) : .stranger(from.address(headers)?.source)
+        }
+    }
+
+    /// SQL text cannot hold U+0000; what a provider has signed is judged as it came, and kept.
+    private static func refuseNUL(
+        _ endpoint: Endpoint, _ parameters: [String: String], _ query: [String: String]
+    ) throws(GatewayError) {
+        let query = endpoint.isNotification ? [:] : query
+        for (name, value) in parameters.merging(query, uniquingKeysWith: { path, _ in path })
+        where name.utf8.contains(0) || value.utf8.contains(0) {
+            throw .invalidRequest(
+                field: name.utf8.contains(0) ? "" : name, reason: "the path and the query must not contain U+0000")
+        }
+    }
+
     private func authenticate(_ headers: HTTPFields, _ access: Endpoint.Access) async throws(GatewayError) -> Caller {
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
@@ -215,12 +260,12 @@ struct Pipeline: Sendable {
         }
     }
 
-    private func limitRate(_ caller: Caller) throws(GatewayError) {
+    private func limitRate(_ caller: Caller, _ count: Int64 = 1) throws(GatewayError) {
         let wait: Int64? =
             switch caller {
             case .anyone: nil
-            case .user(let user): userLimiter.take(user.rawValue)
-            case .key(let key): keyLimiter.take(key.id.rawValue)
+            case .user(let user): userLimiter.take(user.rawValue, count)
+            case .key(let key): keyLimiter.take(key.id.rawValue, count)
             }
         if let wait { throw .rateLimited(retryAfter: max(1, wait)) }
     }
@@ -243,7 +288,14 @@ extension HTTPFields {
 
 extension Endpoint {
     /// Everything under `/v1` but notifications, which come in their providers' own forms.
-    var takesJSON: Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/notify") }
+    var takesJSON: Bool { path.hasPrefix("/v1/") && !isNotification }
+
+    /// Whether providers send their notifications there.
+    var isNotification: Bool { path.hasPrefix("/v1/notify/") }
+}
+
+extension ByteBudget.Holder {
+    fileprivate var isStranger: Bool { if case .stranger = self { true } else { false } }
 }
 
 extension ErrorReply {

@@ -33,6 +33,8 @@ struct AppleIAPRoutes {
         guard fields.transactions.count <= Self.restoreLimit else {
             throw .invalidRequest(field: "transactions", reason: "at most \(Self.restoreLimit)")
         }
+        // One signature of these is paid with the request itself.
+        try call.charge(Int64(max(0, fields.transactions.count - 1)))
         let items = try await gateway.restorePurchases(fields.transactions, user: call.user, context: call.context)
         return try .json(RestoreView(items.map(RestoredLine.init)))
     }

@@ -29,6 +29,7 @@ struct CompatibleRoutes {
 
     private func verify(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(VerifyFields.self)
+        try call.charge(ReceiptRoutes.signatures)
         let verified = try await gateway.verifyReceipt(
             fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
         return try Self.json(.ok, Verified(verified))

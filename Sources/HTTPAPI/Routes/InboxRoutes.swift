@@ -18,7 +18,7 @@ struct InboxRoutes {
     private func notifications(_ call: Call) async throws(GatewayError) -> Answer {
         let status = try call.choice("status", Domain.Notification.Status.self)
         let page = try await gateway.listNotifications(status, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func replay(_ call: Call) async throws(GatewayError) -> Answer {
@@ -29,7 +29,7 @@ struct InboxRoutes {
     private func jobs(_ call: Call) async throws(GatewayError) -> Answer {
         let state = try call.choice("status", Job.State.self)
         let page = try await gateway.listJobs(state, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func retry(_ call: Call) async throws(GatewayError) -> Answer {

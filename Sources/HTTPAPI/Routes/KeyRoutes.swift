@@ -24,7 +24,7 @@ struct KeyRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listKeys(cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func revoke(_ call: Call) async throws(GatewayError) -> Answer {
@@ -38,7 +38,7 @@ struct KeyRoutes {
         if let name = call.query["user_id"] { user = try UserName.parse(name) }
         let page = try await gateway.listAudit(
             subject: call.query["subject"], user: user, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 }
 

@@ -17,7 +17,7 @@ struct OrderRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listOrders(user: call.user, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {

@@ -48,7 +48,7 @@ struct PartnerRoutes {
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listOrders(
             call.orderQuery, visibleTo: call.callingKey.partner, cursor: call.cursor, limit: call.limit)
-        return try .namedJSON(Listing(items: page.items, next: page.nextCursor))
+        return try await .namedPage(page)
     }
 
     private func order(_ call: Call) async throws(GatewayError) -> Answer {

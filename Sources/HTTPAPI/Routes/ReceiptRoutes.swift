@@ -11,6 +11,10 @@ struct ReceiptRoutes {
     let gateway: Gateway
     /// For those who ask without a user: one share for each secret, which apps carry with them.
     let limiter: RateLimiter
+    let guesses: GuessLimiter
+
+    /// What a receipt makes us check: its own signature and those of its two certificates.
+    static let signatures: Int64 = 3
 
     var endpoints: [Endpoint] {
         let others: [HTTPRequest.Method] = [.get, .put, .patch, .delete]
@@ -32,12 +36,18 @@ struct ReceiptRoutes {
         var user: ExternalUserID?
         if case .user(let known) = call.caller {
             user = known
-        } else if let wait = limiter.take(Self.digest(fields.password ?? "")) {
+            try call.charge(Self.signatures)
+        } else if let wait = limiter.take(Self.digest(fields.password ?? ""), Self.signatures) {
             throw .rateLimited(retryAfter: max(1, wait))
         }
-        let answer = try await gateway.validateReceipt(
-            fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions ?? false,
-            user: user, context: call.context)
+        let answer: ReceiptAnswer
+        do throws(GatewayError) {
+            answer = try await gateway.validateReceipt(
+                fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions ?? false,
+                user: user, context: call.context)
+        } catch .unauthenticated {
+            throw guesses.refusal(.unauthenticated, from: call.from.address(call.request.headerFields))
+        }
         switch answer {
         case .status(let status): return try Self.answer(VerifyReceiptBody(VerifyReceiptStatus(rawValue: status)))
         case .report(let report): return try Self.answer(VerifyReceiptBody(report))

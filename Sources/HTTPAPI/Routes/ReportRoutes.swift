@@ -20,7 +20,7 @@ struct ReportRoutes {
     private func purchases(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listWaitingPurchases(
             call.choice("state", PurchaseWait.self), cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private enum Step: String, CaseIterable {

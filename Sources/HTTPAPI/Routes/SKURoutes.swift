@@ -22,7 +22,7 @@ struct SKURoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listSKUs(cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {

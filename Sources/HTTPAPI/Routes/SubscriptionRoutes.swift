@@ -39,7 +39,7 @@ struct SubscriptionRoutes {
 
     private func list(_ call: Call, of user: ExternalUserID) async throws(GatewayError) -> Answer {
         let page = try await gateway.listSubscriptions(user: user, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 }
 

@@ -31,7 +31,7 @@ struct WebhookRoutes {
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listWebhooks(of: call.partnerKey.partner, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
@@ -68,7 +68,7 @@ struct WebhookRoutes {
     private func deliveries(_ call: Call) async throws(GatewayError) -> Answer {
         let page = try await gateway.listDeliveries(
             of: call.parameter("id"), partner: call.partnerKey.partner, cursor: call.cursor, limit: call.limit)
-        return try .json(Listing(items: page.items, next: page.nextCursor))
+        return try await .page(page)
     }
 
     private func redeliver(_ call: Call) async throws(GatewayError) -> Answer {

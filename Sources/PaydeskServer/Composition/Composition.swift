@@ -56,7 +56,7 @@ struct Composition {
                     keyBurst: limits.keyBurst, sessionsPerMinute: limits.sessionsPerMinute,
                     concurrent: Int(limits.concurrent)),
                 tokens: try configuration.auth.tokenRules(fetchJWKS: fetchJWKS), version: Release.version,
-                metricsText: metricsText, nodes: nodes),
+                metricsText: metricsText, nodes: nodes, servesTLS: configuration.http.tls != nil),
             logger: logger)
     }
 }

@@ -21,6 +21,8 @@ struct LimitedHTTP1: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { [limits, entrance] value in
             let pipeline = channel.pipeline.syncOperations
+            // The next piece of an answer waits while so much of it is not taken.
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 32 << 10))
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             var handlers: [any ChannelHandler] = [SlowClientHandler(limits)]
             if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
