@@ -192,7 +192,8 @@ extension Stage {
     func refund(_ payment: ProviderReference, _ value: Int64) -> RefundAttempt {
         RefundAttempt(
             refund: ids.make(), payment: payment, amount: Money(value: value, currency: payment.amount.currency),
-            reason: "conformance", sentAt: clock.now)
+            // Whatever is called twice was sent before, and a first call may always have been.
+            reason: "conformance", sentAt: clock.now, wasSent: true)
     }
 
     /// Whether opening a payment reaches anybody at all; a payment of Apple's is opened without asking.

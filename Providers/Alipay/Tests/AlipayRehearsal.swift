@@ -96,6 +96,14 @@ struct AlipayRehearsal: Rehearsal {
             anothers.fields["app_id"] = "2021000000000002"
             return anothers
         case .refundSucceeded(let id, let amount):
+            // The provider asks for the amount, so the refund is there.
+            standIn.state.withLock { state in
+                var trade = state.trades[payment] ?? AlipayStandIn.Trade(amount: event.payment.amount.decimal)
+                if !trade.refunds.contains(where: { $0.number == id.rawValue }) {
+                    trade.refunds.append((number: id.rawValue, fen: Int(amount.value)))
+                }
+                state.trades[payment] = trade
+            }
             var refund = notice("TRADE_SUCCESS")
             refund.fields["out_biz_no"] = id.rawValue
             refund.fields["refund_fee"] = amount.decimal

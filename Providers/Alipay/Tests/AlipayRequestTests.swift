@@ -92,7 +92,8 @@ struct AlipayRequestTests {
     func `what Alipay cannot take is refused without a call`(amount: Money, reason: String) async throws {
         for mode in ["precreate", "page"] {
             let provider = try bench.provider(["mode": .text(mode)])
-            await #expect(throws: ProviderError.rejected(reason: reason)) {
+            #expect(provider.amountFault(amount)?.rawValue == reason)
+            await #expect(throws: ProviderError.unfit(reason: reason)) {
                 try await provider.open(bench.attempt(amount))
             }
         }

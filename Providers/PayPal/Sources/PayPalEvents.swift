@@ -69,6 +69,8 @@ extension PayPalProvider {
     private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let capture = try await capture(id)
         guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
+        // What has no exact amount is refused whosever it is.
+        _ = try capture.outcome(isFinal: false)
         let record: PayPalRecord?
         do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
         guard let own = record?.order else { return [] }

@@ -435,7 +435,7 @@ struct PayPalCaptureTests {
     func `what cannot be charged exactly is refused before a call`(code: String, value: Int64) async throws {
         let amount = Money(value: value, currency: Currency(code)!)
         let error = await #expect(throws: ProviderError.self) { try await bench.provider().open(bench.attempt(amount)) }
-        guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
+        guard case .unfit? = error else { throw RehearsalGap("threw \(String(describing: error))") }
         #expect(bench.calls.isEmpty)
     }
 

@@ -16,7 +16,7 @@ extension PayPalStandIn {
             Set(unit.keys).isSubset(of: ["reference_id", "custom_id", "invoice_id", "description", "amount"]),
             let value = amount["value"], isAmount(value, amount["currency_code"] ?? ""),
             ((unit["custom_id"] as? String) ?? "").utf8.count <= 127,
-            ((unit["description"] as? String) ?? "").utf8.count <= 127,
+            ((unit["description"] as? String) ?? "").unicodeScalars.count <= 127,
             (experience["return_url"] as? String)?.contains(":") == true, experience["cancel_url"] is String,
             ["PAY_NOW", nil].contains(experience["user_action"] as? String)
         else { return .paypal(400, "INVALID_REQUEST", "INVALID_PARAMETER_VALUE") }

@@ -102,7 +102,7 @@ struct WeChatPayOpeningTests {
             let error = await #expect(throws: ProviderError.self) {
                 try await bench.provider().open(bench.attempt(amount))
             }
-            guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
+            guard case .unfit? = error else { throw RehearsalGap("threw \(String(describing: error))") }
         }
         #expect(bench.calls.isEmpty)
     }

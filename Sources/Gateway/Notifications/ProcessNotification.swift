@@ -8,12 +8,27 @@ extension Gateway {
     /// Settles what a stored notification states, once.
     func processNotification(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Domain.Notification>(job.subject) else { return .done }
+        var asked: [ProviderFact] = []
+        while let unknown = try await process(id, asked) {
+            // Nothing is kept of that turn; the next one has the amounts.
+            asked += try await askForAmounts(unknown)
+        }
+        return .done
+    }
+
+    /// - Parameter asked: what was answered about refunds of which the notification does not say the amount.
+    /// - Returns: such refunds of which nothing is known yet, so that nothing was settled; nil when all is.
+    private func process(
+        _ id: ID<Domain.Notification>, _ asked: [ProviderFact]
+    ) async throws(GatewayError) -> [UnknownRefund]? {
         let (logger, registry, keyRing) = (logger, registry, keyRing)
-        let asked = try await askForAmounts(id)
-        try await settle(Cause(actor: .system("notification"), requestID: id.rawValue)) { settlement in
-            guard let stored = try settlement.tx.takeNotification(id) else { return }
+        let cause = Cause(actor: .system("notification"), requestID: id.rawValue)
+        return try await settle(cause) { settlement -> [UnknownRefund]? in
+            guard let stored = try settlement.tx.takeNotification(id) else { return nil }
             settlement.cause = Cause(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
+            let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
+            guard unknown.isEmpty else { return unknown }
             try settlement.lockUsers(of: facts + asked)
             // What was learned by asking is kept, for a rebuild.
             for fact in asked { _ = try settlement.apply(fact, from: stored.account) }
@@ -27,8 +42,8 @@ extension Gateway {
                 }
             }
             try settlement.tx.markProcessed(id, at: settlement.now)
+            return nil
         }
-        return .done
     }
 }
 

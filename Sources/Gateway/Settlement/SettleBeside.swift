@@ -90,8 +90,10 @@ extension Settlement {
     }
 
     /// Sees to it that nobody pays an order's other attempts once it is paid.
-    func closeAttempts(of order: ID<Order>) throws {
-        guard try tx.payments(of: order).contains(where: { !$0.payment.state.isFinal }) else { return }
+    ///
+    /// - Parameter payments: the order's, after the one that paid it has succeeded.
+    func closeAttempts(_ payments: [PaymentRecord], of order: ID<Order>) throws {
+        guard payments.contains(where: { !$0.payment.state.isFinal }) else { return }
         try tx.ensureJob(ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: now)
         wakeUp.mark()
     }

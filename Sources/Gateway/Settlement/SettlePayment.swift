@@ -97,11 +97,13 @@ extension Settlement {
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
         if order.state == .closed { try record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try record(anomaly, order, "\(payment.id) of \(payment.amount)") }
+        // Asked before what waits for an answer, so that it costs no wait of its own.
+        let attempts = effect.state == order.state ? nil : try tx.askPayments(of: order.id)
         if effect.state != order.state {
             try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
             try note(order, "order.paid", payment.id.rawValue)
             try audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
-            try closeAttempts(of: order.id)
+            if let attempts { try closeAttempts(try attempts.value(), of: order.id) }
         }
         if effect.grants { try grant(order) }
         if effect.state != order.state { try emit(.orderPaid, order.id) }

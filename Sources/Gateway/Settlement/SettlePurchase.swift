@@ -205,7 +205,7 @@ extension Settlement {
             _ = try tx.setReference(purchase.transactionID, of: waiting.payment)
             try note(waiting.order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
             try audit(waiting.order, "order.paid", before: waiting.order.state.rawValue, after: purchase.transactionID)
-            try closeAttempts(of: waiting.order.id)
+            try closeAttempts(try tx.payments(of: waiting.order.id), of: waiting.order.id)
             return (try tx.order(waiting.order.id) ?? waiting.order, nil)
         }
         let order = Order(

@@ -198,12 +198,6 @@ extension Transaction {
 }
 
 extension Database {
-    /// A stored notification that is not settled yet.
-    package func waitingNotification(_ id: ID<Domain.Notification>) throws(StoreError) -> StoredNotification? {
-        try row("SELECT id, account, facts, status FROM notifications WHERE id = ? AND status = 'stored'", id)
-            .map { row throws(StoreError) in try Self.storedNotification(row) }
-    }
-
     /// Whether an event of an account has been taken in.
     package func hasNotification(_ account: AccountID, eventID: String) throws(StoreError) -> Bool {
         try row(
