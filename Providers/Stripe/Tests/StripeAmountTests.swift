@@ -29,7 +29,7 @@ struct StripeAmountTests {
         #expect(throws: ProviderError.rejected(reason: reason)) { try StripeAmount(money(value, code)) }
         let bench = StripeBench()
         let provider = try bench.provider()
-        await #expect(throws: ProviderError.rejected(reason: reason)) {
+        await #expect(throws: ProviderError.unfit(reason: reason)) {
             try await provider.open(bench.attempt(money(value, code)))
         }
         #expect(bench.calls.isEmpty)

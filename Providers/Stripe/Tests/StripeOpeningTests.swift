@@ -131,7 +131,8 @@ struct StripeOpeningTests {
         let first = try await bench.provider().open(attempt)
         let types = SettingValue.list([.text("card")])
         let again = try await bench.provider(["payment_method_types": types]).open(attempt)
-        #expect(again.instruction == first.instruction)
+        guard case .stripe(let key, let secret, nil) = first.instruction else { throw RehearsalGap("no stripe contract") }
+        #expect(again.instruction == .stripe(publishableKey: key, clientSecret: secret, method: "card"))
         #expect(bench.standIn.state.withLock { $0.intents.count } == 1)
     }
 
@@ -140,7 +141,7 @@ struct StripeOpeningTests {
         let first = bench.attempt()
         _ = try await provider.open(first)
         let second = PaymentAttempt(
-            payment: first.payment, order: first.order, amount: usd(1), title: "", platform: .web, returnURL: nil,
+            payment: first.payment, order: first.order, amount: usd(100), title: "", platform: .web, returnURL: nil,
             expiresAt: first.expiresAt, accepts: [.stripe])
         await #expect(throws: ProviderError.unproven(.badMoney)) { try await provider.open(second) }
     }

@@ -87,21 +87,25 @@ extension Database {
         return try rows("SELECT * FROM \(table.name) WHERE \(condition) ORDER BY \(key) LIMIT ?", arguments)
     }
 
+    /// How steps of one second are ordered: an id's milliseconds, the rank of its kind, the rest of the id.
+    private static func tie(_ rank: Int) -> String { "substr(id, 5, 10) || '\(rank)' || substr(id, 15)" }
+
     /// One row of a table.
     package func replayRow(_ table: ReplayTable, id: String) throws(StoreError) -> Row? {
         try row("SELECT * FROM \(table.name) WHERE id = ? AND \(table.condition)", id)
     }
 
-    /// Everything that was stated or done, oldest first; what closed an order comes before what else its second held.
+    /// Everything that was stated or done, oldest first, of one second by the milliseconds that ids begin with, and of one
+    /// millisecond the intents first; what closed an order comes before what else its second held.
     package func replaySteps(after last: ReplayStep?, limit: Int64) throws(StoreError) -> [ReplayStep] {
         try rows(
             """
             SELECT * FROM (
-                SELECT 'facts' AS kind, COALESCE(processed_at, received_at) AS at, substr(id, 5) AS tie, account,
+                SELECT 'facts' AS kind, COALESCE(processed_at, received_at) AS at, \(Self.tie(1)) AS tie, account,
                     '' AS subject, facts AS body
                 FROM notifications WHERE status = 'processed'
                 UNION ALL
-                SELECT 'facts', at, substr(id, 5), account, '', '[' || fact || ']' FROM learned_facts
+                SELECT 'facts', at, \(Self.tie(1)), account, '', '[' || fact || ']' FROM learned_facts
                 UNION ALL
                 SELECT 'close', at, '/' || order_id, '', order_id, '' FROM order_timeline WHERE type = 'order.closed'
                 UNION ALL
@@ -112,7 +116,7 @@ extension Database {
                     n || ' ' || CASE WHEN state = 'accepted' THEN 'accept' ELSE 'return' END
                 FROM mismatches WHERE settled_at IS NOT NULL
                 UNION ALL
-                SELECT 'refund', created_at, substr(id, 5), '', id, '' FROM refunds
+                SELECT 'refund', created_at, \(Self.tie(0)), '', id, '' FROM refunds
                 WHERE \(ReplayTable.refunds.condition)
                 UNION ALL
                 SELECT 'purchase', received_at, 'purchase/' || environment || '/' || key, account, environment, key

@@ -113,6 +113,8 @@ package struct ReplayInbox: Sendable {
         let row = try await source.read { db in try db.replayRow(ReplayTable.refunds, id: step.subject) }
         guard let row, let id = ID<Refund>(step.subject) else { return }
         try await settle(step.at) { settlement in
+            // A provider's word of it may have come before, and it was adopted then.
+            guard try settlement.tx.refund(id) == nil else { return }
             try settlement.tx.insertReplayed([row], into: ReplayTable.refunds)
             guard let refund = try settlement.tx.refund(id), let order = try settlement.tx.order(refund.order) else {
                 return
