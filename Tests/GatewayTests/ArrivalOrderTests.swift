@@ -113,7 +113,9 @@ struct ArrivalOrderTests {
     ) -> ProviderFact {
         func said(_ outcome: PaymentOutcome) -> ProviderFact { .payment(.init(payment: payment, outcome: outcome)) }
         func dispute(_ outcome: DisputeOutcome) -> ProviderFact {
-            .dispute(.init(payment: payment, reference: "complaint", outcome: outcome, amount: price,
+            .dispute(
+                .init(
+                    payment: payment, reference: "complaint", outcome: outcome, amount: price,
                     // By the provider's own clock it was opened before it was decided.
                     at: Timestamp(outcome == .opened ? 10 : 20)))
         }

@@ -118,7 +118,9 @@ struct MoneyBackOrderTests {
                     reference: ours.map { "scripted-\($0)" } ?? "refund-of-\(payment)"))
         }
         func dispute(_ outcome: DisputeOutcome) -> ProviderFact {
-            .dispute(.init(payment: payment, reference: "complaint", outcome: outcome, amount: price,
+            .dispute(
+                .init(
+                    payment: payment, reference: "complaint", outcome: outcome, amount: price,
                     // By the provider's own clock it was opened before it was decided.
                     at: Timestamp(outcome == .opened ? 10 : 20)))
         }

@@ -131,7 +131,9 @@ struct StripeOpeningTests {
         let first = try await bench.provider().open(attempt)
         let types = SettingValue.list([.text("card")])
         let again = try await bench.provider(["payment_method_types": types]).open(attempt)
-        guard case .stripe(let key, let secret, nil) = first.instruction else { throw RehearsalGap("no stripe contract") }
+        guard case .stripe(let key, let secret, nil) = first.instruction else {
+            throw RehearsalGap("no stripe contract")
+        }
         #expect(again.instruction == .stripe(publishableKey: key, clientSecret: secret, method: "card"))
         #expect(bench.standIn.state.withLock { $0.intents.count } == 1)
     }
