@@ -67,10 +67,10 @@ extension StripeStandIn {
         }
     }
 
-    /// An event's body, as Stripe writes it.
     /// When every event says that it happened.
     static let eventTime = Timestamp(1_736_860_000)
 
+    /// An event's body, as Stripe writes it.
     static func event(
         _ type: String, _ object: Any, id: String = "evt_1", livemode: Bool = false, account: String? = nil
     ) -> Data {
