@@ -25,13 +25,19 @@ public struct AppleRefusal: Error, Equatable, Sendable, CustomStringConvertible 
 
     public let reason: Reason
     public let detail: String
+    /// The check that it is told as where the reason alone does not say that; for people.
+    let check: AppleCheck.Name?
 
     public var description: String { "\(reason.rawValue): \(detail)" }
 
-    init(_ reason: Reason, _ detail: String) {
+    init(_ reason: Reason, _ detail: String, at check: AppleCheck.Name? = nil) {
         self.reason = reason
         self.detail = SafeText.line(detail)
+        self.check = check
     }
+
+    /// The same refusal, told as this check.
+    func at(_ check: AppleCheck.Name) -> AppleRefusal { AppleRefusal(reason, detail, at: check) }
 
     static func malformed(_ detail: String) -> AppleRefusal { AppleRefusal(.malformed, detail) }
 }

@@ -107,16 +107,42 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
         }
     }
 
+    /// Why it is not taken.
+    public struct Refusal: Sendable, Equatable, Encodable {
+        /// The name of a check.
+        public let check: String
+        public let why: String
+
+        public init(check: String, why: String) {
+            self.check = check
+            self.why = why
+        }
+    }
+
     public let kind: String
     public let checks: [Check]
     public let facts: [Fact]
+    /// nil for what is taken.
+    public let refusal: Refusal?
 
-    public init(kind: String, checks: [Check], facts: [Fact]) {
+    /// - Parameter refusal: what the provider itself answers to this text where it is handed in.
+    public init(kind: String, checks: [Check], facts: [Fact], refusal: Refusal?) {
         self.kind = kind
         self.checks = checks
         self.facts = facts
+        self.refusal = refusal
     }
 
-    /// Every check passed.
-    public var verifies: Bool { checks.allSatisfy { $0.outcome == .passed } }
+    /// An explanation of what is taken where every check passes.
+    public init(kind: String, checks: [Check], facts: [Fact]) {
+        let failed = checks.first { $0.outcome == .failed } ?? checks.first { $0.outcome == .notReached }
+        self.init(
+            kind: kind, checks: checks, facts: facts, refusal: failed.map { Refusal(check: $0.name, why: $0.why) })
+    }
+
+    /// Whether it is taken where it is handed in.
+    public var verifies: Bool { refusal == nil }
+
+    /// One line: `accepted`, or `refused: <check>: <why>`.
+    public var verdict: String { refusal.map { "refused: \($0.check): \($0.why)" } ?? "accepted" }
 }

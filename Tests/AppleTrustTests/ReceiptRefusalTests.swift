@@ -23,7 +23,7 @@ struct ReceiptRefusalTests {
         var receipt = MintReceipt(chain: MintReceiptChain.new(root: MintReceiptChain.foreignRoot))
         receipt.fields[2] = MintDER.utf8("com.other")
         receipt.fields[0] = MintDER.utf8("Xcode")
-        receipt.fields[3] = [0xFF]
+        receipt.purchases = [MintPurchase(without: [1702])]
         receipt.digest = .sha384
         receipt.message = { $0.certificates.removeFirst() }
         #expect(ReceiptCase.reason(receipt.text) == .malformed)
@@ -43,7 +43,7 @@ struct ReceiptRefusalTests {
         #expect(ReceiptCase.reason(receipt.text) == .badSignature)
         receipt.signer = { _ in }
         #expect(ReceiptCase.reason(receipt.text) == .malformed)
-        receipt.fields[3] = nil
+        receipt.purchases = [MintPurchase()]
         #expect(ReceiptCase.reason(receipt.text) == .wrongApp)
         receipt.fields[2] = MintDER.utf8("com.example.app")
         #expect(ReceiptCase.reason(receipt.text) == .wrongEnvironment)

@@ -45,7 +45,7 @@ struct RefusalTests {
         let texts = [
             MintJWS(payload: MintJWS.transaction.with(["bundleId": hostile])).text,
             MintJWS(header: ["alg": hostile]).text,
-            MintJWS(payload: MintJWS.transaction.with(["appAccountToken": "\"secret\""])).text,
+            MintJWS(payload: MintJWS.transaction.with(["purchaseDate": "\"secret\""])).text,
         ]
         for text in texts {
             #expect {

@@ -31,8 +31,7 @@ struct RenewalInfoTests {
     @Test(
         arguments: [
             (["originalTransactionId": nil], AppleRefusal.Reason.malformed), (["environment": nil], .malformed),
-            (["environment": "\"Xcode\""], .wrongEnvironment), (["autoRenewStatus": "2"], .malformed),
-            (["autoRenewStatus": "true"], .malformed), (["eligibleWinBackOfferIds": "[1]"], .malformed),
+            (["environment": "\"Xcode\""], .wrongEnvironment), (["originalTransactionId": "7"], .malformed),
         ] as [([String: String?], AppleRefusal.Reason)])
     func `a wrong field is refused`(_ changes: [String: String?], _ reason: AppleRefusal.Reason) {
         #expect {
@@ -40,6 +39,25 @@ struct RenewalInfoTests {
         } throws: {
             ($0 as? AppleRefusal)?.reason == reason
         }
+    }
+
+    @Test(arguments: [
+        ("autoRenewStatus", "2"), ("autoRenewStatus", "true"), ("eligibleWinBackOfferIds", "[1]"),
+        ("eligibleWinBackOfferIds", "\"none\""), ("renewalPrice", "29.9"), ("expirationIntent", "77"),
+        ("commitmentInfo", "12"), ("renewalDate", "-5"), ("gracePeriodExpiresDate", "9007199254740992"),
+    ])
+    func `an odd field is no reason to drop it`(_ name: String, _ value: String) throws {
+        #expect(try verifier.renewalInfo(text([name: value])).unreadFields == [name])
+    }
+
+    @Test func `a commitment's renewal has its own names`() throws {
+        let own = """
+            {"commitmentRenewalDate":8,"commitmentAutoRenewStatus":0,"commitmentAutoRenewProductId":"p",
+            "commitmentRenewalPrice":990,"commitmentRenewalBillingPlanType":"MONTHLY","commitmentExpiresDate":5}
+            """
+        let commitment = try #require(try verifier.renewalInfo(text(["commitmentInfo": own])).commitment)
+        #expect(commitment.renewalDate == 8 && commitment.willRenew == false && commitment.autoRenewProductID == "p")
+        #expect(commitment.renewalPrice == 990 && commitment.billingPlan?.known == .monthly)
     }
 
     @Test func `it belongs to the transactions of its subscription in its environment only`() throws {

@@ -143,8 +143,10 @@ struct AppleNotificationTests {
         try await withAppleDesk(on: engine) { apple in
             for (user, isRefunded) in [("alice", true), ("bob", false)] {
                 let token = try await apple.token(user)
-                let year = apple.period("\(user)-year", from: 0, days: 365, "com.example.pro.auto") { $0.token = token }
-                let month = apple.period("\(user)-year", from: 10) { $0.token = token }
+                let year = apple.period("\(user)-year", from: -20, days: 365, "com.example.pro.auto") {
+                    $0.token = token
+                }
+                let month = apple.period("\(user)-year", from: -10) { $0.token = token }
                 let first = isRefunded ? year.signedAgain(after: 5) { $0.revoked = $0.signed } : year
                 try await apple.notify(AppleNotice("SUBSCRIBED", "INITIAL_BUY", first, at: apple.now))
                 try await apple.notify(AppleNotice("SUBSCRIBED", "RESUBSCRIBE", month, at: apple.now))

@@ -60,12 +60,12 @@ extension ExplainTests {
             }, active: true, types: ["purchase.made", "grant.given", "order.revoked", "order.reinstated"],
             english: [
                 "On {0}, “For life” (com.example.life) was bought in the App Store.",
-                "“For life” is given from {0} for ever.", "On {1}, Apple took back the purchase of “For life”.",
+                "“For life” is given from {0} for ever.", "On {1}, Apple refunded 50 % of “For life”.",
                 "On {2}, Apple reinstated the purchase of “For life”.", "As of {2}: “For life” is owned for ever.",
             ],
             chinese: [
                 "{0},在 App Store 购买“For life”(com.example.life)。", "“For life”自 {0} 起永久有效。",
-                "{1},Apple 撤销了“For life”的购买。", "{2},Apple 恢复了“For life”的购买。", "截至 {2}:“For life”永久有效。",
+                "{1},Apple 退还了“For life”的 50%。", "{2},Apple 恢复了“For life”的购买。", "截至 {2}:“For life”永久有效。",
             ]),
         Story(
             testDescription: "a subscription of which Apple refunded a half before it was claimed",
@@ -77,17 +77,17 @@ extension ExplainTests {
                         $0.revoked = $0.signed
                         $0.percentage = 50_000
                     })
-            }, types: ["purchase.made", "order.revoked", "grant.given", "grant.revoked"],
+            }, active: true, types: ["purchase.made", "order.revoked", "grant.given"],
             english: [
                 "On {0}, “Renewed by Apple” (com.example.apple.auto) was bought in the App Store until {30}.",
-                "On {0}, Apple refunded 50 % of “Renewed by Apple” and took the purchase back.",
+                "On {0}, Apple refunded 50 % of “Renewed by Apple”.",
                 "“Renewed by Apple” is given from {0} until {30}.",
-                "On {0}, “Renewed by Apple” was taken back, as it was refunded.", "As of {0}: Nothing is owned.",
+                "As of {0}: The membership VIP is held until {30}.",
             ],
             chinese: [
                 "{0},在 App Store 购买“Renewed by Apple”(com.example.apple.auto),有效至 {30}。",
-                "{0},Apple 退还了“Renewed by Apple”的 50% 并撤销了该购买。", "“Renewed by Apple”自 {0} 起生效,至 {30}。",
-                "{0},因退款收回“Renewed by Apple”。", "截至 {0}:没有任何权益。",
+                "{0},Apple 退还了“Renewed by Apple”的 50%。", "“Renewed by Apple”自 {0} 起生效,至 {30}。",
+                "截至 {0}:会员等级 VIP 有效至 {30}。",
             ]),
         Story(
             testDescription: "a test purchase, bounded", setup: AppleDeskSetup { $0.maxHours = 48 },

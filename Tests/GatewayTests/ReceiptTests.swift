@@ -126,9 +126,12 @@ struct ReceiptTests {
             let receipt = apple.receipt(sale)
             try await apple.verify(receipt, sale.id)
             #expect(try await apple.refusal(of: receipt.base64, sale.id, user: "bob") == .purchaseBelongsToAnotherUser)
-            // Nor does a report show bob what is alice's.
+            // A report lists the same whoever asks, and says why none of it is bob's.
             let report = try #require(try await apple.report(receipt, user: "bob"))
-            #expect(report.rows.isEmpty && report.receipt.entries.count == 1)
+            #expect(report.rows.count == 1 && report.receipt.entries.count == 1)
+            #expect(report.attachment?.attached == 0)
+            #expect(report.attachment?.refused.map(\.reason) == [.purchaseBelongsToAnotherUser])
+            #expect(report.attachment?.refused.map(\.transactionID) == [sale.id])
             #expect(try await !apple.status("bob").active)
             #expect(try await apple.report(receipt)?.rows.count == 1)
         }

@@ -7,7 +7,15 @@ extension AppleIAPProvider {
     public func recognizes(_ text: String) -> Bool { !ApplePayVerifier.isToken(text) }
 
     /// Each check of a JWS or a receipt by the account's own settings, then what it, its certificates and its signer say.
+    ///
+    /// Whether it is taken is the answer of the functions that the server calls.
     public func explain(_ text: String) -> EvidenceExplanation {
+        if trust.takesSimulatorReceipts, SimulatorReceipt.purchase(text) != nil {
+            return EvidenceExplanation(
+                kind: "simulatorReceipt",
+                checks: [.init(name: AppleCheck.Name.form.rawValue, outcome: .passed, why: "")],
+                facts: [])
+        }
         let explanation = trust.verifier.explain(text)
         let checks = explanation.checks.map { check in
             switch check.outcome {
@@ -26,7 +34,11 @@ extension AppleIAPProvider {
                     name: "certificate",
                     value: "\($0.subject), valid \(Self.day($0.validFrom)) to \(Self.day($0.validUntil)), \($0.key)")
             } + explanation.payload.map { EvidenceExplanation.Fact(name: $0.name, value: $0.value) }
-        return EvidenceExplanation(kind: explanation.kind.rawValue, checks: checks, facts: facts)
+        return EvidenceExplanation(
+            kind: explanation.kind.rawValue, checks: checks, facts: facts,
+            refusal: explanation.refusal.map {
+                .init(check: explanation.refusedCheck?.rawValue ?? "", why: $0.description)
+            })
     }
 
     private static func day(_ milliseconds: Int64) -> String {

@@ -22,9 +22,11 @@ extension AppleIAPProvider {
         } catch {
             throw .unproven(UnprovenReason(error.reason))
         }
+        log.unread(verified.unreadFields)
         return ReceivedNotification(
             eventID: verified.id,
-            type: ([verified.type.rawValue] + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
+            type: ([verified.type.rawValue.isEmpty ? "UNKNOWN" : verified.type.rawValue]
+                + [verified.subtype].compactMap { $0 }).joined(separator: "/"),
             facts: StoreStatement(verified).map { [.store($0)] } ?? [], acknowledgement: Acknowledgement(body: ""))
     }
 }

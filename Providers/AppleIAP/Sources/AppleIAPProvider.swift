@@ -22,6 +22,7 @@ public struct AppleIAPProvider: PaymentProvider {
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
     let time: TimeSource
+    let log: ProviderLog
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
@@ -35,6 +36,7 @@ public struct AppleIAPProvider: PaymentProvider {
         trust = try AppleIAPTrust(account)
         serverAPIs = try AppStoreServerAPI.all(account, context, pause: pause)
         time = context.time
+        log = context.log
         sharedSecrets = SharedSecrets(account.settings)
         verifyReceipt = VerifyReceiptClient(
             account.settings.object("api").text("verify_receipt_url"), http: context.http, time: context.time)

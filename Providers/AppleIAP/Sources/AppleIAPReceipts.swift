@@ -30,12 +30,58 @@ extension AppleIAPProvider: ReceiptReading {
             guard let verifyReceipt else { throw .store(.refused("nobody can be asked")) }
             return try await verifyReceipt.ask(about: receipt, text: text, secret: sharedSecrets[receipt.bundleID])
         }
+        let patience = isHurried ? Self.hurriedPatience : Self.patience
+        async let other = verifyReceiptAnswer(about: receipt, text: text)
+        let signed: Result<StoreAnswer, ReceiptConfirmationError>
         do throws(AppStoreServerError) {
-            let patience = isHurried ? Self.hurriedPatience : Self.patience
-            return try await confirm(
-                receipt, unsigned: unsigned, by: isHurried ? api.hurried : api, until: time.milliseconds() + patience)
+            signed = .success(
+                try await confirm(
+                    receipt, unsigned: unsigned, by: isHurried ? api.hurried : api,
+                    until: time.milliseconds() + patience))
         } catch {
-            throw .store(StoreSyncError(error))
+            signed = .failure(.store(StoreSyncError(error)))
+        }
+        guard let other = await other else { return try signed.get() }
+        return try Self.merge(signed, other)
+    }
+
+    /// What verifyReceipt says of a receipt; nil where the account does not have it asked.
+    private func verifyReceiptAnswer(
+        about receipt: StoreReceipt, text: String
+    ) async -> Result<StoreAnswer, ReceiptConfirmationError>? {
+        guard let verifyReceipt else { return nil }
+        do throws(ReceiptConfirmationError) {
+            return .success(
+                try await verifyReceipt.ask(about: receipt, text: text, secret: sharedSecrets[receipt.bundleID]))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The two answers together: what the API signed counts, and verifyReceipt adds what that does not name.
+    ///
+    /// - Parameter other: where it fails for now it has to be asked again; where it refuses a receipt that verifies, the API
+    ///   alone counts, unless it says that the customer is gone (21010).
+    private static func merge(
+        _ signed: Result<StoreAnswer, ReceiptConfirmationError>, _ other: Result<StoreAnswer, ReceiptConfirmationError>
+    ) throws(ReceiptConfirmationError) -> StoreAnswer {
+        switch other {
+        case .success(let other):
+            guard case .success(let signed) = signed else { return other }
+            let ids = Set(signed.items.compactMap { $0.statement.purchase?.transactionID })
+            let renewals = Set(signed.items.compactMap { $0.statement.renewal?.originalTransactionID })
+            let added = other.items.filter { item in
+                item.statement.purchase.map { !ids.contains($0.transactionID) }
+                    ?? item.statement.renewal.map { !renewals.contains($0.originalTransactionID) } ?? false
+            }
+            return StoreAnswer(
+                items: signed.items + added, refused: signed.refused + other.refused, cursor: nil,
+                isWhole: signed.isWhole && other.isWhole)
+        case .failure(.rejected(status: 21_010)): throw .rejected(status: 21_010)
+        case .failure(.store(.retryable)):
+            let signed = try signed.get()
+            return StoreAnswer(items: signed.items, refused: signed.refused, cursor: nil, isWhole: false)
+        case .failure: return try signed.get()
         }
     }
 
@@ -65,7 +111,7 @@ extension AppleIAPProvider: ReceiptReading {
             isWhole = isWhole && time.milliseconds() < deadline
             return isWhole
         }
-        var open = receipt.entries.map(\.purchase).filter { $0.kind == .autoRenewable }
+        var open = receipt.entries.map(\.purchase).filter(\.isSubscription)
         while let next = open.last, isInTime() {
             let found = try await api.subscriptions(of: next.transactionID, in: place).value
             for subscription in found {
@@ -78,7 +124,7 @@ extension AppleIAPProvider: ReceiptReading {
             open.removeAll { answered.contains($0.originalTransactionID) }
         }
         var isUnknown = false
-        for purchase in unsigned where purchase.kind != .autoRenewable && isInTime() {
+        for purchase in unsigned where !purchase.isSubscription && isInTime() {
             do throws(AppStoreServerError) {
                 let found = try await api.transaction(purchase.transactionID, in: place).value
                 add(statement(found, nil, of: receipt.bundleID, status: nil))
@@ -123,7 +169,7 @@ extension StoreReceipt {
                 Entry(
                     purchase: StorePurchase(purchase, in: receipt, digest),
                     originalPurchasedAt: purchase.originalPurchaseDate,
-                    promotionalOfferID: purchase.promotionalOfferID)
+                    promotionalOfferID: purchase.promotionalOfferID, cancelledAt: purchase.cancellationDate)
             })
     }
 }
@@ -145,10 +191,14 @@ extension StorePurchase {
             promotionalOfferID: purchase.promotionalOfferID)
         webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
         self.receipt = digest
+        // Whatever a volume purchase gives ends with it.
+        if receipt.isVolumePurchase { receiptEndsAt = receipt.expirationDate }
     }
 }
 
 extension VerifiedReceipt {
+    fileprivate var isVolumePurchase: Bool { type?.hasPrefix("ProductionVPP") == true }
+
     /// The store's clocks are not one.
     private static let upgradeTolerance: Int64 = 60_000
 

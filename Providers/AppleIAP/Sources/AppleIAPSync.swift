@@ -103,6 +103,7 @@ extension AppleIAPProvider: StoreSyncing {
         do throws(AppleRefusal) {
             let verified = try transaction.transaction(by: trust.verifier, of: bundleID)
             let renewal = try renewalInfo?.renewalInfo(by: trust.verifier)
+            log.unread(verified.unreadFields + (renewal?.unreadFields ?? []))
             guard renewal.map({ $0.belongs(to: verified) }) ?? true else { return nil }
             return StoreAnswer.Item(
                 statement: StoreStatement(

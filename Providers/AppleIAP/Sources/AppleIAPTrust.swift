@@ -86,7 +86,9 @@ extension AppleIAPProvider: PurchaseVerifying {
         switch evidence {
         case .signedTransaction(let jws):
             do throws(AppleRefusal) {
-                return StorePurchase(try trust.verifier.transaction(jws))
+                let transaction = try trust.verifier.transaction(jws)
+                log.unread(transaction.unreadFields)
+                return StorePurchase(transaction)
             } catch {
                 throw PurchaseRefusal(.init(error.reason), detail: error.detail)
             }
@@ -127,7 +129,8 @@ enum SimulatorReceipt {
     }
 
     static func purchase(_ receipt: String) -> StorePurchase? {
-        guard receipt.utf8.count <= 16_384, let json = Data(base64Encoded: receipt),
+        // Base64 in which line breaks may stand, as in a receipt.
+        guard receipt.utf8.count <= 16_384, let json = Data(base64Encoded: receipt.filter { !$0.isWhitespace }),
             let fields = try? JSONDecoder().decode(Fields.self, from: json), fields.environment == "Xcode",
             (1...64).contains(fields.transaction_id.utf8.count), (1...255).contains(fields.product_id.utf8.count),
             let date = try? Date.ISO8601FormatStyle().parse(fields.purchase_date)

@@ -16,7 +16,8 @@ extension StorePurchase {
             revocation: transaction.revocationDate.map {
                 Revocation(
                     at: $0, reason: transaction.revocationReason.map { Int64($0.rawValue) },
-                    percentage: transaction.revocationPercentage)
+                    percentage: transaction.revocationPercentage,
+                    endsSharing: transaction.revocationType?.known == .familyRevoke)
             })
         offer = transaction.offer.map(StoreOffer.init)
         commitmentEndsAt = transaction.commitment?.expiresDate
@@ -49,7 +50,7 @@ extension StoreRenewal {
         renewsAt = info.renewalDate
         priceMilliunits = info.renewalPrice
         currency = info.currency.flatMap(Currency.init)
-        commitmentEndsAt = info.commitment?.expiresDate
+        commitmentEndsAt = info.commitment?.renewalDate
     }
 }
 

@@ -29,16 +29,21 @@ struct VerifyReceiptAnswer: Decodable {
         }
         self.status = status
         isRetryable = try fields.decodeIfPresent(Scalar.self, forKey: .retryable)?.flag ?? false
-        let receipt = try fields.decodeIfPresent(Row.self, forKey: .receipt)
+        // What is no object counts as absent; without the app's id the answer is about nobody's receipt.
+        let receipt = try? fields.decodeIfPresent(Row.self, forKey: .receipt)
         bundleID = receipt?.text("bundle_id") ?? ""
         requestedAt = receipt?.date("request_date_ms")
-        let inApp = try fields.decodeIfPresent(InApp.self, forKey: .receipt)?.in_app ?? []
-        latest = (try fields.decodeIfPresent([Row].self, forKey: .latest) ?? []) + inApp
-        pending = try fields.decodeIfPresent([Row].self, forKey: .pending) ?? []
+        let inApp = (try? fields.decodeIfPresent(InApp.self, forKey: .receipt))?.in_app ?? []
+        latest = Self.rows(fields, .latest) + inApp.compactMap(\.value)
+        pending = Self.rows(fields, .pending)
     }
 
     private struct InApp: Decodable {
-        let in_app: [Row]?
+        let in_app: [Lenient<Row>]?
+    }
+
+    private static func rows(_ fields: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> [Row] {
+        ((try? fields.decodeIfPresent([Lenient<Row>].self, forKey: key)) ?? []).compactMap(\.value)
     }
 
     /// - Parameter now: counts where Apple did not say when it answered.
@@ -93,31 +98,43 @@ private struct Row: Decodable {
         fields = try decoder.singleValueContainer().decode([String: Scalar].self)
     }
 
-    func text(_ name: String) -> String? { fields[name]?.text.flatMap { $0.isEmpty ? nil : $0 } }
+    /// Text without control characters, which no name of Apple's has; empty text counts as absent.
+    func text(_ name: String) -> String? {
+        fields[name]?.text.flatMap { text in
+            text.isEmpty || text.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? nil : text
+        }
+    }
+
     func integer(_ name: String) -> Int64? { fields[name]?.integer }
 
-    /// Milliseconds since 1970 within the years 0 to 9999.
+    /// Milliseconds since 1970 within the years 1970 to 9999.
     func date(_ name: String) -> Int64? {
-        integer(name).flatMap { (-62_167_219_200_000...253_402_300_799_999).contains($0) ? $0 : nil }
+        integer(name).flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
+    }
+
+    /// An id of Apple's: text of at most 64 bytes.
+    func id(_ name: String) -> String? { text(name).flatMap { $0.utf8.count <= 64 ? $0 : nil } }
+
+    /// A UUID in lower case.
+    func uuid(_ name: String) -> String? {
+        text(name).flatMap(UUID.init(uuidString:)).map { $0.uuidString.lowercased() }
     }
 
     func flag(_ name: String) -> Bool { fields[name]?.flag ?? false }
 
     func purchase(of receipt: StoreReceipt, at: Int64) -> StorePurchase? {
-        guard let product = text("product_id"), let id = text("transaction_id"),
+        guard let product = text("product_id"), product.utf8.count <= 255, let id = id("transaction_id"),
             let purchasedAt = date("purchase_date_ms")
         else { return nil }
-        let original = text("original_transaction_id") ?? id
+        let original = self.id("original_transaction_id") ?? id
         let expiresAt = date("expires_date_ms")
-        let quantity = integer("quantity") ?? 1
-        guard (1...Int64(Int32.max)).contains(quantity), product.utf8.count <= 255,
-            [id, original].allSatisfy({ $0.utf8.count <= 64 })
-        else { return nil }
+        let named = integer("quantity") ?? 1
+        let quantity = (1...Int64(Int32.max)).contains(named) ? named : 1
         var purchase = StorePurchase(
             environment: receipt.environment, bundleID: receipt.bundleID, productID: product, transactionID: id,
             originalTransactionID: original, kind: expiresAt == nil ? .unknown("") : .autoRenewable,
             purchasedAt: purchasedAt, expiresAt: expiresAt, signedAt: at, quantity: quantity, priceMilliunits: nil,
-            currency: nil, appAccountToken: text("app_account_token")?.lowercased(), isRenewal: id != original,
+            currency: nil, appAccountToken: uuid("app_account_token"), isRenewal: id != original,
             isUpgraded: flag("is_upgraded"), isFamilyShared: text("in_app_ownership_type") == "FAMILY_SHARED",
             revocation: flag("is_upgraded")
                 ? nil
@@ -133,7 +150,7 @@ private struct Row: Decodable {
     }
 
     func renewal(in environment: Domain.Environment, at: Int64) -> StoreRenewal? {
-        guard let original = text("original_transaction_id"), original.utf8.count <= 64 else { return nil }
+        guard let original = id("original_transaction_id") else { return nil }
         var renewal = StoreRenewal(environment: environment, originalTransactionID: original, signedAt: at)
         renewal.willRenew = text("auto_renew_status").map { $0 == "1" }
         renewal.nextProductID = text("auto_renew_product_id")

@@ -15,6 +15,15 @@ enum Base64 {
         return decode(body, standardTable)
     }
 
+    /// A text without spaces and line breaks, for whatever clients' encoders may have broken into lines.
+    static func withoutSpace(_ text: [UInt8]) -> [UInt8] {
+        text.contains(where: isSpace) ? text.filter { !isSpace($0) } : text
+    }
+
+    static func isSpace(_ character: UInt8) -> Bool {
+        character == 0x20 || character == 0x0A || character == 0x0D || character == 0x09
+    }
+
     /// RFC 4648 section 4 with its padding.
     static func encode(_ bytes: [UInt8]) -> String {
         let alphabet = Array(standardAlphabet.utf8)

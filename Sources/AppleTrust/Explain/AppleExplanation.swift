@@ -17,12 +17,17 @@ public struct AppleExplanation: Sendable {
     /// The payload's members, objects and arrays counted; of a receipt its fields and the first purchases.
     public let payload: [AppleFact]
 
-    /// The first failed check's refusal, which is what the verifier answers; nil where everything passed.
-    public var refusal: AppleRefusal? {
-        for check in checks {
-            if case .failed(let refusal) = check.outcome { return refusal }
-        }
-        return nil
+    /// What the verifier itself answers to this text; nil where it takes it.
+    ///
+    /// It is the answer of the function that the server calls for this kind of text, not one made of `checks`.
+    public let refusal: AppleRefusal?
+
+    /// The check that `refusal` is about.
+    public var refusedCheck: AppleCheck.Name? {
+        guard let refusal else { return nil }
+        if let check = refusal.check { return check }
+        let failed = checks.first { if case .failed = $0.outcome { true } else { false } }
+        return failed?.name ?? AppleCheck.Name(refusal.reason)
     }
 }
 
@@ -57,6 +62,29 @@ public struct AppleCheck: Sendable {
         case fields
         case app
         case environment
+        /// A notification of Production names the app's number in the App Store, and it is the configured one.
+        case appAppleID = "app_apple_id"
+        /// What stands inside a notification, each verified on its own.
+        case signedTransactionInfo, signedRenewalInfo, signedAppTransactionInfo
+
+        /// Those that every text has; the others are named where they fail.
+        static let common = allCases.filter {
+            ![.appAppleID, .signedTransactionInfo, .signedRenewalInfo, .signedAppTransactionInfo].contains($0)
+        }
+
+        /// The check that a reason alone is told as.
+        init(_ reason: AppleRefusal.Reason) {
+            switch reason {
+            case .malformed: self = .fields
+            case .unsupportedAlgorithm: self = .algorithm
+            case .untrustedChain: self = .chain
+            case .wrongPurpose: self = .purpose
+            case .certificateExpired: self = .validity
+            case .badSignature: self = .signature
+            case .wrongApp: self = .app
+            case .wrongEnvironment: self = .environment
+            }
+        }
     }
 
     public enum Outcome: Sendable, Equatable {

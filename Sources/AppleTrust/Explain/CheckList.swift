@@ -21,8 +21,17 @@ struct CheckList {
         outcomes.values.contains { if case .failed = $0 { true } else { false } }
     }
 
-    /// The checks in this order; one that nobody ran was not reached.
+    /// Notes the verifier's own refusal where none of the checks here failed.
+    mutating func note(_ refusal: AppleRefusal?) {
+        guard let refusal, !hasFailure else { return }
+        note(refusal.check ?? AppleCheck.Name(refusal.reason), .failed(refusal))
+    }
+
+    /// The checks in this order, then what else was noted; one that nobody ran was not reached.
     func checks(_ names: [AppleCheck.Name]) -> [AppleCheck] {
-        names.map { AppleCheck(name: $0, outcome: outcomes[$0] ?? .notReached("an earlier check failed")) }
+        let others = AppleCheck.Name.allCases.filter { outcomes[$0] != nil && !names.contains($0) }
+        return (names + others).map {
+            AppleCheck(name: $0, outcome: outcomes[$0] ?? .notReached("an earlier check failed"))
+        }
     }
 }

@@ -14,11 +14,34 @@ struct Explainer {
     mutating func explain(_ text: String) -> AppleExplanation {
         if let compact = list.run(.form, { () throws(AppleRefusal) in try CompactJWS(text) }) { explain(compact, text) }
         let kind = payload.map(PayloadFacts.kind) ?? .unknown
+        let refusal = refusal(of: text, kind)
+        list.note(refusal)
         return AppleExplanation(
-            kind: kind,
-            checks: list.checks(AppleCheck.Name.allCases),
+            kind: kind, checks: list.checks(AppleCheck.Name.common),
             header: header.map { PayloadFacts.facts($0.json) } ?? [], certificates: certificates,
-            payload: payload.map(PayloadFacts.facts) ?? [])
+            payload: payload.map(PayloadFacts.facts) ?? [], refusal: refusal)
+    }
+
+    /// The verifier's answer to a text of this kind; what is of no kind is judged as a transaction, as an attach does.
+    private func refusal(of text: String, _ kind: AppleExplanation.Kind) -> AppleRefusal? {
+        do throws(AppleRefusal) {
+            switch kind {
+            case .transaction, .receipt, .unknown: _ = try verifier.transaction(text)
+            case .renewalInfo: _ = try verifier.renewalInfo(text)
+            case .notification: _ = try verifier.notification(text)
+            case .appTransaction: try checkAppTransaction(text)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// An app transaction comes inside a notification only; by itself its app and its environment are checked.
+    private func checkAppTransaction(_ text: String) throws(AppleRefusal) {
+        let claimed = PayloadFacts.audience(try verifier.payload(text).text)
+        if let bundleID = claimed.bundleID { try verifier.audience.checkApp(bundleID) }
+        if let environment = claimed.environment { _ = try verifier.audience.environment(environment) }
     }
 
     private mutating func explain(_ compact: CompactJWS, _ text: String) {
@@ -120,7 +143,7 @@ struct Explainer {
                 list.note(.fields, .notReached("nothing vouches for the payload"))
                 return
             }
-            list.note(.fields, error.reason == .malformed ? .failed(error) : .passed)
+            list.note(.fields, error.reason == .malformed && error.check == nil ? .failed(error) : .passed)
         }
     }
 }

@@ -18,11 +18,13 @@ enum PayloadFacts {
     /// Renewal information names no app: whatever stands there is not checked, as it is not by the verifier.
     static func audience(_ json: JSONText) -> (bundleID: String?, environment: String?) {
         let root = ClaimReader(json)
-        let objects = ["data", "summary", "appData", "externalPurchaseToken"].lazy.compactMap { try? root.object($0) }
-        let holder = kind(json) == .notification ? objects.first ?? root : root
-        let bundleID = kind(json) == .renewalInfo ? nil : try? holder.text("bundleId")
-        let environment = try? holder.text(kind(json) == .appTransaction ? "receiptType" : "environment")
-        return (bundleID ?? nil, environment ?? nil)
+        let names = ["data", "summary", "appData", "externalPurchaseToken"]
+        let content = names.lazy.compactMap { root.object($0) }.first
+        let holder =
+            kind(json) == .notification
+            ? content ?? root.object(besides: names) { $0.has("bundleId") } ?? root : root
+        let bundleID = kind(json) == .renewalInfo ? nil : holder.identifier("bundleId")
+        return (bundleID, holder.text(kind(json) == .appTransaction ? "receiptType" : "environment"))
     }
 
     private static func value(_ node: JSONNode, of json: JSONText) -> String {

@@ -19,10 +19,13 @@ struct ReceiptExplainer {
     mutating func explain(_ text: String) -> AppleExplanation {
         message = list.run(.form) { () throws(AppleRefusal) in try SignedData(try ReceiptText.decode(text)[...]) }
         if let message { explain(message, text) }
+        var refusal: AppleRefusal?
+        do throws(AppleRefusal) { _ = try verifier.receipt(text) } catch { refusal = error }
+        list.note(refusal)
         return AppleExplanation(
             kind: .receipt, checks: list.checks(Self.names), header: message.map(ReceiptFacts.signer) ?? [],
             certificates: certificates.map { AppleCertificateFacts($0.certificate, der: $0.der) },
-            payload: attributes.map(ReceiptFacts.fields) ?? [])
+            payload: attributes.map(ReceiptFacts.fields) ?? [], refusal: refusal)
     }
 
     private mutating func explain(_ message: SignedData, _ text: String) {

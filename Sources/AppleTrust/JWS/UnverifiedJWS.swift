@@ -45,8 +45,7 @@ struct UnverifiedJWS: Sendable {
     /// An app transaction calls it `receiptCreationDate`.
     static func signedDate(_ payload: JSONText) throws(AppleRefusal) -> Int64 {
         let claims = ClaimReader(payload)
-        let (receiptType, signed) = (try claims.text("receiptType"), try claims.date("signedDate"))
-        let isApp = receiptType != nil && signed == nil
+        let isApp = claims.text("receiptType") != nil && !claims.has("signedDate")
         let date = try claims.required(isApp ? "receiptCreationDate" : "signedDate", ClaimReader.date)
         guard date > 0 else { throw .malformed("signedDate lies before 1970") }
         return date

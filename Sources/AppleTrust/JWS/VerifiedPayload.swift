@@ -66,7 +66,7 @@ struct JWSAuthenticator: Sendable {
 
     /// Whether a payload with one certificate may pass: none that says Production or Sandbox ever does.
     func checkXcode(_ payload: JSONText, xcode: Bool) throws(AppleRefusal) {
-        let environment = try ClaimReader(payload).text("environment")
+        let environment = ClaimReader(payload).text("environment")
         guard environment.flatMap(AppleEnvironment.init(appleName:)) == .xcode else {
             throw .malformed("x5c holds 1 certificate, not 3")
         }

@@ -5,6 +5,9 @@ import SwiftASN1
 /// Types that are not known are skipped: Apple writes some that no document mentions.
 /// Source: Apple, Receipt Validation Programming Guide, "Receipt Fields".
 struct ReceiptAttributes: Sendable {
+    /// Bytes of an id of Apple's.
+    static let id = 64
+
     private var single: [Int64: ArraySlice<UInt8>] = [:]
     private(set) var purchases: [ArraySlice<UInt8>] = []
 
@@ -47,13 +50,6 @@ struct ReceiptAttributes: Sendable {
         return name
     }
 
-    /// An id that Apple made; nil where it is absent or empty.
-    func id(_ type: Int64) throws(AppleRefusal) -> String? {
-        guard let text = try text(type), !text.isEmpty else { return nil }
-        guard text.utf8.count <= ReceiptLimits.id else { throw .malformed("attribute \(type) is no id of Apple's") }
-        return text
-    }
-
     func integer(_ type: Int64) throws(AppleRefusal) -> Int64? {
         guard let node = try node(type) else { return nil }
         guard let integer = node.integer else { throw .malformed("attribute \(type) is no whole number") }
@@ -69,7 +65,34 @@ struct ReceiptAttributes: Sendable {
 
     func requiredDate(_ type: Int64) throws(AppleRefusal) -> Int64 {
         guard let date = try date(type) else { throw .malformed("attribute \(type) is missing") }
+        guard ClaimReader.times.contains(date) else { throw .malformed("attribute \(type) is no time of our calendar") }
         return date
+    }
+
+    /// An id of Apple's: text of at most 64 bytes.
+    func id(_ type: Int64) throws(AppleRefusal) -> String {
+        let id = try name(type)
+        guard id.utf8.count <= Self.id else { throw .malformed("attribute \(type) is longer than an id") }
+        return id
+    }
+
+    // What nothing hangs on: whatever cannot be read counts as absent.
+
+    func optionalText(_ type: Int64) -> String? {
+        guard let text = try? text(type), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        return text.isEmpty ? nil : text
+    }
+
+    func optionalInteger(_ type: Int64) -> Int64? { (try? integer(type)) ?? nil }
+
+    /// Whether anything but an empty text stands where a date is expected.
+    func hasDate(_ type: Int64) -> Bool {
+        do throws(AppleRefusal) { return try text(type).map { !$0.isEmpty } ?? false } catch { return true }
+    }
+
+    /// A time within the years 1970 to 9999.
+    func optionalDate(_ type: Int64) -> Int64? {
+        ((try? date(type)) ?? nil).flatMap { ClaimReader.times.contains($0) ? $0 : nil }
     }
 
     private func node(_ type: Int64) throws(AppleRefusal) -> ASN1Node? {

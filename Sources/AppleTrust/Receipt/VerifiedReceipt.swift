@@ -30,14 +30,14 @@ public struct VerifiedReceipt: Sendable {
         contentDigest = receipt.contentDigest
         type = try fields.text(0)
         bundleID = try fields.name(2)
-        appItemID = try fields.integer(1)
-        downloadID = try fields.integer(15)
-        versionExternalID = try fields.integer(16)
-        applicationVersion = try fields.text(3)
-        originalApplicationVersion = try fields.text(19)
+        appItemID = fields.optionalInteger(1)
+        downloadID = fields.optionalInteger(15)
+        versionExternalID = fields.optionalInteger(16)
+        applicationVersion = fields.optionalText(3)
+        originalApplicationVersion = fields.optionalText(19)
         creationDate = receipt.creationDate
-        originalPurchaseDate = try fields.date(18)
-        expirationDate = try fields.date(21)
+        originalPurchaseDate = fields.optionalDate(18)
+        expirationDate = fields.optionalDate(21)
         var purchases: [VerifiedReceiptPurchase] = []
         for value in fields.purchases {
             purchases.append(
@@ -86,23 +86,22 @@ public struct VerifiedReceiptPurchase: Sendable {
     public let promotionalOfferID: String?
 
     init(_ fields: ReceiptAttributes) throws(AppleRefusal) {
-        let quantity = try fields.integer(1701) ?? 1
-        guard (1...Int64(Int32.max)).contains(quantity) else { throw .malformed("a quantity of \(quantity)") }
-        self.quantity = quantity
+        let quantity = fields.optionalInteger(1701) ?? 1
+        self.quantity = (1...Int64(Int32.max)).contains(quantity) ? quantity : 1
         productID = try fields.name(1702)
-        guard let id = try fields.id(1703) else { throw .malformed("attribute 1703 is missing") }
-        transactionID = id
+        transactionID = try fields.id(1703)
         purchaseDate = try fields.requiredDate(1704)
-        originalTransactionID = try fields.id(1705) ?? id
-        originalPurchaseDate = try fields.date(1706)
-        productType = try fields.integer(1707).flatMap(ProductType.init)
-        expiresDate = try fields.date(1708)
-        let lineItem = try fields.integer(1711) ?? 0
+        let original = try fields.text(1705) ?? ""
+        originalTransactionID = original.isEmpty ? transactionID : try fields.id(1705)
+        originalPurchaseDate = fields.optionalDate(1706)
+        productType = fields.optionalInteger(1707).flatMap(ProductType.init)
+        expiresDate = fields.optionalDate(1708)
+        let lineItem = fields.optionalInteger(1711) ?? 0
         webOrderLineItemID = lineItem == 0 ? nil : lineItem
-        cancellationDate = try fields.date(1712)
-        isTrial = try fields.integer(1713) == 1
-        isIntroductory = try fields.integer(1719) == 1
-        let offer = try? fields.text(1721)
-        promotionalOfferID = offer?.isEmpty == true ? nil : offer
+        // A time that cannot be read still says that it was taken back: then when it was bought.
+        cancellationDate = fields.optionalDate(1712) ?? (fields.hasDate(1712) ? purchaseDate : nil)
+        isTrial = fields.optionalInteger(1713) == 1
+        isIntroductory = fields.optionalInteger(1719) == 1
+        promotionalOfferID = fields.optionalText(1721)
     }
 }

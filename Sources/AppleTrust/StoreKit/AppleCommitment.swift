@@ -1,4 +1,4 @@
-/// `commitmentInfo`: the commitment of a subscription that is billed monthly.
+/// `commitmentInfo` of a transaction: the commitment of a subscription that is billed monthly.
 public struct AppleCommitment: Hashable, Sendable {
     /// Which billing period of the commitment this is, from 1.
     public let billingPeriodNumber: Int64?
@@ -9,15 +9,36 @@ public struct AppleCommitment: Hashable, Sendable {
     public let expiresDate: Int64?
 
     /// - Returns: nil where `claims` has no `commitmentInfo`.
-    static func read(_ claims: ClaimReader) throws(AppleRefusal) -> AppleCommitment? {
-        guard let object = try claims.object("commitmentInfo") else { return nil }
-        return try AppleCommitment(object)
+    init?(of claims: ClaimReader) {
+        guard let object = claims.object("commitmentInfo") else { return nil }
+        billingPeriodNumber = object.integer("billingPeriodNumber", in: ClaimReader.int32)
+        totalBillingPeriods = object.integer("totalBillingPeriods", in: ClaimReader.int32)
+        price = object.milliunits("commitmentPrice")
+        expiresDate = object.date("commitmentExpiresDate")
     }
+}
 
-    private init(_ claims: ClaimReader) throws(AppleRefusal) {
-        billingPeriodNumber = try claims.integer("billingPeriodNumber", in: ClaimReader.int32)
-        totalBillingPeriods = try claims.integer("totalBillingPeriods", in: ClaimReader.int32)
-        price = try claims.milliunits("commitmentPrice")
-        expiresDate = try claims.date("commitmentExpiresDate")
+/// `commitmentInfo` of renewal information: what follows when the commitment ends, under names of its own.
+///
+/// Source: Apple, App Store Server API 1.21, commitmentInfo of JWSRenewalInfoDecodedPayload.
+public struct AppleRenewalCommitment: Hashable, Sendable {
+    /// When the commitment ends and renews, in milliseconds since 1970-01-01 UTC.
+    public let renewalDate: Int64?
+    /// Whether another commitment follows; nil where Apple signed nothing about it.
+    public let willRenew: Bool?
+    /// The product of the next commitment.
+    public let autoRenewProductID: String?
+    /// The price of the next commitment, in milliunits.
+    public let renewalPrice: Int64?
+    public let billingPlan: AppleCode<AppleBillingPlan>?
+
+    /// - Returns: nil where `claims` has no `commitmentInfo`.
+    init?(of claims: ClaimReader) {
+        guard let object = claims.object("commitmentInfo") else { return nil }
+        renewalDate = object.date("commitmentRenewalDate")
+        willRenew = object.integer("commitmentAutoRenewStatus", in: 0...1).map { $0 == 1 }
+        autoRenewProductID = object.identifier("commitmentAutoRenewProductId")
+        renewalPrice = object.milliunits("commitmentRenewalPrice")
+        billingPlan = object.code("commitmentRenewalBillingPlanType")
     }
 }

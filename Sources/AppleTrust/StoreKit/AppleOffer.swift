@@ -10,11 +10,11 @@ public struct AppleOffer: Hashable, Sendable {
     public let period: String?
 
     /// - Returns: nil where there is no `offerType`.
-    init?(_ claims: ClaimReader) throws(AppleRefusal) {
-        let identifier = try claims.text("offerIdentifier")
-        let discount: AppleCode<AppleOfferDiscount>? = try claims.code("offerDiscountType")
-        let period = try claims.text("offerPeriod")
-        guard let type: AppleCode<AppleOfferType> = try claims.code("offerType") else { return nil }
+    init?(_ claims: ClaimReader) {
+        let identifier = claims.identifier("offerIdentifier")
+        let discount: AppleCode<AppleOfferDiscount>? = claims.code("offerDiscountType")
+        let period = claims.identifier("offerPeriod")
+        guard let type: AppleCode<AppleOfferType> = claims.code("offerType") else { return nil }
         self.type = type
         self.identifier = identifier
         self.discount = discount

@@ -1,78 +1,101 @@
-/// Reads typed fields of one JSON object; null counts as absent, a wrong type is `malformed` and names the field.
+/// Reads typed fields of one JSON object.
+///
+/// Null counts as absent. A field of another form than Apple documents is read as nil and noted in `unread`, so that it
+/// costs nothing but itself; `required(_:_:)` is for the few fields without which a payload says nothing.
 struct ClaimReader {
+    /// Bytes of an id of Apple's, such as a transaction's.
+    static let id = 64
+    /// Bytes of a product's or an app's name.
+    static let name = 255
+    /// Milliseconds since 1970-01-01 UTC: the years 1970 to 9999.
+    static let times: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    let unread: UnreadFields
     private let json: JSONText
     private let members: [JSONMember]
 
-    init(_ json: JSONText) { self.init(json, json.root) }
+    init(_ json: JSONText) { self.init(json, json.root, UnreadFields()) }
 
-    private init(_ json: JSONText, _ members: [JSONMember]) {
+    private init(_ json: JSONText, _ members: [JSONMember], _ unread: UnreadFields) {
         self.json = json
         self.members = members
+        self.unread = unread
     }
 
-    /// A field that may not be absent.
+    /// A field without which the payload is not believed.
+    ///
+    /// - Throws: `malformed`, with the field's name.
     func required<Value>(
-        _ name: String, _ read: (ClaimReader) -> (String) throws(AppleRefusal) -> Value?
+        _ name: String, _ read: (ClaimReader) -> (String) -> Value?
     ) throws(AppleRefusal) -> Value {
-        guard let value = try read(self)(name) else { throw .malformed("\(name) is missing") }
+        guard let value = try checked(name, read) else { throw .malformed("\(name) is missing") }
         return value
     }
 
-    func text(_ name: String) throws(AppleRefusal) -> String? {
-        guard let node = node(name) else { return nil }
-        guard let text = json.string(node) else { throw wrong(name, "text") }
-        return text
+    /// A field that may be absent, but not of another form.
+    ///
+    /// - Throws: `malformed`, with the field's name.
+    func checked<Value>(
+        _ name: String, _ read: (ClaimReader) -> (String) -> Value?
+    ) throws(AppleRefusal) -> Value? {
+        guard node(name) != nil else { return nil }
+        guard let value = read(self)(name) else { throw .malformed("\(name) is not what Apple writes there") }
+        return value
     }
 
-    /// Text that names something, so it has 1 to 255 bytes.
-    func identifier(_ name: String) throws(AppleRefusal) -> String? {
-        guard let text = try text(name) else { return nil }
-        guard (1...255).contains(text.utf8.count) else { throw wrong(name, "a name") }
-        return text
+    func has(_ name: String) -> Bool { node(name) != nil }
+
+    /// Text; empty text counts as absent.
+    func text(_ name: String) -> String? { text(name, atMost: .max) }
+
+    /// An id of Apple's: text of at most 64 bytes.
+    func id(_ name: String) -> String? { text(name, atMost: Self.id) }
+
+    /// The name of a product or an app: text of at most 255 bytes.
+    func identifier(_ name: String) -> String? { text(name, atMost: Self.name) }
+
+    /// A time within the years 1970 to 9999, fractions of a millisecond floored.
+    func date(_ name: String) -> Int64? {
+        read(name) { json.flooredInteger($0).flatMap { Self.times.contains($0) ? $0 : nil } }
     }
 
-    /// An id that Apple made, of at most 64 bytes; those that are known have 20.
-    func appleID(_ name: String) throws(AppleRefusal) -> String? {
-        guard let text = try identifier(name) else { return nil }
-        guard text.utf8.count <= 64 else { throw wrong(name, "an id of Apple's") }
-        return text
-    }
-
-    /// Milliseconds since 1970-01-01 UTC, fractions floored, within the years 0 to 9999.
-    func date(_ name: String) throws(AppleRefusal) -> Int64? {
-        guard let node = node(name) else { return nil }
-        guard let date = json.flooredInteger(node), (-62_167_219_200_000...253_402_300_799_999).contains(date) else {
-            throw wrong(name, "a time in milliseconds")
-        }
-        return date
-    }
-
-    func integer(_ name: String, in range: ClosedRange<Int64>) throws(AppleRefusal) -> Int64? {
-        guard let node = node(name) else { return nil }
-        guard let integer = json.integer(node), range.contains(integer) else { throw wrong(name, "a whole number") }
-        return integer
+    /// A whole number, also written as `3.0`.
+    func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+        read(name) { json.integer($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// An amount in milliunits of a currency.
-    func milliunits(_ name: String) throws(AppleRefusal) -> Int64? { try integer(name, in: 0...Int64.max) }
+    func milliunits(_ name: String) -> Int64? { integer(name, in: 0...Int64.max) }
 
-    func flag(_ name: String) throws(AppleRefusal) -> Bool? {
-        guard let node = node(name) else { return nil }
-        guard case .bool(let flag) = node else { throw wrong(name, "true or false") }
-        return flag
+    /// ISO 4217: three capital letters.
+    func currency(_ name: String) -> String? {
+        guard node(name) != nil else { return nil }
+        guard let text = text(name), text.utf8.count == 3, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
+            unread.add(name)
+            return nil
+        }
+        return text
     }
 
-    func code<Known: RawRepresentable<String>>(_ name: String) throws(AppleRefusal) -> AppleCode<Known>? {
-        try text(name).map(AppleCode.init(rawValue:))
+    func flag(_ name: String) -> Bool? {
+        read(name) { if case .bool(let flag) = $0 { flag } else { nil } }
     }
 
-    func code<Known: RawRepresentable<Int>>(_ name: String) throws(AppleRefusal) -> AppleCode<Known>? {
-        try integer(name, in: Self.int32).map { AppleCode(rawValue: Int($0)) }
+    /// A word of Apple's; one that is not known keeps its text and is noted.
+    func code<Known: RawRepresentable<String>>(_ name: String) -> AppleCode<Known>? {
+        noted(name, text(name, atMost: Self.name).map(AppleCode.init(rawValue:)))
+    }
+
+    /// A number of Apple's; one that is not known is kept and noted.
+    func code<Known: RawRepresentable<Int>>(_ name: String) -> AppleCode<Known>? {
+        noted(name, integer(name, in: Self.int32).map { AppleCode(rawValue: Int($0)) })
     }
 
     /// A UUID in lower case (RFC 9562 section 4).
-    func uuid(_ name: String) throws(AppleRefusal) -> String? {
-        guard let text = try text(name) else { return nil }
+    ///
+    /// Empty text is nothing odd: that is how Apple writes an `appAccountToken` that the app did not give.
+    func uuid(_ name: String) -> String? {
+        guard let text = text(name, atMost: .max) else { return nil }
         let characters = Array(text.lowercased().utf8)
         let isUUID =
             characters.count == 36
@@ -81,34 +104,72 @@ struct ClaimReader {
                     ? characters[index] == UInt8(ascii: "-")
                     : (0x30...0x39).contains(characters[index]) || (0x61...0x66).contains(characters[index])
             }
-        guard isUUID else { throw wrong(name, "a UUID") }
+        guard isUUID else {
+            unread.add(name)
+            return nil
+        }
         return String(decoding: characters, as: UTF8.self)
     }
 
-    func texts(_ name: String) throws(AppleRefusal) -> [String] {
-        guard let node = node(name) else { return [] }
-        guard case .array(let nodes) = node else { throw wrong(name, "a list") }
-        var texts: [String] = []
-        for node in nodes {
-            guard let text = json.string(node) else { throw wrong(name, "a list of texts") }
-            texts.append(text)
+    /// A list of texts; empty where it is absent or holds anything else.
+    func texts(_ name: String) -> [String] {
+        let found: [String]? = read(name) { node in
+            guard case .array(let nodes) = node else { return nil }
+            let texts = nodes.compactMap(json.string)
+            return texts.count == nodes.count ? texts : nil
         }
-        return texts
+        return found ?? []
     }
 
-    func object(_ name: String) throws(AppleRefusal) -> ClaimReader? {
-        guard let node = node(name) else { return nil }
-        guard case .object(let members) = node else { throw wrong(name, "an object") }
-        return ClaimReader(json, members)
+    func object(_ name: String) -> ClaimReader? {
+        read(name) { node in
+            guard case .object(let members) = node else { return nil }
+            return ClaimReader(json, members, unread)
+        }
+    }
+
+    /// The first object that none of these names has and that a predicate accepts.
+    func object(besides names: [String], where accepts: (ClaimReader) -> Bool) -> ClaimReader? {
+        for member in members where !names.contains(member.name) {
+            guard case .object(let members) = member.value else { continue }
+            let reader = ClaimReader(json, members, unread)
+            if accepts(reader) { return reader }
+        }
+        return nil
     }
 
     static let int32 = Int64(Int32.min)...Int64(Int32.max)
+
+    /// - Returns: nil for what is absent, for empty text, and, noted, for whatever is no text, is longer, or holds a
+    ///   control character, which no name of Apple's has and no database column takes.
+    private func text(_ name: String, atMost bytes: Int) -> String? {
+        guard let node = node(name) else { return nil }
+        guard let text = json.string(node), text.utf8.count <= bytes,
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            unread.add(name)
+            return nil
+        }
+        return text.isEmpty ? nil : text
+    }
+
+    private func read<Value>(_ name: String, _ value: (JSONNode) -> Value?) -> Value? {
+        guard let node = node(name) else { return nil }
+        guard let value = value(node) else {
+            unread.add(name)
+            return nil
+        }
+        return value
+    }
+
+    private func noted<Known>(_ name: String, _ code: AppleCode<Known>?) -> AppleCode<Known>? {
+        if let code, code.known == nil { unread.add(name) }
+        return code
+    }
 
     private func node(_ name: String) -> JSONNode? {
         guard let node = members[name] else { return nil }
         if case .null = node { return nil }
         return node
     }
-
-    private func wrong(_ name: String, _ expected: String) -> AppleRefusal { .malformed("\(name) is not \(expected)") }
 }

@@ -20,86 +20,151 @@ public struct VerifiedNotification: Sendable {
     /// nil where there is none; it belongs to `transaction` where there is one.
     public let renewalInfo: VerifiedRenewalInfo?
 
+    /// Fields of another form or with another word than this program knows; they count as absent.
+    public let unreadFields: [String]
+
     init(_ payload: VerifiedPayload, _ verifier: AppleVerifier) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        id = try claims.required("notificationUUID", ClaimReader.appleID)
-        type = AppleCode(rawValue: try claims.required("notificationType", ClaimReader.identifier))
-        subtype = try claims.text("subtype")
+        id = try claims.required("notificationUUID", ClaimReader.id)
+        type = claims.code("notificationType") ?? .unknown("")
+        subtype = claims.identifier("subtype")
         signedDate = payload.signedDate
         let content = try Self.content(claims)
         bundleID = try content.claims.required("bundleId", ClaimReader.identifier)
         let audience = verifier.audience
         try audience.checkApp(bundleID)
         environment = try Self.environment(content, audience)
-        try audience.checkNumber(of: bundleID, try content.claims.integer("appAppleId", in: 0...Int64.max), environment)
-        status = try content.claims.code("status")
-        let transaction = try content.claims.text("signedTransactionInfo")
-        let renewal = try content.claims.text("signedRenewalInfo")
-        let app = try content.claims.text("signedAppTransactionInfo")
-        self.transaction = try transaction.map { jws throws(AppleRefusal) in try verifier.transaction(jws) }
-        renewalInfo = try renewal.map { jws throws(AppleRefusal) in try verifier.renewalInfo(jws) }
-        try checkInner(appTransaction: try app.map { jws throws(AppleRefusal) in try verifier.payload(jws) })
-    }
-
-    private struct Content {
-        let claims: ClaimReader
-        let isExternal: Bool
-    }
-
-    /// The one object that says what it is about.
-    private static func content(_ claims: ClaimReader) throws(AppleRefusal) -> Content {
-        for name in ["data", "summary", "appData", "externalPurchaseToken"] {
-            guard let object = try claims.object(name) else { continue }
-            return Content(claims: object, isExternal: name == "externalPurchaseToken")
+        try audience.checkNumber(of: bundleID, content, environment)
+        guard content.kind != .unknown else {
+            (status, transaction, renewalInfo) = (nil, nil, nil)
+            unreadFields = claims.unread.names
+            return
         }
-        throw .malformed("data is missing")
+        status = content.claims.code("status")
+        let signed = try SignedParts(content.claims, verifier)
+        (transaction, renewalInfo) = (signed.transaction, signed.renewalInfo)
+        unreadFields =
+            claims.unread.names + (transaction?.unreadFields ?? []) + (renewalInfo?.unreadFields ?? [])
+        try checkInner(appTransaction: signed.appTransaction)
+    }
+
+    /// The object that says what a notification is about.
+    fileprivate struct Content {
+        enum Kind { case known, externalToken, unknown }
+
+        let claims: ClaimReader
+        let kind: Kind
+    }
+
+    private static let contents = ["data", "summary", "appData", "externalPurchaseToken"]
+
+    /// - Returns: where none of the known objects is there, the first object that names an app: it came after this was
+    ///   written, and only its app and its environment are read.
+    private static func content(_ claims: ClaimReader) throws(AppleRefusal) -> Content {
+        for name in contents {
+            guard let object = claims.object(name) else { continue }
+            return Content(claims: object, kind: name == "externalPurchaseToken" ? .externalToken : .known)
+        }
+        guard let object = claims.object(besides: contents, where: { $0.has("bundleId") }) else {
+            throw .malformed("data is missing")
+        }
+        claims.unread.add("data")
+        return Content(claims: object, kind: .unknown)
     }
 
     private static func environment(
         _ content: Content, _ audience: Audience
     ) throws(AppleRefusal) -> AppleEnvironment {
-        guard content.isExternal else {
+        guard content.kind == .externalToken else {
             return try audience.environment(try content.claims.required("environment", ClaimReader.text))
         }
         // Tokens name no environment; those of the sandbox begin with its name.
-        let token = try content.claims.text("externalPurchaseId") ?? ""
+        let token = content.claims.text("externalPurchaseId") ?? ""
         return try audience.environment(token.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
     }
 
     private func checkInner(appTransaction: VerifiedPayload?) throws(AppleRefusal) {
         if let transaction {
             guard transaction.bundleID == bundleID else {
-                throw AppleRefusal(.wrongApp, "the transaction inside is another app's")
+                throw AppleRefusal(.wrongApp, "the transaction inside is another app's", at: .app)
             }
             guard transaction.environment == environment else {
-                throw AppleRefusal(.wrongEnvironment, "the transaction inside is another environment's")
+                throw AppleRefusal(
+                    .wrongEnvironment, "the transaction inside is another environment's", at: .signedTransactionInfo)
             }
         }
         if let renewalInfo {
             guard renewalInfo.environment == environment else {
-                throw AppleRefusal(.wrongEnvironment, "the renewal information inside is another environment's")
+                throw AppleRefusal(
+                    .wrongEnvironment, "the renewal information inside is another environment's",
+                    at: .signedRenewalInfo)
             }
             guard transaction.map(renewalInfo.belongs) ?? true else {
-                throw .malformed("the renewal information inside is another subscription's")
+                throw AppleRefusal(
+                    .malformed, "the renewal information inside is another subscription's", at: .signedRenewalInfo)
             }
         }
-        if let appTransaction, try ClaimReader(appTransaction.text).text("bundleId") != bundleID {
-            throw AppleRefusal(.wrongApp, "the app transaction inside is another app's")
+        if let appTransaction, ClaimReader(appTransaction.text).text("bundleId") != bundleID {
+            throw AppleRefusal(.wrongApp, "the app transaction inside is another app's", at: .app)
+        }
+    }
+}
+
+/// The JWS inside a notification's content, each verified on its own.
+private struct SignedParts {
+    let transaction: VerifiedTransaction?
+    let renewalInfo: VerifiedRenewalInfo?
+    let appTransaction: VerifiedPayload?
+
+    init(_ content: ClaimReader, _ verifier: AppleVerifier) throws(AppleRefusal) {
+        transaction = try Self.read("signedTransactionInfo", .signedTransactionInfo, content) {
+            (jws) throws(AppleRefusal) in try verifier.transaction(jws)
+        }
+        renewalInfo = try Self.read("signedRenewalInfo", .signedRenewalInfo, content) {
+            (jws) throws(AppleRefusal) in try verifier.renewalInfo(jws)
+        }
+        appTransaction = try Self.read("signedAppTransactionInfo", .signedAppTransactionInfo, content) {
+            (jws) throws(AppleRefusal) in try verifier.payload(jws)
+        }
+    }
+
+    /// - Parameter check: what a refusal of this part is told as, but for one that is about the app.
+    private static func read<Value>(
+        _ name: String, _ check: AppleCheck.Name, _ content: ClaimReader,
+        _ verify: (String) throws(AppleRefusal) -> Value
+    ) throws(AppleRefusal) -> Value? {
+        do throws(AppleRefusal) {
+            guard content.has(name), content.text(name) != nil || content.unread.names.contains(name) else {
+                return nil
+            }
+            return try verify(try content.required(name, ClaimReader.text))
+        } catch {
+            throw error.at(error.reason == .wrongApp ? .app : check)
         }
     }
 }
 
 extension Audience {
     /// Checks the app's number in the App Store, which Apple signs in Production only.
+    ///
+    /// An object that is not known need not have it, but what it has must be right.
     fileprivate func checkNumber(
-        of bundleID: String, _ number: Int64?, _ environment: AppleEnvironment
+        of bundleID: String, _ content: VerifiedNotification.Content, _ environment: AppleEnvironment
     ) throws(AppleRefusal) {
         guard environment == .production else { return }
-        guard let expected = apps[bundleID]?.appAppleID else {
-            throw AppleRefusal(.wrongApp, "the app_apple_id of \(bundleID) is not configured")
-        }
-        guard number == expected else {
-            throw AppleRefusal(.wrongApp, "signed for the app \(number ?? 0), not for \(expected)")
+        do throws(AppleRefusal) {
+            let number = try content.claims.checked("appAppleId") { reader in
+                { reader.integer($0, in: 0...Int64.max) }
+            }
+            if content.kind == .unknown, number == nil { return }
+            guard let expected = apps[bundleID]?.appAppleID else {
+                throw AppleRefusal(.wrongApp, "the app_apple_id of \(bundleID) is not configured")
+            }
+            guard number == expected else {
+                throw AppleRefusal(.wrongApp, "signed for the app \(number ?? 0), not for \(expected)")
+            }
+        } catch {
+            throw error.at(.appAppleID)
         }
     }
 }

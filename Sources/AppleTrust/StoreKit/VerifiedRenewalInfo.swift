@@ -30,13 +30,15 @@ public struct VerifiedRenewalInfo: Sendable {
     public let appAccountToken: String?
     public let appTransactionID: String?
     public let billingPlan: AppleCode<AppleBillingPlan>?
-    public let commitment: AppleCommitment?
+    public let commitment: AppleRenewalCommitment?
     public let signedDate: Int64
     public let environment: AppleEnvironment
     /// Who vouches for it; `apple` but for Xcode's.
     public let signer: VerifiedPayload.Signer
     /// The decoded payload as Apple signed it.
     public let json: [UInt8]
+    /// Fields of another form or with another word than this program knows; they count as absent.
+    public let unreadFields: [String]
 
     /// Whether it is about the subscription of this transaction.
     public func belongs(to transaction: VerifiedTransaction) -> Bool {
@@ -45,28 +47,29 @@ public struct VerifiedRenewalInfo: Sendable {
 
     init(_ payload: VerifiedPayload, for audience: Audience) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.appleID)
-        productID = try claims.text("productId")
-        autoRenewProductID = try claims.text("autoRenewProductId")
-        willRenew = try claims.integer("autoRenewStatus", in: 0...1).map { $0 == 1 }
-        isInBillingRetry = try claims.flag("isInBillingRetryPeriod") ?? false
-        gracePeriodExpiresDate = try claims.date("gracePeriodExpiresDate")
-        expirationIntent = try claims.code("expirationIntent")
-        priceIncrease = try claims.code("priceIncreaseStatus")
-        offer = try AppleOffer(claims)
-        winBackOfferIDs = try claims.texts("eligibleWinBackOfferIds")
-        renewalDate = try claims.date("renewalDate")
-        renewalPrice = try claims.milliunits("renewalPrice")
-        currency = try claims.text("currency")
-        recentSubscriptionStartDate = try claims.date("recentSubscriptionStartDate")
-        appAccountToken = try claims.uuid("appAccountToken")
-        appTransactionID = try claims.text("appTransactionId")
-        billingPlan = try claims.code("renewalBillingPlanType")
-        commitment = try AppleCommitment.read(claims)
+        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.id)
+        productID = claims.identifier("productId")
+        autoRenewProductID = claims.identifier("autoRenewProductId")
+        willRenew = claims.integer("autoRenewStatus", in: 0...1).map { $0 == 1 }
+        isInBillingRetry = claims.flag("isInBillingRetryPeriod") ?? false
+        gracePeriodExpiresDate = claims.date("gracePeriodExpiresDate")
+        expirationIntent = claims.code("expirationIntent")
+        priceIncrease = claims.code("priceIncreaseStatus")
+        offer = AppleOffer(claims)
+        winBackOfferIDs = claims.texts("eligibleWinBackOfferIds")
+        renewalDate = claims.date("renewalDate")
+        renewalPrice = claims.milliunits("renewalPrice")
+        currency = claims.currency("currency")
+        recentSubscriptionStartDate = claims.date("recentSubscriptionStartDate")
+        appAccountToken = claims.uuid("appAccountToken")
+        appTransactionID = claims.id("appTransactionId")
+        billingPlan = claims.code("renewalBillingPlanType")
+        commitment = AppleRenewalCommitment(of: claims)
         let environmentName = try claims.required("environment", ClaimReader.text)
         signedDate = payload.signedDate
         signer = payload.signer
         json = payload.json
+        unreadFields = claims.unread.names
         environment = try audience.environment(environmentName)
     }
 }

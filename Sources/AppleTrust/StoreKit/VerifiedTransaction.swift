@@ -14,6 +14,7 @@ public struct VerifiedTransaction: Sendable {
     public let bundleID: String
     public let productID: String
     public let subscriptionGroupID: String?
+    /// Empty where Apple signed none.
     public let type: AppleCode<AppleProductType>
     /// At least 1; 1 where Apple signed none.
     public let quantity: Int64
@@ -46,55 +47,60 @@ public struct VerifiedTransaction: Sendable {
     public let commitment: AppleCommitment?
 
     /// When Apple refunded or revoked it; nil while it stands.
+    ///
+    /// A time that cannot be read still says that it was: then it is the time of signing.
     public let revocationDate: Int64?
     public let revocationReason: AppleCode<AppleRevocationReason>?
     public let revocationType: AppleCode<AppleRevocationType>?
-    /// How much of the price was refunded, in thousandths of a percent.
+    /// How much of the price was refunded, in thousandths of a percent from 0 to 100,000; nil where Apple signed none.
     public let revocationPercentage: Int64?
 
     /// The decoded payload as Apple signed it, with the fields that are not read above.
     public let json: [UInt8]
+    /// Fields of another form or with another word than this program knows; they count as absent.
+    public let unreadFields: [String]
 
     /// - Parameter app: whose it is where it names no app.
     init(_ payload: VerifiedPayload, for audience: Audience, of app: String? = nil) throws(AppleRefusal) {
         let claims = ClaimReader(payload.text)
-        transactionID = try claims.required("transactionId", ClaimReader.appleID)
-        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.appleID)
-        webOrderLineItemID = try claims.text("webOrderLineItemId")
-        appTransactionID = try claims.text("appTransactionId")
-        let named = try claims.identifier("bundleId")
+        transactionID = try claims.required("transactionId", ClaimReader.id)
+        originalTransactionID = try claims.required("originalTransactionId", ClaimReader.id)
+        webOrderLineItemID = claims.id("webOrderLineItemId")
+        appTransactionID = claims.id("appTransactionId")
+        let named = try claims.checked("bundleId", ClaimReader.identifier)
         guard let bundleID = named ?? app else { throw .malformed("bundleId is missing") }
         self.bundleID = bundleID
         productID = try claims.required("productId", ClaimReader.identifier)
-        subscriptionGroupID = try claims.text("subscriptionGroupIdentifier")
-        type = AppleCode(rawValue: try claims.required("type", ClaimReader.identifier))
-        quantity = try claims.integer("quantity", in: 1...Int64(Int32.max)) ?? 1
+        subscriptionGroupID = claims.id("subscriptionGroupIdentifier")
+        type = claims.code("type") ?? AppleCode(rawValue: "")
+        quantity = claims.integer("quantity", in: 1...Int64(Int32.max)) ?? 1
 
         purchaseDate = try claims.required("purchaseDate", ClaimReader.date)
-        originalPurchaseDate = try claims.date("originalPurchaseDate")
-        expiresDate = try claims.date("expiresDate")
+        originalPurchaseDate = claims.date("originalPurchaseDate")
+        expiresDate = claims.date("expiresDate")
         signedDate = payload.signedDate
 
         let environmentName = try claims.required("environment", ClaimReader.text)
         signer = payload.signer
-        appAccountToken = try claims.uuid("appAccountToken")
-        ownership = try claims.code("inAppOwnershipType")
-        reason = try claims.code("transactionReason")
-        isUpgraded = try claims.flag("isUpgraded") ?? false
+        appAccountToken = claims.uuid("appAccountToken")
+        ownership = claims.code("inAppOwnershipType")
+        reason = claims.code("transactionReason")
+        isUpgraded = claims.flag("isUpgraded") ?? false
 
-        price = try claims.milliunits("price")
-        currency = try claims.text("currency")
-        storefront = try claims.text("storefront")
-        storefrontID = try claims.text("storefrontId")
-        offer = try AppleOffer(claims)
-        billingPlan = try claims.code("billingPlanType")
-        commitment = try AppleCommitment.read(claims)
+        price = claims.milliunits("price")
+        currency = claims.currency("currency")
+        storefront = claims.id("storefront")
+        storefrontID = claims.id("storefrontId")
+        offer = AppleOffer(claims)
+        billingPlan = claims.code("billingPlanType")
+        commitment = AppleCommitment(of: claims)
 
-        revocationDate = try claims.date("revocationDate")
-        revocationReason = try claims.code("revocationReason")
-        revocationType = try claims.code("revocationType")
-        revocationPercentage = try claims.integer("revocationPercentage", in: ClaimReader.int32)
+        revocationDate = claims.date("revocationDate") ?? (claims.has("revocationDate") ? payload.signedDate : nil)
+        revocationReason = claims.code("revocationReason")
+        revocationType = claims.code("revocationType")
+        revocationPercentage = claims.integer("revocationPercentage", in: 0...100_000)
         json = payload.json
+        unreadFields = claims.unread.names
         try audience.checkApp(bundleID)
         environment = try audience.environment(environmentName)
     }

@@ -44,15 +44,18 @@ package struct EntitlementFold: Sendable, Equatable {
 
 package enum EntitlementRules {
     package static func fold(_ grants: [Grant], now: Timestamp) -> EntitlementFold {
-        let placed = place(grants)
-        let entitlements = placed.map {
-            Entitlement(
-                grant: $0.grant, status: $0.status(at: now), startsAt: $0.start, endsAt: $0.end)
+        let grants = place(grants)
+        let placed = grants.flatMap { $0 }
+        let entitlements = grants.compactMap { parts -> Entitlement? in
+            guard let first = parts.first, let last = parts.last else { return nil }
+            let shown = parts.last { $0.start <= now } ?? first
+            return Entitlement(
+                grant: shown.grant, status: shown.status(at: now), startsAt: first.start, endsAt: last.end)
         }
         let tiered = placed.filter { !$0.grant.tier.isEmpty && $0.counts }
         let tiers = memberships(tiered, now: now)
         let boundaries = placed.filter(\.counts).flatMap {
-            [$0.start, $0.grant.renewal?.paidUntil, $0.end].compactMap { $0 }
+            [$0.start, $0.isLast ? $0.grant.renewal?.paidUntil : nil, $0.end].compactMap { $0 }
         }
         return EntitlementFold(
             entitlements: entitlements.sorted {
@@ -65,10 +68,11 @@ package enum EntitlementRules {
             nextChangeAt: boundaries.filter { $0 > now }.min())
     }
 
-    /// Where each grant lies in time: passes of one group end to end in order of (purchase, source id).
+    /// Where each grant lies in time: passes of one group end to end in order of (purchase, source id), a subscription in
+    /// parts where it gives something else later.
     ///
     /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.
-    private static func place(_ grants: [Grant]) -> [Placed] {
+    private static func place(_ grants: [Grant]) -> [[Placed]] {
         struct Chain: Hashable {
             let environment: Environment
             let group: String
@@ -79,19 +83,30 @@ package enum EntitlementRules {
         }
         return inOrder.map { grant in
             switch grant.term {
-            case .perpetual: return Placed(grant: grant, start: grant.purchasedAt, end: nil)
-            case .until(let end): return Placed(grant: grant, start: grant.purchasedAt, end: end)
+            case .perpetual: return [Placed(grant: grant, start: grant.purchasedAt, end: nil)]
+            case .until(let end): return parts(of: grant, until: end)
             case .days(let days):
                 guard let group = grant.stackGroup, grant.revocation == nil else {
-                    return Placed(grant: grant, start: grant.purchasedAt, end: grant.purchasedAt.adding(days: days))
+                    return [Placed(grant: grant, start: grant.purchasedAt, end: grant.purchasedAt.adding(days: days))]
                 }
                 let chain = Chain(environment: grant.environment, group: group)
                 let start = max(grant.purchasedAt, ends[chain] ?? grant.purchasedAt)
                 let end = start.adding(days: days)
                 ends[chain] = end
-                return Placed(grant: grant, start: start, end: end)
+                return [Placed(grant: grant, start: start, end: end)]
             }
         }
+    }
+
+    private static func parts(of grant: Grant, until end: Timestamp) -> [Placed] {
+        var parts: [Placed] = []
+        var (running, start) = (grant, grant.purchasedAt)
+        for next in grant.ahead {
+            parts.append(
+                Placed(grant: running, start: start, end: next.gapFrom ?? next.startsAt, isLast: false))
+            (running, start) = (grant.from(next), next.startsAt)
+        }
+        return parts + [Placed(grant: running, start: start, end: end)]
     }
 
     private static func memberships(_ tiered: [Placed], now: Timestamp) -> [Membership] {
@@ -117,6 +132,8 @@ package enum EntitlementRules {
         let grant: Grant
         let start: Timestamp
         let end: Timestamp?
+        /// False for a part of a subscription that another follows.
+        var isLast = true
 
         var counts: Bool { grant.revocation == nil && !grant.suspended }
 
@@ -125,8 +142,10 @@ package enum EntitlementRules {
         func status(at now: Timestamp) -> Entitlement.Status {
             if grant.revocation != nil { return .revoked }
             if grant.suspended { return .suspended }
-            if grant.renewal?.isUpgraded == true { return .upgraded }
+            if isLast, grant.renewal?.isUpgraded == true { return .upgraded }
             if now < start { return .scheduled }
+            // In a gap what is paid already has not begun.
+            guard isLast else { return holds(at: now) ? .active : .scheduled }
             guard holds(at: now) else { return grant.renewal?.isInBillingRetry == true ? .inBillingRetry : .expired }
             return grant.renewal.map { now < $0.paidUntil } ?? true ? .active : .inGracePeriod
         }

@@ -54,6 +54,31 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
+    /// A later part of a subscription that is paid already and gives something else, or comes after a gap.
+    package struct Ahead: Hashable, Sendable {
+        package let startsAt: Timestamp
+        /// When what came before ends, where that leaves a gap.
+        package let gapFrom: Timestamp?
+        package let sku: SKUCode
+        package let tier: String
+        package let rank: Int64
+        package let order: ID<Order>?
+        package let attributes: [String: JSONValue]
+
+        package init(
+            startsAt: Timestamp, gapFrom: Timestamp?, sku: SKUCode, tier: String, rank: Int64, order: ID<Order>?,
+            attributes: [String: JSONValue]
+        ) {
+            self.startsAt = startsAt
+            self.gapFrom = gapFrom
+            self.sku = sku
+            self.tier = tier
+            self.rank = rank
+            self.order = order
+            self.attributes = attributes
+        }
+    }
+
     /// How long it lasts, as a fact; where it lies in time is computed by ``EntitlementRules``.
     package enum Term: Hashable, Sendable {
         case perpetual
@@ -80,6 +105,8 @@ package struct Grant: Identified, Sendable, Equatable {
     package var suspended: Bool
     /// nil for whatever does not renew.
     package var renewal: Renewal?
+    /// In the order of their beginnings; the term ends with the last of them.
+    package var ahead: [Ahead] = []
 
     package init(
         id: ID<Grant>, user: ID<User>, sku: SKUCode, kind: SKU.Kind, tier: String, rank: Int64, source: Source,
@@ -101,6 +128,19 @@ package struct Grant: Identified, Sendable, Equatable {
         self.attributes = attributes
         self.revocation = revocation
         self.suspended = suspended
+    }
+}
+
+extension Grant {
+    /// This grant as it is from a later part on.
+    package func from(_ part: Ahead) -> Grant {
+        var grant = Grant(
+            id: id, user: user, sku: part.sku, kind: kind, tier: part.tier, rank: part.rank, source: source,
+            order: part.order, environment: environment, purchasedAt: purchasedAt, term: term, stackGroup: stackGroup,
+            attributes: part.attributes, revocation: revocation, suspended: suspended)
+        grant.renewal = renewal
+        grant.ahead = ahead
+        return grant
     }
 }
 

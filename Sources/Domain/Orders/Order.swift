@@ -46,6 +46,8 @@ public struct Order: Identified, Sendable {
     package var lost: Int64
     /// Thousandths of a percent that a store took back; nil while it took nothing.
     package var revokedShare: Int64?
+    /// `revokedShare` where money went back with it; nil where only a member of the family left.
+    package var refundedShare: Int64?
     package var anomalies: [Anomaly]
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
@@ -101,8 +103,8 @@ extension Order {
         case .closed: return .closed
         case .paid:
             // Where a store signed no price, there are no sums to compare.
-            if let revokedShare, charged == nil {
-                return revokedShare >= Self.wholeShare ? .refunded : revokedShare > 0 ? .partiallyRefunded : .paid
+            if let refundedShare, charged == nil {
+                return refundedShare >= Self.wholeShare ? .refunded : refundedShare > 0 ? .partiallyRefunded : .paid
             }
             let returned = refunded + lost
             guard returned > 0 else { return .paid }

@@ -19,3 +19,46 @@ package struct OrderTerms: Hashable, Sendable, Codable {
         case onRefund = "on_refund"
     }
 }
+
+extension OrderTerms {
+    /// What is left of what an order gave.
+    package struct Remainder: Sendable, Equatable {
+        /// How many of those that were bought; 0 where nothing is left that lasts.
+        package let items: Int64
+        /// The whole length in days; nil for what does not end or is used up.
+        package let days: Int64?
+        package let units: [String: Int64]
+    }
+
+    /// What is left after a store took back a share: a consumable loses as many of its units, something bought several
+    /// times loses whole items, both rounded to the nearest; a single item stays until all of it is taken back.
+    ///
+    /// - Parameters:
+    ///   - quantity: how many were bought, at least 1; `days` and `units` are those of all of them.
+    ///   - share: in thousandths of a percent; nil where nothing was taken back.
+    package func remainder(of quantity: Int64, after share: Int64?) -> Remainder {
+        let share = min(max(share ?? 0, 0), Order.wholeShare)
+        let quantity = max(quantity, 1)
+        let items: Int64 =
+            if share == Order.wholeShare {
+                0
+            } else if quantity == 1 || kind == .subscription {
+                quantity
+            } else {
+                quantity - Self.part(share, of: quantity)
+            }
+        let left =
+            kind == .consumable
+            ? units.mapValues { $0 - Self.part(share, of: $0) }
+            : units.mapValues {
+                $0 / quantity * items
+            }
+        return Remainder(items: items, days: days.map { $0 / quantity * items }, units: left)
+    }
+
+    /// A share of a number, rounded to the nearest whole one.
+    private static func part(_ share: Int64, of number: Int64) -> Int64 {
+        let (whole, rest) = number.quotientAndRemainder(dividingBy: Order.wholeShare)
+        return whole * share + (rest * share + Order.wholeShare / 2) / Order.wholeShare
+    }
+}

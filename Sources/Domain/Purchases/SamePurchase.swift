@@ -9,6 +9,12 @@ extension StorePurchase {
     /// Whether it pays a period that ends by itself.
     package var isPeriod: Bool { kind == .autoRenewable || expiresAt != nil }
 
+    /// Of several transactions' revocations the one that was signed last counts; of those the one that took most, then the
+    /// first.
+    private var revocationWeight: (Int64, Int64, Int64) {
+        (max(signedAt, receiptRevocation?.signedAt ?? .min), revokedShare ?? 0, -(revocation?.at ?? 0))
+    }
+
     /// This purchase as its other transactions tell it, too.
     ///
     /// A period began with the first of them, the newest says where it stands, and it is taken back where any one of them
@@ -23,7 +29,10 @@ extension StorePurchase {
         joined.isUpgraded = newest.isUpgraded
         joined.offer = newest.offer
         joined.commitmentEndsAt = newest.commitmentEndsAt
-        joined.revocation = all.compactMap(\.revocation).max { $0.weight < $1.weight }
+        joined.receiptEndsAt = newest.receiptEndsAt
+        joined.revocation =
+            all.filter { $0.revocation != nil }.max { $0.revocationWeight < $1.revocationWeight }?
+            .revocation
         return joined
     }
 
@@ -164,7 +173,7 @@ extension Array {
     }
 
     fileprivate func byRevocation<Kept>() -> [Self] where Element == Transaction<Kept> {
-        let times = compactMap(\.purchase.revocation?.at)
+        let times = compactMap { $0.purchase.isTakenBack ? $0.purchase.revocation?.at : nil }
         let groups = Dictionary(grouping: self) { transaction in
             times.count { $0 < transaction.purchase.purchasedAt }
         }
@@ -178,9 +187,4 @@ extension Array {
         let groups = Dictionary(grouping: indices) { index in starts.last { $0 <= index } ?? starts[0] }
         return groups.values.map { group in group.map { self[$0] } }
     }
-}
-
-extension StorePurchase.Revocation {
-    /// Of several the one that took most counts, then the first.
-    fileprivate var weight: (Int64, Int64) { (percentage ?? .max, -at) }
 }

@@ -14,11 +14,16 @@ public struct StorePurchase: Sendable, Equatable, Codable {
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
         public let percentage: Int64?
+        /// Whether a member of the family lost what another had shared: that ends it, and no money went back.
+        ///
+        /// nil, as in what earlier releases stored, counts as false.
+        public let endsSharing: Bool?
 
-        public init(at: Int64, reason: Int64?, percentage: Int64?) {
+        public init(at: Int64, reason: Int64?, percentage: Int64?, endsSharing: Bool = false) {
             self.at = at
             self.reason = reason
             self.percentage = percentage
+            self.endsSharing = endsSharing ? true : nil
         }
     }
 
@@ -66,6 +71,8 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var receipt: ReceiptDigest?
     /// What a receipt said last of its being taken back; nil where none did.
     public var receiptRevocation: ReceiptRevocation?
+    /// When the volume purchase ends whose receipt it was read from.
+    public var receiptEndsAt: Int64?
 
     public init(
         environment: Environment, bundleID: String, productID: String, transactionID: String,
@@ -98,6 +105,20 @@ extension StorePurchase {
     package var purchased: Timestamp { Timestamp(purchasedAt.flooredSeconds) }
     package var expires: Timestamp? { expiresAt.map { Timestamp($0.flooredSeconds) } }
 
+    /// When what it gives ends, as its store signed it; nil where only a SKU says how long it lasts.
+    package var endsAt: Int64? { [expiresAt, receiptEndsAt].compactMap { $0 }.min() }
+    package var ends: Timestamp? { endsAt.map { Timestamp($0.flooredSeconds) } }
+
+    /// Whether it pays a period of a subscription: by Apple's `type`, and where that is a word that is not known, by its
+    /// having an end.
+    package var isSubscription: Bool {
+        switch kind {
+        case .autoRenewable: true
+        case .unknown: expiresAt != nil
+        case .nonRenewing, .consumable, .nonConsumable: false
+        }
+    }
+
     /// What names this transaction: its id; in Xcode, where ids repeat on every machine, the claimant, the product and the
     /// time go with it, so that there nobody owns anything of anybody else.
     package func key(claimant: ID<User>?) -> String {
@@ -113,9 +134,41 @@ extension StorePurchase {
         return rest == 0 ? Money(value: value, currency: currency) : nil
     }
 
+    /// What this customer paid: the signed price, and nothing for what a member of the family bought.
+    package var charge: Money? {
+        guard isFamilyShared else { return price }
+        return currency.map { Money(value: 0, currency: $0) }
+    }
+
+    /// The share that its store took back, in thousandths of a percent: all where it names none; nil while it stands.
+    package var revokedShare: Int64? {
+        revocation.map { revocation in
+            guard revocation.endsSharing != true, let percentage = revocation.percentage,
+                (0...Order.wholeShare).contains(percentage)
+            else { return Order.wholeShare }
+            return percentage
+        }
+    }
+
+    /// Whether its store took back all of it.
+    package var isTakenBack: Bool { revokedShare == Order.wholeShare }
+
+    /// Whether money went back, rather than a member of the family having lost what was never paid.
+    package var isRefunded: Bool { revocation != nil && !isFamilyShared && revocation?.endsSharing != true }
+
+    package var revokedAt: Timestamp? { revocation.map { Timestamp($0.at.flooredSeconds) } }
+
+    /// What its store gave back of what it charged.
+    package func returned(of charged: Money?) -> Int64 {
+        guard isRefunded, let charged, let revokedShare else { return 0 }
+        let (product, overflow) = charged.value.multipliedReportingOverflow(by: revokedShare)
+        return overflow ? charged.value : product / Order.wholeShare
+    }
+
     /// The SKU kind that Apple's type calls for; nil for a type that is not known.
     package var skuKind: SKU.Kind? {
-        switch kind {
+        if isSubscription { return .subscription }
+        return switch kind {
         case .autoRenewable: .subscription
         case .nonRenewing: .nonRenewing
         case .consumable: .consumable
@@ -131,10 +184,11 @@ extension SKU {
 
     /// Whether it is said how long a purchase of it lasts.
     ///
-    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU. What the store sold as
-    /// another kind than the SKU's is an anomaly instead.
+    /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU, unless its store signed an
+    /// end. What the store sold as another kind than the SKU's is an anomaly instead.
     package func lasts(_ days: Int64?, as purchase: StorePurchase? = nil) -> Bool {
-        days != nil || kind != .nonRenewing || purchase.map(kind(of:)) ?? kind != .nonRenewing
+        days != nil || purchase?.endsAt != nil || kind != .nonRenewing
+            || purchase.map(kind(of:)) ?? kind != .nonRenewing
     }
 }
 

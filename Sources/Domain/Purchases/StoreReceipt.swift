@@ -41,13 +41,17 @@ public struct StoreReceipt: Sendable, Equatable {
         public let purchase: StorePurchase
         public let originalPurchasedAt: Int64?
         public let promotionalOfferID: String?
+        /// When the store cancelled it, also where only an upgrade replaced it and nothing was taken back.
+        public let cancelledAt: Int64?
 
         public init(
-            purchase: StorePurchase, originalPurchasedAt: Int64?, promotionalOfferID: String?
+            purchase: StorePurchase, originalPurchasedAt: Int64?, promotionalOfferID: String?,
+            cancelledAt: Int64? = nil
         ) {
             self.purchase = purchase
             self.originalPurchasedAt = originalPurchasedAt
             self.promotionalOfferID = promotionalOfferID
+            self.cancelledAt = cancelledAt
         }
     }
 

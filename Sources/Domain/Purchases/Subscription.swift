@@ -4,7 +4,7 @@ package enum Subscription: Identified {
 
     /// Where it stands (`domain.md` section 5).
     package enum Status: String, Sendable, Codable, CaseIterable {
-        case active, expired, revoked, upgraded
+        case active, expired, revoked, upgraded, scheduled
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"
     }
@@ -12,44 +12,47 @@ package enum Subscription: Identified {
 
 /// What the signed facts of one subscription come to, in whatever order they came.
 ///
-/// Each period is given once, as all its transactions tell it; the **current** one was bought last, then ends last, of
-/// those that no upgrade has replaced. What a store said about the renewal counts for the period that it was said of, and
-/// whether and as what it renews also for the renewals of that period.
+/// Each period is given once, as all its transactions tell it. They follow each other in time: the one that began last runs,
+/// and those that begin later are **ahead**. Which one that was is decided at the time of the newest signed fact, so that the
+/// state is the same whenever it is computed; what has begun since is found by ``running(at:)``. What a store said about the
+/// renewal counts for the last period, and whether and as what it renews also for the renewals of that period.
 package struct SubscriptionState: Sendable, Equatable {
+    /// One period with the time in which it counts.
+    package struct Period: Sendable, Equatable {
+        package let purchase: StorePurchase
+        package let startsAt: Timestamp
+        /// The end of what is paid; that of a replaced period is when it was bought.
+        package let paidUntil: Timestamp
+    }
+
     /// Apple's shortest grace period; it counts where a grace period was stated without its end.
     private static let shortestGrace = 3 * day
     private static let day: Int64 = 86_400_000
 
-    package let current: StorePurchase
+    /// The period that ran at the time of the newest fact, or the first one that follows, then those ahead; never empty.
+    package let periods: [Period]
     package let startedAt: Timestamp
-    /// The end of what is paid; that of a replaced period is the replacement's purchase.
-    package let paidUntil: Timestamp
     package let graceUntil: Timestamp?
     package let isInBillingRetry: Bool
     /// nil where nothing is known of the renewal.
     package let willRenew: Bool?
     package let nextProductID: String?
+    /// When the period that ran was taken back, where none follows it.
     package let revokedAt: Timestamp?
 
     package init?(_ transactions: [StorePurchase], renewal: StoreRenewal?) {
-        let periods = transactions.filter { $0.expiresAt != nil }
-        let standing = periods.filter { !$0.isUpgraded }
-        // One period of a subscription runs at a time: what was bought last replaces what was bought before, also where
-        // that would have ended later (a refunded year, a year that was exchanged for months).
-        let current = (standing.isEmpty ? periods : standing).max {
-            ($0.purchasedAt, $0.expiresAt ?? 0, $0.transactionID) < (
-                $1.purchasedAt, $1.expiresAt ?? 0, $1.transactionID
-            )
-        }
-        guard let current, let end = current.expiresAt, let first = transactions.map(\.purchased).min() else {
-            return nil
-        }
-        self.current = current
-        startedAt = first
-        paidUntil = current.isUpgraded ? current.purchased : Timestamp(end.flooredSeconds)
-        revokedAt = current.revocation.map { Timestamp($0.at.flooredSeconds) }
+        let known = Timeline(transactions)
+        guard let newest = (transactions.map(\.signedAt) + [renewal?.signedAt].compactMap { $0 }).max(),
+            let course = known.course(at: newest)
+        else { return nil }
+        let (first, last) = (course.periods[0], course.periods[course.periods.count - 1])
+        periods = course.periods
+        startedAt =
+            course.hasBegun ? transactions.map(\.purchased).min() ?? first.startsAt : first.startsAt
+        revokedAt = first.purchase.isTakenBack ? first.purchase.revokedAt : nil
+        let end = last.purchase.endsAt ?? 0
         // What was said of an earlier period's renewal does not count for this one.
-        let said = renewal.flatMap { $0.signedAt >= current.purchasedAt ? $0 : nil }
+        let said = renewal.flatMap { $0.signedAt >= last.purchase.purchasedAt ? $0 : nil }
         // A renewal fails at the end of its period or in the day before, when Apple tries first; what was said earlier is
         // about the period before, which a recovery can have moved.
         let failed = said.flatMap { $0.signedAt >= end - Self.day ? $0 : nil }
@@ -57,21 +60,99 @@ package struct SubscriptionState: Sendable, Equatable {
         graceUntil = grace.flatMap { $0 > end ? Timestamp($0.flooredSeconds) : nil }
         isInBillingRetry = failed?.isInBillingRetry ?? false
         // A renewal goes on with what was said before it; whoever bought again or upgraded said something else by that.
-        let standingWord = current.isRenewal ? renewal : said
+        let standingWord = last.purchase.isRenewal ? renewal : said
         nextProductID = standingWord?.nextProductID
         // Until a commitment ends, switching the renewal off does not bite.
-        let isCommitted = max(current.commitmentEndsAt ?? 0, standingWord?.commitmentEndsAt ?? 0) > end
+        let isCommitted = max(last.purchase.commitmentEndsAt ?? 0, standingWord?.commitmentEndsAt ?? 0) > end
         willRenew = isCommitted ? true : standingWord?.willRenew
     }
+
+    /// The last period, which the renewal is of.
+    package var last: Period { periods[periods.count - 1] }
+
+    /// The end of what is paid.
+    package var paidUntil: Timestamp { last.paidUntil }
 
     /// Until when it entitles, if nothing took it back.
     package var endsAt: Timestamp { max(paidUntil, graceUntil ?? paidUntil) }
 
+    /// The period that runs at a time, else the first one.
+    package func running(at now: Timestamp) -> Period { periods.last { $0.startsAt <= now } ?? periods[0] }
+
     package func status(at now: Timestamp) -> Subscription.Status {
         if revokedAt != nil { return .revoked }
-        if current.isUpgraded { return .upgraded }
+        guard let index = periods.lastIndex(where: { $0.startsAt <= now }) else { return .scheduled }
+        let period = periods[index]
+        guard index == periods.count - 1 else { return now < period.paidUntil ? .active : .scheduled }
+        if period.purchase.isUpgraded { return .upgraded }
         if now < paidUntil { return .active }
         if now < endsAt { return .inGracePeriod }
         return isInBillingRetry ? .inBillingRetry : .expired
+    }
+}
+
+/// The periods of a subscription in the order in which they count.
+private struct Timeline {
+    /// Apple bills a renewal up to a day before the period before it ends.
+    private static let billedAhead: Int64 = 86_400_000
+
+    private struct Place {
+        let purchase: StorePurchase
+        /// Milliseconds since 1970.
+        let start: Int64
+        let end: Int64
+    }
+
+    private let places: [Place]
+
+    /// Whatever an upgrade replaced, or was taken back before it began, gave no time, unless there is nothing else.
+    ///
+    /// One period of a subscription runs at a time: what was bought last replaces what was bought before, also where that
+    /// would have ended later (a refunded year, a year that was exchanged for months). A renewal alone follows it.
+    init(_ transactions: [StorePurchase]) {
+        let periods = transactions.filter { $0.endsAt != nil }
+        let standing = periods.filter { !$0.isUpgraded }
+        let inOrder = (standing.isEmpty ? periods : standing).sorted {
+            ($0.purchasedAt, $0.endsAt ?? 0, $0.transactionID) < ($1.purchasedAt, $1.endsAt ?? 0, $1.transactionID)
+        }
+        var all: [Place] = []
+        for purchase in inOrder {
+            let start = Self.start(of: purchase, after: all.last { !$0.purchase.isTakenBack })
+            all.append(Place(purchase: purchase, start: start, end: purchase.endsAt ?? start))
+        }
+        let begun = all.filter { place in
+            !place.purchase.isTakenBack || (place.purchase.revocation?.at ?? .max) >= place.start
+        }
+        places = begun.isEmpty ? all : begun
+    }
+
+    private static func start(of purchase: StorePurchase, after before: Place?) -> Int64 {
+        guard purchase.isRenewal, let end = before?.end, purchase.purchasedAt < end,
+            end - purchase.purchasedAt <= billedAhead
+        else { return purchase.purchasedAt }
+        return end
+    }
+
+    /// What runs at a time, in milliseconds since 1970, and what follows it.
+    ///
+    /// - Returns: nil where there are no periods.
+    func course(at time: Int64) -> (periods: [SubscriptionState.Period], hasBegun: Bool)? {
+        let running = places.lastIndex { $0.start <= time }
+        let ahead = places[((running ?? -1) + 1)...].filter { $0.start > time && !$0.purchase.isTakenBack }
+        guard let running else {
+            // Nothing has begun; where all of it was taken back, the last one says so.
+            let periods = (ahead.isEmpty ? Array(places.suffix(1)) : ahead).map(Self.period)
+            return periods.isEmpty ? nil : (periods, false)
+        }
+        // A refund ends the period that it is for and no other.
+        if places[running].purchase.isTakenBack, !ahead.isEmpty { return (ahead.map(Self.period), false) }
+        return (([places[running]] + ahead).map(Self.period), true)
+    }
+
+    private static func period(_ place: Place) -> SubscriptionState.Period {
+        let purchase = place.purchase
+        return SubscriptionState.Period(
+            purchase: purchase, startsAt: Timestamp(place.start.flooredSeconds),
+            paidUntil: purchase.isUpgraded ? purchase.purchased : Timestamp(place.end.flooredSeconds))
     }
 }

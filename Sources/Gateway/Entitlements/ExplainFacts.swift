@@ -62,7 +62,11 @@ struct Explainer {
         case "order.paid" where isStores: return words.orderPaidByStore(date)
         case "order.paid": return line.detail == "free" ? words.orderFree(date) : words.orderPaid(date)
         case "order.closed": return words.orderClosed(date)
-        case "order.revoked": return words.takenBackByStore(name(order.sku), order.revokedShare, date)
+        case "order.revoked":
+            // Of a part the line names the share; what earlier releases wrote was of the whole purchase.
+            let share = line.detail.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
+            return words.takenBackByStore(name(order.sku), share, date)
+        case "order.sharing_ended": return words.sharingEnded(name(order.sku), date)
         case "order.reinstated": return words.reinstatedByStore(name(order.sku), date)
         case "order.granted": return words.givenAfterAll(name(order.sku), date)
         case "refund.created", "refund.adopted": return words.refundStarted(refund, date)

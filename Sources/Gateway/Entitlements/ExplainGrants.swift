@@ -25,6 +25,10 @@ extension Explainer {
                     grant.purchasedAt, "grant.stacked",
                     words.stacked(name(grant.sku), entitlement.startsAt.utcDate, before)))
         }
+        for part in grant.ahead where part.startsAt > now && grant.revocation == nil {
+            facts.append(
+                tell(grant.purchasedAt, "grant.follows", words.follows(name(part.sku), part.startsAt.utcDate)))
+        }
         if let bound = bound(entitlement) { facts.append(tell(grant.purchasedAt, "grant.bounded", bound)) }
         if let revocation = grant.revocation {
             let text = words.revoked(name(grant.sku), revocation.reason, revocation.at.utcDate)

@@ -30,7 +30,10 @@ extension Explainer {
         // The history of an order that is the user's own tells it already.
         if let revocation = purchase.revocation, !isOwn {
             let at = Timestamp(revocation.at.flooredSeconds)
-            let text = words.takenBackByStore(name(sku), purchase.revokedShare, at.utcDate)
+            let text =
+                purchase.isRefunded
+                ? words.takenBackByStore(name(sku), purchase.revokedShare, at.utcDate)
+                : words.sharingEnded(name(sku), at.utcDate)
             if isTold(at) { facts.append(fact(at, "purchase.refunded", text, order: order)) }
         }
         return facts

@@ -89,7 +89,9 @@ struct ExplainSource: Sendable {
     }
 
     private mutating func readNames(from db: any Database) throws {
-        let codes = grants.map(\.sku) + orders.map(\.order.sku) + purchases.compactMap(\.sku)
+        let codes =
+            grants.map(\.sku) + grants.flatMap(\.ahead).map(\.sku) + orders.map(\.order.sku)
+            + purchases.compactMap(\.sku)
         for code in Set(codes) where skus[code] == nil { skus[code] = try db.sku(code) }
     }
 }

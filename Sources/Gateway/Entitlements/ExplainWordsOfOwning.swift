@@ -34,9 +34,26 @@ extension ExplainWords {
         guard let share, share < Order.wholeShare else {
             return pick("On \(date), Apple took back the purchase of “\(item)”.", "\(date),Apple 撤销了“\(item)”的购买。")
         }
+        let percent = Self.percent(share)
         return pick(
-            "On \(date), Apple refunded \(share / 1_000) % of “\(item)” and took the purchase back.",
-            "\(date),Apple 退还了“\(item)”的 \(share / 1_000)% 并撤销了该购买。")
+            "On \(date), Apple refunded \(percent) % of “\(item)”.", "\(date),Apple 退还了“\(item)”的 \(percent)%。")
+    }
+
+    /// Thousandths of a percent in percent, without zeros at its end: 33.333, 40.
+    private static func percent(_ share: Int64) -> String {
+        let (whole, rest) = share.quotientAndRemainder(dividingBy: 1_000)
+        guard rest > 0 else { return "\(whole)" }
+        var digits = String(String(1_000 + rest).dropFirst())
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(whole).\(digits)"
+    }
+
+    func sharingEnded(_ item: String, _ date: String) -> String {
+        pick("On \(date), “\(item)” was no longer shared with this account.", "\(date),“\(item)”不再与本账户共享。")
+    }
+
+    func follows(_ item: String, _ start: String) -> String {
+        pick("From \(start), “\(item)” follows, which is paid already.", "自 \(start) 起接续已支付的“\(item)”。")
     }
 
     func reinstatedByStore(_ item: String, _ date: String) -> String {

@@ -27,6 +27,8 @@ package enum JobKind: String, Sendable, CaseIterable {
     case checkReceipt = "check_receipt"
     /// Grants the kept purchases whose product a SKU knows by now; the subject is empty.
     case grantUnmapped = "grant_unmapped"
+    /// Brings what earlier releases made of store purchases in line with what is made of them now; the subject is empty.
+    case regradePurchases = "regrade_purchases"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
     /// Announces what time alone changed in what users own.
@@ -56,7 +58,7 @@ package enum JobKind: String, Sendable, CaseIterable {
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
-            .grantUnmapped:
+            .grantUnmapped, .regradePurchases:
             true
         default: Self.standing.contains(self)
         }
@@ -90,7 +92,7 @@ package enum JobKind: String, Sendable, CaseIterable {
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
         case .endDeliveries: [5, 15, 60]
         case .sealAudit, .applyRetention: [60, 300]
-        case .grantUnmapped: [60, 300, 3_600]
+        case .grantUnmapped, .regradePurchases: [60, 300, 3_600]
         }
     }
 }

@@ -122,6 +122,7 @@ extension Gateway {
         case .answerConsumption: try await answerConsumption(job)
         case .checkReceipt: try await checkReceipt(job)
         case .grantUnmapped: try await grantUnmapped(job)
+        case .regradePurchases: try await regradePurchases(job)
         case .findWork: try await findWork()
         case .crossBoundaries: try await crossBoundaries()
         case .dispatchEvents: try await dispatchEvents()

@@ -8,12 +8,14 @@ extension InvariantCheck {
     func checkOrders() async throws -> [Violation] {
         var (given, told): ([Violation], [Violation]) = ([], [])
         var last = ""
+        // A job brings what an earlier release made of store purchases in line.
+        let isRegraded = try await store.read { db in try !db.hasJob(JobKind.regradePurchases.rawValue) }
         while given.count < Int(Self.limit) || told.count < Int(Self.limit) {
             let cursor = last
             let page = try await store.read { db in try db.checkedOrders(after: cursor, limit: Self.orderPage) }
             guard let end = page.last else { break }
             last = end.order.id.rawValue
-            if given.count < Int(Self.limit) { given += page.compactMap(\.wrongGift) }
+            if given.count < Int(Self.limit) { given += page.compactMap { $0.wrongGift(isRegraded: isRegraded) } }
             if told.count < Int(Self.limit) { told += page.flatMap { OrderHistory($0).violations } }
         }
         return given + told
@@ -23,12 +25,9 @@ extension InvariantCheck {
 extension CheckedOrder {
     /// What is wrong with what an order gave that a provider's payment or nothing paid; what a store's purchase gave has
     /// rules of its own, and its order gives nothing beside it.
-    fileprivate var wrongGift: Violation? {
+    fileprivate func wrongGift(isRegraded: Bool) -> Violation? {
         guard order.state == .paid else { return nil }
-        if isPurchase {
-            return booked.values.allSatisfy { $0 == 0 }
-                ? nil : violation("a store's purchase paid the order, which credited units beside it")
-        }
+        if isPurchase { return isRegraded ? wrongPurchase : nil }
         guard order.origin == .checkout else { return nil }
         let standing = order.standing(disputes)
         let own = grants.filter { $0.source.kind == .order }
@@ -38,6 +37,22 @@ extension CheckedOrder {
         }
         guard booked.filter({ $0.value != 0 }) == (order.gives(standing) ? order.terms.units : [:]) else {
             return violation("the units of the order are not what it credited")
+        }
+        return nil
+    }
+
+    /// What is wrong with what an order of a store's purchase gave, as far as a part of it was taken back.
+    private var wrongPurchase: Violation? {
+        guard booked.values.allSatisfy({ $0 == 0 }) else {
+            return violation("a store's purchase paid the order, which credited units beside it")
+        }
+        let left = order.terms.remainder(of: order.quantity, after: order.revokedShare)
+        guard bookedByPurchase.allSatisfy({ unit, sum in sum == left.units[unit] ?? 0 }) else {
+            return violation("the units of the order are not what its store left of them")
+        }
+        let passes = grants.filter { $0.source.kind == .appleTransaction && $0.revocation == nil }
+        guard passes.allSatisfy({ if case .days(let days) = $0.term { days == left.days } else { true } }) else {
+            return violation("a pass of the order lasts longer or shorter than what its store left of it")
         }
         return nil
     }

@@ -23,7 +23,7 @@ extension ConsumptionReport {
             : Self.spent(booked.mapValues(\.sum), of: balances)
         self.init(
             environment: purchase.environment, bundleID: purchase.bundleID, transactionID: id,
-            isAutoRenewable: purchase.kind == .autoRenewable, isDelivered: isDelivered,
+            isAutoRenewable: purchase.isSubscription, isDelivered: isDelivered,
             percentage: isDelivered ? used : 0, preference: Preference(rawValue: sku.consumption.rawValue))
     }
 
@@ -33,8 +33,8 @@ extension ConsumptionReport {
     ) throws -> Entitlement? {
         guard let owner = record.user else { return nil }
         let purchase = record.purchase
-        let kind: Grant.SourceKind = purchase.kind == .autoRenewable ? .appleSubscription : .appleTransaction
-        let id = purchase.kind == .autoRenewable ? purchase.originalTransactionID : key
+        let kind: Grant.SourceKind = purchase.isSubscription ? .appleSubscription : .appleTransaction
+        let id = purchase.isSubscription ? purchase.originalTransactionID : key
         return EntitlementRules.fold(try db.grants(of: owner), now: now).entitlements.first {
             $0.grant.environment == purchase.environment && $0.grant.source == Grant.Source(kind: kind, id: id)
                 && ($0.endsAt ?? .farFuture) > $0.startsAt
@@ -43,8 +43,8 @@ extension ConsumptionReport {
 
     /// The share of the paid time that is over; nil for what never ends.
     private static func used(_ purchase: StorePurchase, _ given: Entitlement?, at now: Timestamp) -> Int64? {
-        let start = purchase.kind == .autoRenewable ? purchase.purchased : given?.startsAt
-        let end = purchase.kind == .autoRenewable ? purchase.expires : given?.endsAt
+        let start = purchase.isSubscription ? purchase.purchased : given?.startsAt
+        let end = purchase.isSubscription ? purchase.expires : given?.endsAt
         guard let start, let end, end > start else { return nil }
         let length = end.rawValue - start.rawValue
         return whole * min(max(now.rawValue - start.rawValue, 0), length) / length

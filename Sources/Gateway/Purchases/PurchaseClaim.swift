@@ -37,7 +37,10 @@ enum ClaimOutcome: Sendable {
 package struct AttachedPurchase: Encodable, Sendable, Equatable {
     package let expires_at: Int64
     package let tier: String
+    /// Whether it holds now.
     package let active: Bool
+    /// Where what it gives stands, as among the entitlements; `none` where nothing lasts.
+    package let status: String
     package let perpetual: Bool
     package let sku: String
     package let order_id: String
@@ -49,7 +52,8 @@ package struct AttachedPurchase: Encodable, Sendable, Equatable {
     package let startsAt: Timestamp
 
     private enum CodingKeys: String, CodingKey {
-        case expires_at, tier, active, perpetual, sku, order_id, transaction_id, original_transaction_id, environment
+        case expires_at, tier, active, status, perpetual, sku, order_id, transaction_id, original_transaction_id,
+            environment
         case credited
     }
 }

@@ -77,7 +77,7 @@ extension Settlement {
                 purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
             _ = try place(claim, owner: owner, entitled: rules.entitles(name))
         }
-        guard let period = kept.first(where: { $0.purchase.kind == .autoRenewable && $0.sku != nil }) else { return }
+        guard let period = kept.first(where: { $0.purchase.isSubscription && $0.sku != nil }) else { return }
         let rules = registry.word(of: period.account).rules
         // Tells whose the subscription is now, and what a test purchase is worth to this user.
         if try regradeSubscription(period.purchase, owner: owner, entitled: rules.entitles(name), rules: rules) {

@@ -29,7 +29,7 @@ extension ReceiptNews {
             guard user != nil else { continue }
             let subject = StoreSubject(purchase)
             if let claimant, known?.user != nil, try db.holders(of: subject).contains(claimant) { continue }
-            if purchase.kind == .autoRenewable {
+            if purchase.isSubscription {
                 if (newest[subject]?.purchasedAt ?? .min) <= purchase.purchasedAt { newest[subject] = purchase }
             } else {
                 single.append(purchase)
@@ -45,6 +45,7 @@ extension StorePurchase {
     /// Whether a receipt says anything else of this transaction than what is known.
     fileprivate func isOtherwise(than other: StorePurchase) -> Bool {
         guard receipt != nil else { return other.revocation != nil && revocation == nil }
-        return expiresAt != other.expiresAt || revocation?.at != other.revocation?.at || isUpgraded != other.isUpgraded
+        return expiresAt != other.expiresAt || receiptEndsAt != other.receiptEndsAt
+            || revocation?.at != other.revocation?.at || isUpgraded != other.isUpgraded
     }
 }

@@ -8,12 +8,24 @@ package struct ReceiptReport: Sendable {
         package let purchase: StorePurchase
         package let entry: StoreReceipt.Entry?
         package let originalPurchasedAt: Int64
+        /// When another product of its group replaced it; nil where none did.
+        package let replacedAt: Int64?
 
-        package init(purchase: StorePurchase, entry: StoreReceipt.Entry?, originalPurchasedAt: Int64) {
+        package init(
+            purchase: StorePurchase, entry: StoreReceipt.Entry?, originalPurchasedAt: Int64, replacedAt: Int64? = nil
+        ) {
             self.purchase = purchase
             self.entry = entry
             self.originalPurchasedAt = originalPurchasedAt
+            self.replacedAt = replacedAt
         }
+    }
+
+    /// Which of the purchases are the caller's.
+    package struct Attachment: Sendable {
+        package var attached = 0
+        /// By transaction, and why: what an attach of it would be refused with.
+        package var refused: [(transactionID: String, reason: GatewayError)] = []
     }
 
     /// Where a subscription's renewal stands.
@@ -34,6 +46,8 @@ package struct ReceiptReport: Sendable {
     /// Newest first.
     package let rows: [Row]
     package let renewals: [Renewal]
+    /// nil where no user asks.
+    package let attachment: Attachment?
     package let source: ReceiptSource
     package let isStale: Bool
     /// Milliseconds since 1970.
@@ -46,35 +60,44 @@ extension ReceiptReport {
         var rows: [Row] = []
         var renewals: [Renewal] = []
 
+        /// nil where no user asks.
+        var attachment: Attachment?
+
         /// - Parameters:
-        ///   - holder: only what this user holds; nil: whoever does.
-        ///   - newestOnly: of each subscription its current period alone.
+        ///   - caller: who asks; the lists are the same whoever does.
+        ///   - newestOnly: of each subscription its latest period alone.
         init(
-            _ receipt: StoreReceipt, _ subjects: Set<StoreSubject>, holder: ExternalUserID?, newestOnly: Bool,
+            _ receipt: StoreReceipt, _ subjects: Set<StoreSubject>, caller: ExternalUserID?, newestOnly: Bool,
             from db: any Database, now: Timestamp
         ) throws {
-            let user = try holder.flatMap { try db.userID($0) }
-            guard holder == nil || user != nil else { return }
+            let user = try caller.flatMap { try db.userID($0) }
+            if caller != nil { attachment = Attachment() }
             let entries = Dictionary(receipt.entries.map { ($0.purchase.transactionID, $0) }) { first, _ in first }
-            for subject in subjects {
-                if let user, try !db.holders(of: subject).contains(user) { continue }
+            for subject in subjects.sorted(by: { $0.original < $1.original }) {
                 let kept = try db.storePurchases(subject.environment, original: subject.original)
                 // An entry tells of its purchase what any of its transactions said last.
-                let purchases = kept.told.joined().map(\.purchase)
+                let records = kept.told.flatMap { $0 }
+                let purchases = records.map(\.purchase)
+                if caller != nil {
+                    let isHolder = try user.map { try db.holders(of: subject).contains($0) } ?? false
+                    for record in records { attachment?.add(record, isHolder: isHolder) }
+                }
                 let first = kept.map(\.purchase).first { $0.transactionID == subject.original }?.purchasedAt
                 let rows = purchases.map { purchase in
                     let entry = entries[purchase.transactionID]
                     return Row(
                         purchase: purchase, entry: entry,
-                        originalPurchasedAt: entry?.originalPurchasedAt ?? first ?? purchase.purchasedAt)
+                        originalPurchasedAt: entry?.originalPurchasedAt ?? first ?? purchase.purchasedAt,
+                        replacedAt: purchase.isUpgraded
+                            ? entry?.cancelledAt ?? purchase.replacement(among: purchases)?.purchasedAt : nil)
                 }
                 let renewal = try db.subscription(subject.environment, original: subject.original, holder: nil)?.renewal
                 let state =
-                    purchases.contains { $0.kind == .autoRenewable }
+                    purchases.contains(where: \.isSubscription)
                     ? SubscriptionState(kept.folded.map(\.purchase), renewal: renewal) : nil
                 self.rows += rows.filter {
                     guard newestOnly, let state else { return true }
-                    return $0.purchase.transactionID == state.current.transactionID
+                    return $0.purchase.transactionID == state.last.purchase.transactionID
                 }
                 if let state { renewals.append(Renewal(state, renewal, subject.original, at: now)) }
             }
@@ -87,13 +110,38 @@ extension ReceiptReport {
     }
 }
 
+extension ReceiptReport.Attachment {
+    /// - Parameter isHolder: whether the caller owns or shares its original transaction.
+    fileprivate mutating func add(_ record: PurchaseRecord, isHolder: Bool) {
+        let reason: GatewayError? =
+            if !isHolder {
+                .purchaseBelongsToAnotherUser
+            } else if record.sku == nil {
+                .unknownProduct(record.purchase.productID)
+            } else if record.purchase.isTakenBack {
+                .purchaseRevoked
+            } else {
+                nil
+            }
+        if let reason { refused.append((record.purchase.transactionID, reason)) } else { attached += 1 }
+    }
+}
+
+extension StorePurchase {
+    /// The purchase of another product that replaced this one: the next one.
+    fileprivate func replacement(among purchases: [StorePurchase]) -> StorePurchase? {
+        purchases.filter { $0.productID != productID && $0.purchasedAt > purchasedAt }
+            .min { $0.purchasedAt < $1.purchasedAt }
+    }
+}
+
 extension ReceiptReport.Renewal {
     /// Where nothing was said of the renewal, a subscription that runs goes on.
     fileprivate init(_ state: SubscriptionState, _ renewal: StoreRenewal?, _ original: String, at now: Timestamp) {
         let status = state.status(at: now)
-        let runs = status == .active || status == .inGracePeriod
-        productID = state.current.productID
-        nextProductID = state.nextProductID ?? state.current.productID
+        let runs = status == .active || status == .inGracePeriod || status == .scheduled
+        productID = state.running(at: now).purchase.productID
+        nextProductID = state.nextProductID ?? state.last.purchase.productID
         originalTransactionID = original
         willRenew = (runs || status == .inBillingRetry) && (state.willRenew ?? runs)
         isInBillingRetry = state.isInBillingRetry

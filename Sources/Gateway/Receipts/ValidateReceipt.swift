@@ -13,7 +13,7 @@ extension Gateway {
     /// What became of a receipt's purchases, each kept, and attached where a user asks.
     ///
     /// They are kept first, then the store is asked, and only then the user claims them, so that the store's word on whose
-    /// they are counts.
+    /// they are counts. The answer lists the same whoever asks, and tells a user which of them are the user's.
     /// - Parameters:
     ///   - password: the app's shared secret, which counts where no user asks.
     ///   - newestOnly: of each subscription its current period alone.
@@ -34,18 +34,27 @@ extension Gateway {
         if !news.unknown.isEmpty { try await keep(news.unknown, of: verified, context: context) }
         let standing = try await confirm(verified, unsigned: news.unsigned, context: context)
         if case .rejected(let status) = standing { return .status(status) }
-        if let user, !news.unclaimed.isEmpty {
-            _ = try await claim(news.unclaimed, of: verified, user: user, context: context)
-        }
         let now = time.now
         let subjects = receipt.subjects.union(standing.answered)
+        if let user {
+            // What only the store's answer names is the customer's as well.
+            let named = standing.answered.subtracting(receipt.subjects)
+            let others = try await read { db in
+                try ReceiptNews(
+                    named.flatMap { try db.storePurchases($0.environment, original: $0.original).map(\.purchase) },
+                    user: user, from: db
+                ).unclaimed
+            }
+            let unclaimed = news.unclaimed + others
+            if !unclaimed.isEmpty { _ = try await claim(unclaimed, of: verified, user: user, context: context) }
+        }
         let known = try await read { db in
             try ReceiptReport.Purchases(
-                receipt, subjects, holder: user, newestOnly: newestOnly, from: db, now: now)
+                receipt, subjects, caller: user, newestOnly: newestOnly, from: db, now: now)
         }
         return .report(
             ReceiptReport(
-                receipt: receipt, text: text, rows: known.rows, renewals: known.renewals, source: standing.source,
-                isStale: standing.isStale, requestedAt: time.milliseconds()))
+                receipt: receipt, text: text, rows: known.rows, renewals: known.renewals, attachment: known.attachment,
+                source: standing.source, isStale: standing.isStale, requestedAt: time.milliseconds()))
     }
 }

@@ -8,11 +8,13 @@ extension Settlement {
     func follow(_ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool) throws {
         guard let order = record.order else { return }
         try fillPrice(record, order: order)
-        if record.purchase.revocation == nil {
-            try followGiven(record, owner: owner, order: order, claim, entitled: entitled)
-        } else {
-            try followRevoked(record, owner: owner, order: order, claim, entitled: entitled)
+        var changed = try bringInLine(record, key: record.key, order: order, rules: claim.rules)
+        if record.purchase.isSubscription,
+            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
+        {
+            changed.insert(owner)
         }
+        for user in changed.sorted() { try touch(user) }
     }
 
     /// Whether an order is as its store left the purchase.
@@ -20,123 +22,128 @@ extension Settlement {
         try record.order.flatMap { try tx.order($0) }?.revokedShare == record.purchase.revokedShare
     }
 
-    /// Brings the owner's entitlements in line with a purchase that has just been given or taken back.
+    /// Brings the owner's entitlements in line with a purchase that has just been given.
     func regrade(
         _ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool
     ) throws {
-        if record.purchase.kind == .autoRenewable {
+        if record.purchase.isSubscription {
             _ = try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
         }
         try touch(owner)
     }
 
-    /// A newer signed version of a purchase that is attached: a subscription's end can have moved, and what Apple had
-    /// taken back it can have given again.
-    private func followGiven(
-        _ record: PurchaseRecord, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim, entitled: Bool
-    ) throws {
-        guard let order = try tx.lockOrder(id) else { return }
-        let returned = try giveBack(record.purchase, key: record.key, order: order)
-        let isReturned = !returned.isEmpty
-        if isReturned || order.revokedShare != nil {
-            try tx.setReturned(id, 0, share: nil, at: nil)
-            try note(order, "order.reinstated", record.purchase.transactionID)
-            try audit(order, "order.reinstated", before: "revoked", after: record.purchase.transactionID)
-            try emit(.refundFailed, id)
-        }
-        if record.purchase.kind == .autoRenewable {
-            guard
-                try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-                    || isReturned
-            else { return }
-        } else if !isReturned {
-            return
-        }
-        for user in returned.subtracting([owner]).sorted() { try touch(user) }
-        try touch(owner)
-    }
-
     /// Gives an order the price that its receipt did not tell, once the store has signed it.
     private func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
-        guard let price = record.purchase.price, let order = try tx.lockOrder(id), order.charged == nil,
+        guard let price = record.purchase.charge, let order = try tx.lockOrder(id), order.charged == nil,
             order.state == .paid
         else { return }
         try tx.setSignedPrice(price, of: id)
         try audit(order, "order.priced", before: "", after: "\(record.purchase.transactionID) \(price)")
-        if let share = order.revokedShare {
-            try tx.setReturned(
-                id, record.purchase.returned(of: price), share: share, at: record.purchase.revokedAt)
-        }
+        if order.revokedShare != nil { try setReturned(record.purchase, of: order, charged: price) }
     }
 
-    /// Gives again what a revocation took: the grants, and the units that were booked.
+    private func setReturned(_ purchase: StorePurchase, of order: Order, charged: Money?) throws {
+        try tx.setReturned(
+            order.id, purchase.returned(of: charged), share: purchase.revokedShare,
+            at: purchase.isRefunded ? purchase.revokedAt : nil)
+    }
+
+    /// Brings an order, and the grants and units of its purchase, in line with what the store signed last: it can take back
+    /// the whole or a part, take back more or less of it later, and give all of it again.
     ///
-    /// - Returns: to whom.
-    private func giveBack(_ purchase: StorePurchase, key: String, order: Order) throws -> Set<ID<User>> {
-        var changed: Set<ID<User>> = []
-        for grant in try tx.grants(of: order.id)
-        where grant.source.kind == .appleTransaction && grant.revocation?.reason == .refund {
-            try tx.setGrant(grant.id, revocation: nil, suspended: grant.suspended)
+    /// - Returns: who owns something else now; the caller touches them.
+    func bringInLine(
+        _ record: PurchaseRecord, key: String, order id: ID<Order>, rules: TestPurchaseRules
+    ) throws -> Set<ID<User>> {
+        guard let order = try tx.lockOrder(id) else { return [] }
+        let purchase = record.purchase
+        let isNews = order.revokedShare != purchase.revokedShare
+        if isNews {
+            try setReturned(purchase, of: order, charged: order.charged)
+            try tellShare(purchase, of: order)
+        }
+        let left = order.terms.remainder(of: order.quantity, after: purchase.revokedShare)
+        var changed = try bringUnitsInLine(purchase, key: key, order: order, left: left.units)
+        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction {
+            let wanted = try wanted(grant, of: purchase, key: key, order: order, left: left, rules: rules)
+            guard wanted != grant else { continue }
+            if wanted.term != grant.term || wanted.stackGroup != grant.stackGroup { try tx.setTerm(wanted) }
+            if wanted.revocation != grant.revocation {
+                try tx.setGrant(grant.id, revocation: wanted.revocation, suspended: grant.suspended)
+            }
             changed.insert(grant.user)
         }
-        let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
-        for (unit, amount) in order.terms.units.sorted(by: { $0.key < $1.key }) {
-            guard let (sum, steps) = booked[unit], sum == 0 else { continue }
-            _ = try tx.book(
-                amount, unit: unit, user: order.user, environment: purchase.environment, source: source,
-                step: steps + 1, at: now)
-            changed.insert(order.user)
+        if isNews, left.items == 0, order.terms.kind == .nonConsumable {
+            for user in changed.union([order.user]).sorted()
+            where try giveHeld(order.sku, in: order.environment, to: user) { changed.insert(user) }
         }
+        if isNews { try emitShare(purchase, of: order) }
         return changed
     }
 
-    /// A newer signed version of a revoked purchase: Apple signs it anew at every question, and takes it back once.
-    private func followRevoked(
-        _ record: PurchaseRecord, owner: ID<User>, order id: ID<Order>, _ claim: PurchaseClaim, entitled: Bool
-    ) throws {
-        guard try tx.lockOrder(id)?.revokedShare == record.purchase.revokedShare else {
-            try takeBack(record, key: record.key, order: id)
-            return try regrade(record, owner: owner, claim, entitled: entitled)
+    /// A grant as a purchase gives it now; what an admin took back stays so.
+    private func wanted(
+        _ grant: Grant, of purchase: StorePurchase, key: String, order: Order, left: OrderTerms.Remainder,
+        rules: TestPurchaseRules
+    ) throws -> Grant {
+        let entitled = try rules.entitles(tx.externalUserID(grant.user) ?? "")
+        let given = purchase.grant(grant.id, to: grant.user, key: key, order: order, entitled: entitled, rules: rules)
+        var wanted = given.map(grant.lasting) ?? grant
+        switch grant.revocation?.reason {
+        case .admin, .dispute: break
+        case .refund where left.items > 0: wanted.revocation = nil
+        case nil where left.items == 0: wanted.revocation = Grant.Revocation(at: now, reason: .refund)
+        case .refund, nil: break
         }
-        guard record.purchase.kind == .autoRenewable,
-            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: claim.rules)
-        else { return }
-        try touch(owner)
+        return wanted
     }
 
-    /// Takes back exactly what a transaction gave.
-    func takeBack(_ record: PurchaseRecord, key: String, order id: ID<Order>) throws {
-        guard let order = try tx.lockOrder(id) else { return }
-        let returned = record.purchase.returned(of: order.charged)
-        try tx.setReturned(id, returned, share: record.purchase.revokedShare, at: record.purchase.revokedAt)
-        try note(order, "order.revoked", record.purchase.transactionID)
-        try audit(
-            order, "order.revoked", before: "paid", after: "\(record.purchase.transactionID) was revoked by Apple")
+    /// Books the difference between the units that are left and those that are booked; what was never credited stays so.
+    ///
+    /// Units stay with who first had them, also when the purchase has moved since.
+    private func bringUnitsInLine(
+        _ purchase: StorePurchase, key: String, order: Order, left: [String: Int64]
+    ) throws -> Set<ID<User>> {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
-        // Units stay with who first had them, also when the purchase has moved since.
-        try takeBackUnits(source, owner: order.user, environment: record.purchase.environment)
-        var others: Set<ID<User>> = [order.user]
-        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction && grant.revocation == nil {
-            try tx.setGrant(
-                grant.id, revocation: Grant.Revocation(at: now, reason: .refund), suspended: grant.suspended)
-            others.insert(grant.user)
+        var isChanged = false
+        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
+        for (unit, (sum, steps)) in booked.sorted(by: { $0.key < $1.key }) {
+            let delta = (left[unit] ?? 0) - sum
+            guard delta != 0 else { continue }
+            let balance = try tx.book(
+                delta, unit: unit, user: order.user, environment: purchase.environment, source: source,
+                step: steps + 1, at: now)
+            if balance < 0 && delta < 0 { try emitOverdrawn(unit, balance, order.user) }
+            isChanged = true
         }
-        for user in others.sorted() where order.terms.kind == .nonConsumable {
-            _ = try giveHeld(order.sku, in: order.environment, to: user)
-        }
-        // The owner's turn comes when everything is regraded.
-        for user in others.subtracting([record.user ?? order.user]).sorted() { try touch(user) }
-        try emit(.refundSucceeded, id)
+        return isChanged ? [order.user] : []
     }
 
-    private func takeBackUnits(_ source: LedgerSource, owner: ID<User>, environment: Environment) throws {
-        for (unit, booked) in try tx.booked(source, user: owner, environment: environment) where booked.sum > 0 {
-            let balance = try tx.book(
-                -booked.sum, unit: unit, user: owner, environment: environment, source: source, step: booked.steps + 1,
-                at: now)
-            if balance < 0 { try emitOverdrawn(unit, balance, owner) }
+    /// The history's line about what a store took back or gave again: its transaction, and of a part the share in thousandths
+    /// of a percent.
+    private func tellShare(_ purchase: StorePurchase, of order: Order) throws {
+        let id = purchase.transactionID
+        guard let share = purchase.revokedShare else {
+            try note(order, "order.reinstated", id)
+            return try audit(order, "order.reinstated", before: "revoked", after: id)
         }
+        guard purchase.isRefunded else {
+            try note(order, "order.sharing_ended", id)
+            return try audit(order, "order.sharing_ended", before: "paid", after: id)
+        }
+        let part = share == Order.wholeShare ? "" : " \(share)"
+        try note(order, "order.revoked", id + part)
+        try audit(
+            order, "order.revoked", before: order.revokedShare.map { "\($0)" } ?? "paid",
+            after: "\(id) was revoked by Apple\(part)")
+    }
+
+    /// Tells the outbox of money that went back, or of which less went back than it had seemed.
+    private func emitShare(_ purchase: StorePurchase, of order: Order) throws {
+        let before = order.refundedShare ?? 0
+        let after = purchase.isRefunded ? purchase.revokedShare ?? 0 : 0
+        if after > before { try emit(.refundSucceeded, order.id) }
+        if after < before { try emit(.refundFailed, order.id) }
     }
 
     /// Gives what a user bought again and was not given, because it was owned already, once nothing else gives it.
@@ -157,7 +164,8 @@ extension Settlement {
             guard try tx.purchases(of: record).first?.key == record.key else { continue }
             let rules = registry.word(of: record.account).rules
             let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
-            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }), order.revokedShare == nil,
+            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }),
+                order.terms.remainder(of: order.quantity, after: order.revokedShare).items > 0,
                 let grant = record.purchase.grant(
                     ids.make(), to: user, key: record.key, order: order, entitled: entitled, rules: rules)
             else { continue }
@@ -167,5 +175,17 @@ extension Settlement {
             return true
         }
         return false
+    }
+}
+
+extension Grant {
+    /// This grant with another one's length.
+    fileprivate func lasting(as other: Grant) -> Grant {
+        var grant = Grant(
+            id: id, user: user, sku: sku, kind: kind, tier: tier, rank: rank, source: source, order: order,
+            environment: environment, purchasedAt: purchasedAt, term: other.term, stackGroup: other.stackGroup,
+            attributes: attributes, revocation: revocation, suspended: suspended)
+        (grant.renewal, grant.ahead) = (renewal, ahead)
+        return grant
     }
 }

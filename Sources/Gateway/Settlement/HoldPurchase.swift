@@ -146,7 +146,7 @@ extension Settlement {
 extension StorePurchase {
     /// Whether it lasts, as far as it says so itself: only a SKU says how long a pass does.
     fileprivate func mayRun(at now: Timestamp) -> Bool {
-        guard revocation == nil else { return false }
-        return expires.map { now < $0 } ?? (kind != .consumable)
+        guard !isTakenBack else { return false }
+        return ends.map { now < $0 } ?? (kind != .consumable)
     }
 }

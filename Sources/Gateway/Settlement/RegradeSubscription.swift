@@ -17,22 +17,44 @@ extension Settlement {
         guard let account = known.first?.account else { return false }
         let subscription = try tx.ensureSubscription(
             ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
-        guard let state = SubscriptionState(periods.map(\.purchase), renewal: subscription.renewal),
-            let current = periods.first(where: { $0.purchase == state.current }), let code = current.sku,
-            let sku = try tx.sku(code)
-        else { return false }
+        guard let state = SubscriptionState(periods.map(\.purchase), renewal: subscription.renewal) else {
+            return false
+        }
+        var parts: [(period: SubscriptionState.Period, sku: SKU, code: SKUCode, order: ID<Order>?)] = []
+        for period in state.periods {
+            guard let record = periods.first(where: { $0.purchase == period.purchase }), let code = record.sku,
+                let sku = try tx.sku(code)
+            else { continue }
+            parts.append((period, sku, code, record.order))
+        }
+        guard let first = parts.first, first.period == state.periods[0] else { return false }
         func put(_ user: ID<User>, entitled: Bool) throws -> Bool {
-            let term = state.current.bounded(.until(state.endsAt), entitled: entitled, rules: rules)
-            guard case .until(let end) = term else { return false }
+            var (end, code) = (state.end(of: first.period, entitled: entitled, rules: rules), first.code)
+            var ahead: [Grant.Ahead] = []
+            for part in parts.dropFirst() {
+                let (start, until) = (
+                    part.period.startsAt, state.end(of: part.period, entitled: entitled, rules: rules)
+                )
+                guard until > start else { continue }
+                if part.code != code || start > end {
+                    ahead.append(
+                        Grant.Ahead(
+                            startsAt: start, gapFrom: start > end ? end : nil, sku: part.code, tier: part.sku.tier,
+                            rank: part.sku.rank, order: part.order, attributes: part.sku.attributes))
+                }
+                (end, code) = (until, part.code)
+            }
             var grant = Grant(
-                id: ids.make(), user: user, sku: code, kind: .subscription, tier: sku.tier, rank: sku.rank,
+                id: ids.make(), user: user, sku: first.code, kind: .subscription, tier: first.sku.tier,
+                rank: first.sku.rank,
                 source: Grant.Source(kind: .appleSubscription, id: purchase.originalTransactionID),
-                order: current.order, environment: purchase.environment, purchasedAt: state.startedAt, term: term,
-                stackGroup: nil, attributes: sku.attributes,
+                order: first.order, environment: purchase.environment, purchasedAt: state.startedAt,
+                term: .until(end), stackGroup: nil, attributes: first.sku.attributes,
                 revocation: state.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) })
+            grant.ahead = ahead
             grant.renewal = Grant.Renewal(
                 paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
-                willRenew: state.willRenew, isUpgraded: state.current.isUpgraded)
+                willRenew: state.willRenew, isUpgraded: state.last.purchase.isUpgraded)
             return try tx.putSubscriptionGrant(grant)
         }
         let isChanged = try put(owner, entitled: entitled)
@@ -87,19 +109,16 @@ extension StorePurchase {
         case .until(let end): return .until(min(end, limit))
         }
     }
+}
 
-    /// The share of its price that Apple took back, in thousandths of a percent: all where it names none.
-    var revokedShare: Int64? {
-        revocation.map { min(max($0.percentage ?? Order.wholeShare, 0), Order.wholeShare) }
-    }
-
-    var revokedAt: Timestamp? { revocation.map { Timestamp($0.at.flooredSeconds) } }
-
-    /// What Apple gave back of what it charged.
-    func returned(of charged: Money?) -> Int64 {
-        guard let charged, let revokedShare else { return 0 }
-        let (product, overflow) = charged.value.multipliedReportingOverflow(by: revokedShare)
-        return overflow ? charged.value : product / Order.wholeShare
+extension SubscriptionState {
+    /// Until when a period entitles: the last one until its grace is over, each as far as its purchase is worth it.
+    fileprivate func end(of period: Period, entitled: Bool, rules: TestPurchaseRules) -> Timestamp {
+        let paid = period == last ? endsAt : period.paidUntil
+        guard case .until(let end) = period.purchase.bounded(.until(paid), entitled: entitled, rules: rules) else {
+            return paid
+        }
+        return end
     }
 }
 

@@ -25,7 +25,7 @@ extension Settlement {
         case .owner:
             guard hold.isNew else { return try outcome.value() }
             // Tells whose the subscription is now, and what a test purchase is worth to this user.
-            if purchase.kind == .autoRenewable,
+            if purchase.isSubscription,
                 try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
             {
                 try touch(owner)
@@ -54,7 +54,7 @@ extension Settlement {
                 purchase: record.purchase, account: record.account, evidence: nil, rules: claim.rules, fallback: nil)
             _ = try place(kept, owner: owner, entitled: entitled, regrades: false)
         }
-        if purchase.kind == .autoRenewable {
+        if purchase.isSubscription {
             _ = try regradeSubscription(purchase, owner: owner, entitled: entitled, rules: claim.rules)
         }
         try touch(owner)
@@ -78,7 +78,7 @@ extension Settlement {
         guard let kept = try found.value() else { throw StoreError.corrupt("a purchase was not kept") }
         let purchases = try alike.map { try tx.purchases(of: kept, among: $0) } ?? [kept]
         let record = purchases.first ?? kept
-        let isRevoked = record.purchase.revocation != nil
+        let isRevoked = record.purchase.isTakenBack
         guard let meant = try meaning(of: record, named: named.value(), claim) else {
             if kept.user == nil {
                 try tx.placePurchase(kept.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
@@ -112,7 +112,7 @@ extension Settlement {
     ) throws -> Pending<ClaimOutcome> {
         let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
-        let isRevoked = record.purchase.revocation != nil
+        let isRevoked = record.purchase.isTakenBack
         let terms = sku.terms(for: record.purchase, days: days)
         let sharers = try askSharers(of: record.purchase)
         let (order, entry) = try complete(record, sku: code, terms: terms, owner: owner)
@@ -125,7 +125,7 @@ extension Settlement {
             record.purchase, key: key, terms: terms, order: order, sharers: sharers, entitled: entitled,
             rules: claim.rules)
         var subscription: ID<Subscription>?
-        if record.purchase.kind == .autoRenewable {
+        if record.purchase.isSubscription {
             // The order's event names it.
             subscription = try tx.ensureSubscription(
                 ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now
@@ -141,7 +141,10 @@ extension Settlement {
             try emit(.orderPaid, order.id)
         }
         try tell(.purchaseAttached, record.purchase, owner: owner, sku: code, order: order.id)
-        if isRevoked { try takeBack(record, key: key, order: order.id) }
+        if record.purchase.revocation != nil {
+            let others = try bringInLine(record, key: key, order: order.id, rules: claim.rules)
+            for user in others.subtracting([owner]).sorted() { try touch(user) }
+        }
         if regrades { try regrade(record, owner: owner, claim, entitled: entitled) }
         guard !isRevoked else { return Pending(.revoked) }
         return try describe(record, key: key, sku: sku, owner: owner, order: order.id)
@@ -182,7 +185,7 @@ extension Settlement {
     /// catalogue names its product no longer. In Xcode ids repeat, so that another's period may stand there.
     private func earlierPeriod(than record: PurchaseRecord) throws -> PurchaseRecord? {
         let purchase = record.purchase
-        guard purchase.kind == .autoRenewable, purchase.environment != .xcode else { return nil }
+        guard purchase.isSubscription, purchase.environment != .xcode else { return nil }
         return try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
             .filter { $0.order != nil && $0.sku != nil && $0.purchase.productID == purchase.productID }
             .max { $0.purchase.purchasedAt < $1.purchase.purchasedAt }
@@ -195,7 +198,7 @@ extension Settlement {
     ) throws -> (order: Order, entry: TimelineEntry?) {
         let purchase = record.purchase
         let charge = StoreCharge(
-            sku: sku, price: purchase.price, terms: terms, quantity: purchase.quantity,
+            sku: sku, price: purchase.charge, terms: terms, quantity: purchase.quantity,
             environment: purchase.environment, paidAt: purchase.purchased)
         if !purchase.isRenewal, let waiting = try waitingOrder(purchase, sku: sku, owner: owner) {
             try tx.completeStoreOrder(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
@@ -211,8 +214,8 @@ extension Settlement {
         let order = Order(
             id: ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
             quantity: min(max(purchase.quantity, 1), SKU.quantityRange.upperBound), terms: terms, days: nil,
-            amount: purchase.price, state: .paid, platform: .ios, environment: purchase.environment, partner: nil,
-            returnURL: nil, metadata: [:], charged: purchase.price, createdAt: now, expiresAt: now,
+            amount: purchase.charge, state: .paid, platform: .ios, environment: purchase.environment, partner: nil,
+            returnURL: nil, metadata: [:], charged: purchase.charge, createdAt: now, expiresAt: now,
             paidAt: purchase.purchased)
         try tx.insertOrder(order)
         let entry = try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
@@ -249,8 +252,8 @@ extension Settlement {
         }
         let grant = purchase.grant(
             ids.make(), to: order.user, key: key, order: order, entitled: entitled, rules: rules)
-        if purchase.kind != .autoRenewable, let grant {
-            if terms.kind == .nonConsumable, purchase.revocation == nil,
+        if !purchase.isSubscription, let grant {
+            if terms.kind == .nonConsumable, !purchase.isTakenBack,
                 try owns(order.sku, order.user, in: purchase.environment, besides: order.id)
             {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
@@ -281,7 +284,7 @@ extension Settlement {
         credited: [String: Int64]
     ) -> AttachedPurchase {
         let purchase = record.purchase
-        let sourceID = purchase.kind == .autoRenewable ? purchase.originalTransactionID : key
+        let sourceID = purchase.isSubscription ? purchase.originalTransactionID : key
         let owned = EntitlementRules.fold(grants, now: now).entitlements.filter {
             $0.grant.environment == purchase.environment
         }
@@ -296,7 +299,8 @@ extension Settlement {
         return AttachedPurchase(
             expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
             tier: entitlement?.grant.tier ?? "",
-            active: entitlement.map { $0.status.holds || $0.status == .scheduled } ?? false, perpetual: perpetual,
+            active: entitlement?.status.holds ?? false, status: entitlement?.status.rawValue ?? "none",
+            perpetual: perpetual,
             sku: sku.id,
             order_id: order.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, environment: purchase.environment.rawValue,

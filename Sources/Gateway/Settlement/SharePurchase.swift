@@ -12,7 +12,7 @@ extension Settlement {
             if try insertShared(record.purchase, order, to: user, rules: rules).value() { isGiven = true }
         }
         // Touches the sharer itself where the subscription's grant is new.
-        if let periods = kept.first(where: { $0.purchase.kind == .autoRenewable && $0.sku != nil }),
+        if let periods = kept.first(where: { $0.purchase.isSubscription && $0.sku != nil }),
             let owner = periods.user
         {
             let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
@@ -47,12 +47,12 @@ extension Settlement {
         _ purchase: StorePurchase, _ order: Order, to user: ID<User>, rules: TestPurchaseRules
     ) throws -> Pending<Bool> {
         let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
-        guard purchase.kind != .autoRenewable,
+        guard !purchase.isSubscription,
             var grant = purchase.grant(
                 ids.make(), to: user, key: purchase.key(claimant: user), order: order, entitled: entitled, rules: rules)
         else { return Pending(false) }
-        grant.revocation = purchase.revocation.map {
-            Grant.Revocation(at: Timestamp($0.at.flooredSeconds), reason: .refund)
+        if order.terms.remainder(of: order.quantity, after: purchase.revokedShare).items == 0 {
+            grant.revocation = purchase.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) }
         }
         return try tx.insertGrant(grant)
     }
@@ -71,12 +71,17 @@ extension Settlement {
 }
 
 extension StorePurchase {
-    /// What this purchase grants by its order's terms; nil where nothing lasts.
+    /// What this purchase grants by its order's terms, as long as its store signed, and less what was taken back of several;
+    /// nil where nothing lasts.
     func grant(
         _ id: ID<Grant>, to user: ID<User>, key: String, order: Order, entitled: Bool, rules: TestPurchaseRules
     ) -> Grant? {
-        let terms = order.terms
-        guard let term = terms.term else { return nil }
+        var terms = order.terms
+        let left = terms.remainder(of: order.quantity, after: revokedShare)
+        // What is taken back as a whole keeps its place in time.
+        if left.items > 0 { terms.days = left.days }
+        let signed = terms.kind == .consumable ? nil : ends.map(Grant.Term.until)
+        guard let term = signed ?? terms.term else { return nil }
         let bounded = bounded(term, entitled: entitled, rules: rules)
         return Grant(
             id: id, user: user, sku: order.sku, kind: terms.kind, tier: terms.tier, rank: terms.rank,

@@ -55,13 +55,17 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     init(
         _ record: SubscriptionRecord, _ state: SubscriptionState, _ transactions: [PurchaseRecord], at now: Timestamp
     ) {
-        let current = state.current
+        // What runs holds until it ends; what follows it is told by the end and by the next product.
+        let (current, last) = (state.running(at: now).purchase, state.last.purchase)
         id = record.id
         sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue
         status = state.status(at: now)
         product_id = current.productID
-        auto_renew_product_id = state.nextProductID ?? (state.willRenew == false ? nil : current.productID)
-        let runs = status == .active || status == .inGracePeriod
+        auto_renew_product_id =
+            current == last
+            ? state.nextProductID ?? (state.willRenew == false ? nil : last.productID)
+            : state.periods.first { $0.startsAt > now }?.purchase.productID
+        let runs = status == .active || status == .inGracePeriod || status == .scheduled
         will_renew = (runs || status == .inBillingRetry) && (state.willRenew ?? runs)
         expires_at = state.paidUntil
         grace_expires_at = state.graceUntil
@@ -70,7 +74,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
             Offer(type: $0.type, identifier: $0.identifier, discount_type: $0.discount, period: $0.period)
         }
         price_increase = record.renewal?.priceIncrease.map { $0 == 0 ? "pending" : "accepted" }
-        let committed = [current.commitmentEndsAt, record.renewal?.commitmentEndsAt].compactMap { $0 }.max()
+        let committed = [last.commitmentEndsAt, record.renewal?.commitmentEndsAt].compactMap { $0 }.max()
         commitment_expires_at = committed.map { Timestamp($0.flooredSeconds) }
         is_family_shared = current.isFamilyShared
         original_transaction_id = record.original

@@ -21,7 +21,7 @@ struct VerifyReceiptBody: Encodable {
     init(_ report: ReceiptReport) {
         let rows = report.rows.map(Self.transaction)
         let renewals = report.renewals.map(Self.renewal)
-        fields = [
+        var fields: Fields = [
             "status": .number(0), "environment": .text(report.receipt.environment.rawValue),
             "receipt": .object(Self.receipt(report)), "latest_receipt": .text(report.text),
             "latest_receipt_info": .list(rows), "pending_renewal_info": .list(renewals),
@@ -29,6 +29,14 @@ struct VerifyReceiptBody: Encodable {
             "pendingRenewalInfo": .list(renewals.map(\.camelCased)),
             "source": .text(report.source.rawValue), "stale": .flag(report.isStale),
         ]
+        if let attachment = report.attachment {
+            fields["attached"] = .number(Int64(attachment.attached))
+            fields["not_attached"] = .list(
+                attachment.refused.map {
+                    ["transaction_id": .text($0.transactionID), "reason": .text(ErrorReply($0.reason).id)]
+                })
+        }
+        self.fields = fields
     }
 
     func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
@@ -52,7 +60,8 @@ struct VerifyReceiptBody: Encodable {
                 transaction(
                     .init(
                         purchase: $0.purchase, entry: $0,
-                        originalPurchasedAt: $0.originalPurchasedAt ?? $0.purchase.purchasedAt))
+                        originalPurchasedAt: $0.originalPurchasedAt ?? $0.purchase.purchasedAt,
+                        replacedAt: $0.purchase.isUpgraded ? $0.cancelledAt : nil))
             })
         return fields
     }
@@ -70,10 +79,10 @@ struct VerifyReceiptBody: Encodable {
         fields.set("purchase_date", purchase.purchasedAt)
         fields.set("original_purchase_date", row.originalPurchasedAt)
         fields.set("expires_date", purchase.expiresAt)
-        fields.set("cancellation_date", purchase.revocation?.at)
-        if let revocation = purchase.revocation {
-            fields["cancellation_reason"] = .text(String(revocation.reason ?? 0))
-        }
+        // A part that went back cancels nothing; what an upgrade replaced was cancelled.
+        let cancelled = purchase.isTakenBack ? purchase.revocation?.at : row.replacedAt
+        fields.set("cancellation_date", cancelled)
+        if cancelled != nil { fields["cancellation_reason"] = .text(purchase.revocation?.reason == 1 ? "1" : "0") }
         if purchase.isUpgraded { fields["is_upgraded"] = .text("true") }
         let item = purchase.webOrderLineItemID ?? row.entry?.purchase.webOrderLineItemID
         fields["web_order_line_item_id"] = item.map(VerifyReceiptField.text)

@@ -80,7 +80,10 @@ extension Shape {
         "AttachedPurchase",
         .object([
             "expires_at": .time.noted("Seconds since 1970-01-01 UTC; 253402300799: perpetual, 0: nothing lasts."),
-            "tier": .string, "active": .boolean, "perpetual": .boolean, "sku": .string, "order_id": .id("ord"),
+            "tier": .string, "active": .boolean.noted("Whether it holds now."),
+            "status": Shape(.words(Entitlement.Status.allCases.map(\.rawValue) + ["none"])).noted(
+                "`scheduled`: paid, and it begins later. `none`: nothing lasts."),
+            "perpetual": .boolean, "sku": .string, "order_id": .id("ord"),
             "transaction_id": .string, "original_transaction_id": .string, "environment": .words(Environment.self),
             "credited": .map(.integer).noted("Units of a consumable."),
         ]))

@@ -86,21 +86,29 @@ extension Shape {
         ["receipt-data": .string.noted("Base64.")],
         optional: [
             "password": .string.orNull.noted("The app's shared secret."),
-            "exclude-old-transactions": .boolean.orNull.noted("Of each subscription its current period alone."),
+            "exclude-old-transactions": .boolean.orNull.noted(
+                "Of each subscription its latest period alone. `\"true\"` and `\"false\"` are read as well."),
         ])
 
     /// Apple's snake_case keys, beside them the camelCase ones of another client.
     fileprivate static let receiptReport = named(
         "ReceiptReport",
-        .object([
-            "status": .integer(0...0), "environment": .words(Environment.self), "receipt": receipt,
-            "latest_receipt": .string.noted("The receipt as it was sent."),
-            "latest_receipt_info": .list(named("ReceiptTransaction", receiptTransaction)).noted("Newest first."),
-            "pending_renewal_info": .list(named("ReceiptRenewal", receiptRenewal)),
-            "latestReceiptInfo": otherTransactions, "pendingRenewalInfo": otherRenewals,
-            "source": receiptSource.noted("Who says where the purchases stand."),
-            "stale": .boolean.noted("Apple could not say where they stand by now."),
-        ]))
+        .object(
+            [
+                "status": .integer(0...0), "environment": .words(Environment.self), "receipt": receipt,
+                "latest_receipt": .string.noted("The receipt as it was sent."),
+                "latest_receipt_info": .list(named("ReceiptTransaction", receiptTransaction)).noted("Newest first."),
+                "pending_renewal_info": .list(named("ReceiptRenewal", receiptRenewal)),
+                "latestReceiptInfo": otherTransactions, "pendingRenewalInfo": otherRenewals,
+                "source": receiptSource.noted("Who says where the purchases stand."),
+                "stale": .boolean.noted("Apple could not say where they stand by now."),
+            ],
+            optional: [
+                "attached": .integer.noted("With a user's token: how many of the purchases are the user's now."),
+                "not_attached": .list(
+                    .object(["transaction_id": .string, "reason": .string.noted("The id of an error.")])
+                ).noted("With a user's token: those that are not, and why."),
+            ]))
 
     fileprivate static let receiptRefusal = named(
         "ReceiptRefusal",

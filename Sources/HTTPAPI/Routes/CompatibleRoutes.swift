@@ -76,7 +76,9 @@ private struct Verified: Encodable {
         source = verified.source
         stale = verified.source.map { _ in verified.isStale }
         membership = Membership(
-            status: attached.active ? "active" : "expired", startDate: Self.date(attached.startsAt.rawValue),
+            // What is paid and begins later is no end of anything for a client that knows these two words.
+            status: attached.active || attached.status == Entitlement.Status.scheduled.rawValue ? "active" : "expired",
+            startDate: Self.date(attached.startsAt.rawValue),
             endDate: attached.perpetual ? nil : Self.date(attached.expires_at))
     }
 

@@ -43,7 +43,7 @@ struct ReceiptRoutes {
         let answer: ReceiptAnswer
         do throws(GatewayError) {
             answer = try await gateway.validateReceipt(
-                fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions ?? false,
+                fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions?.value ?? false,
                 user: user, context: call.context)
         } catch .unauthenticated {
             throw guesses.refusal(.unauthenticated, from: call.from.address(call.request.headerFields))
@@ -64,10 +64,29 @@ struct ReceiptRoutes {
             headers: [HTTPField(name: .cacheControl, value: "no-store")])
     }
 
+    /// A truth value; old clients send it as text.
+    private struct Flag: Decodable {
+        let value: Bool
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            guard let text = try? container.decode(String.self) else {
+                value = try container.decode(Bool.self)
+                return
+            }
+            switch text.lowercased() {
+            case "true", "1": value = true
+            case "false", "0", "": value = false
+            default:
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "neither true nor false")
+            }
+        }
+    }
+
     private struct Fields: Decodable {
         let receiptData: String
         let password: String?
-        let excludeOldTransactions: Bool?
+        let excludeOldTransactions: Flag?
 
         private enum CodingKeys: String, CodingKey {
             case receiptData = "receipt-data", password, excludeOldTransactions = "exclude-old-transactions"

@@ -14,6 +14,7 @@ struct Verify: AsyncParsableCommand {
         discussion: """
             A JWS, a notification as Apple posts it, or an app receipt: as text, or the receipt's own file in DER or BER.
             An Apple Pay token as the client sent it; its five minutes are judged against now, and it is not decrypted.
+            The last line is what the server would answer: accepted, or refused with the check and the reason.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -21,17 +22,22 @@ struct Verify: AsyncParsableCommand {
     @Flag(help: "Prints JSON.") var json = false
 
     private static let limit = 2 << 20
+    private static let notification = "notification"
 
     func run() async throws {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
         let registry = try configuration.registry(CommandLineTool.providers, transport: NoTransport()) { _ in NoBook() }
         let text = try read()
-        let judges = registry.accounts.compactMap { $0.provider as? any EvidenceExplaining }
-        let fitting = judges.filter { $0.recognizes(text) }
-        let explanations = (fitting.isEmpty ? judges : fitting).map { $0.explain(text) }
+        // A notification comes to an account that is switched off, too; nothing else does.
+        let judges = registry.accounts.compactMap { account in
+            (account.provider as? any EvidenceExplaining).map { (judge: $0, isOn: account.enabled) }
+        }
+        let fitting = judges.filter { $0.judge.recognizes(text) }
+        let explanations = (fitting.isEmpty ? judges : fitting).map { (said: $0.judge.explain(text), isOn: $0.isOn) }
+        let answering = explanations.filter { $0.isOn || $0.said.kind == Self.notification }.map(\.said)
         // Where no account takes it, the one where it comes furthest knows best what it is.
-        let furthest = explanations.max { $0.passed < $1.passed }
-        guard let shown = explanations.first(where: \.verifies) ?? furthest else {
+        let furthest = (answering.isEmpty ? explanations.map(\.said) : answering).max { $0.passed < $1.passed }
+        guard let shown = answering.first(where: \.verifies) ?? furthest else {
             throw CommandError.usage("paydesk: no account in providers/ verifies store purchases or payment tokens")
         }
         if json {
@@ -39,7 +45,7 @@ struct Verify: AsyncParsableCommand {
         } else {
             show(shown)
         }
-        guard shown.verifies else { throw CommandError.checkFailed("paydesk: it does not verify") }
+        guard !answering.isEmpty, shown.verifies else { throw CommandError.checkFailed("paydesk: it does not verify") }
     }
 
     private func read() throws(CommandError) -> String {
@@ -55,10 +61,7 @@ struct Verify: AsyncParsableCommand {
         guard data.count <= Self.limit else { throw .checkFailed("paydesk: \(file) is larger than 2 MiB") }
         // A receipt's own bytes are an ASN.1 SEQUENCE; text that starts with this digit is nothing that is known here.
         guard data.first != 0x30 else { return data.base64EncodedString() }
-        if data.first == UInt8(ascii: "{"), let posted = try? JSONDecoder().decode(PostedNotification.self, from: data)
-        {
-            return posted.signedPayload
-        }
+        if let posted = try? JSONDecoder().decode(PostedNotification.self, from: data) { return posted.signedPayload }
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -75,6 +78,7 @@ struct Verify: AsyncParsableCommand {
             print("\(word) \(check.name)\(check.why.isEmpty ? "" : ": \(check.why)")")
         }
         for fact in explanation.facts { print("     \(fact.name): \(fact.value)") }
+        print(explanation.verdict)
     }
 }
 

@@ -70,6 +70,7 @@ extension Configuration {
         book: (AccountID) -> any AccountBook
     ) throws(CommandError) -> ProviderRegistry {
         let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
+        let unread = logger.map(UnreadFieldLog.init)
         var configured: [ConfiguredAccount] = []
         var faults: [String] = []
         for account in accounts {
@@ -77,7 +78,8 @@ extension Configuration {
             let context = ProviderContext(
                 http: transport, time: Live.time, random: Live.random, book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
-                log: logger.map { .to($0, account: account.id) } ?? .silent)
+                log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
+            )
             let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
             do throws(ProviderSetupError) {
                 configured.append(

@@ -23,5 +23,6 @@ package enum Migrations {
         Migration(number: 20, name: "disputes by time", sql: disputesByTime),
         Migration(number: 21, name: "money beside payments", sql: moneyBeside),
         Migration(number: 22, name: "refused room", sql: refusedRoom),
+        Migration(number: 23, name: "apple parts", sql: appleParts),
     ]
 }

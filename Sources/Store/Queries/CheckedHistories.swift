@@ -18,6 +18,8 @@ package struct CheckedOrder: Sendable {
     package let grants: [Grant]
     /// What the order itself booked, by unit.
     package let booked: [String: Int64]
+    /// What a store's purchase of it booked, by unit.
+    package let bookedByPurchase: [String: Int64]
     /// Whether a store's purchase is recorded under it.
     package let isPurchase: Bool
 }
@@ -60,15 +62,21 @@ extension Database {
               AND l.environment = o.environment AND l.source_kind = 'order' AND l.source_id = o.id
             WHERE o.id > ? AND o.id <= ? GROUP BY o.id, l.unit
             """, "id", page)
+        let bookedByPurchase = try rowsByKey(
+            """
+            SELECT o.id, l.unit, SUM(l.delta) AS sum FROM orders o JOIN purchases p ON p.order_id = o.id
+            JOIN ledger l ON l.user_id = o.user_id AND l.environment = o.environment
+              AND l.source_kind = 'apple_transaction' AND l.source_id = p.key
+            WHERE o.id > ? AND o.id <= ? GROUP BY o.id, l.unit
+            """, "id", page)
         return try orders.map { order throws(StoreError) in
             let id = order.id.rawValue
-            var sums: [String: Int64] = [:]
-            for row in booked[id] ?? [] { sums[try row.text("unit")] = try row.int("sum") }
             return CheckedOrder(
                 order: order, payments: try Self.all(payments[id], Self.payment),
                 refunds: try Self.all(refunds[id], Self.refund), disputes: try Self.all(disputes[id], Self.dispute),
                 timeline: try Self.all(timeline[id], Self.timelineEntry), grants: try Self.all(grants[id], Self.grant),
-                booked: sums, isPurchase: purchases[id] != nil)
+                booked: try Self.sums(booked[id]), bookedByPurchase: try Self.sums(bookedByPurchase[id]),
+                isPurchase: purchases[id] != nil)
         }
     }
 
@@ -103,6 +111,12 @@ extension Database {
                     EntitlementAnnouncement(at: try row.time("at"), data: try row.text("data"))
                 })
         }
+    }
+
+    private static func sums(_ rows: [Row]?) throws(StoreError) -> [String: Int64] {
+        var sums: [String: Int64] = [:]
+        for row in rows ?? [] { sums[try row.text("unit")] = try row.int("sum") }
+        return sums
     }
 
     private func rowsByKey(

@@ -64,6 +64,9 @@ extension Database {
             attributes: try row.json("attributes"), revocation: try revocation(row),
             suspended: try row.bool("suspended"))
         grant.renewal = try renewal(row)
+        if try row.optionalText("ahead") != nil {
+            grant.ahead = try row.json("ahead", [StoredAhead].self).map { part throws(StoreError) in try part.part() }
+        }
         return grant
     }
 }
@@ -83,8 +86,8 @@ extension Transaction {
             """
             INSERT INTO grants (id, user_id, sku, kind, tier, rank, source_kind, source_id, order_id, environment,
                 purchased_at, perpetual, days, ends_at, stack_group, attributes, revoked_at, revoked_by, suspended,
-                paid_until, billing_retry, will_renew, upgraded)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                paid_until, billing_retry, will_renew, upgraded, ahead)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
             [
@@ -95,8 +98,34 @@ extension Transaction {
                 endsAt, grant.stackGroup, try grant.attributes.storedJSON(), grant.revocation?.at,
                 grant.revocation?.reason.rawValue, grant.suspended, grant.renewal?.paidUntil,
                 grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
+                try grant.ahead.stored(),
             ]
         ).map { $0 == 1 }
+    }
+
+    /// Sets how long a grant of a store's purchase lasts; the caller holds its user's lock.
+    package func setTerm(_ grant: Grant) throws(StoreError) {
+        var (days, endsAt): (Int64?, Timestamp?) = (nil, nil)
+        switch grant.term {
+        case .perpetual: break
+        case .days(let count): days = count
+        case .until(let end): endsAt = end
+        }
+        try send(
+            "UPDATE grants SET perpetual = ?, days = ?, ends_at = ?, stack_group = ? WHERE id = ?",
+            grant.term == .perpetual, days, endsAt, grant.stackGroup, grant.id)
+    }
+
+    /// Drops the grants of one transaction, which a grant of its whole subscription replaces.
+    ///
+    /// - Returns: whose they were.
+    package func dropGrants(ofTransaction key: String, in environment: Environment) throws(StoreError) -> [ID<User>] {
+        try rows(
+            """
+            DELETE FROM grants WHERE source_kind = 'apple_transaction' AND environment = ? AND source_id = ?
+            RETURNING user_id
+            """, [environment.rawValue, key]
+        ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
     /// Sets what refunds, disputes and admins decide about a grant; the caller holds its user's lock.
@@ -105,4 +134,37 @@ extension Transaction {
             "UPDATE grants SET revoked_at = ?, revoked_by = ?, suspended = ? WHERE id = ?", revocation?.at,
             revocation?.reason.rawValue, suspended, id)
     }
+}
+
+/// A later part of a subscription's grant as it is stored.
+private struct StoredAhead: Codable {
+    let starts_at: Timestamp
+    let gap_from: Timestamp?
+    let sku: String
+    let tier: String
+    let rank: Int64
+    let order_id: String?
+    let attributes: [String: JSONValue]
+
+    init(_ part: Grant.Ahead) {
+        starts_at = part.startsAt
+        gap_from = part.gapFrom
+        sku = part.sku.rawValue
+        tier = part.tier
+        rank = part.rank
+        order_id = part.order?.rawValue
+        attributes = part.attributes
+    }
+
+    func part() throws(StoreError) -> Grant.Ahead {
+        guard let code = SKUCode(sku) else { throw .corrupt("a grant's later part has no SKU") }
+        return Grant.Ahead(
+            startsAt: starts_at, gapFrom: gap_from, sku: code, tier: tier, rank: rank,
+            order: order_id.flatMap { ID<Order>($0) }, attributes: attributes)
+    }
+}
+
+extension [Grant.Ahead] {
+    /// As JSON; nil where there are none.
+    func stored() throws(StoreError) -> String? { isEmpty ? nil : try map(StoredAhead.init).storedJSON() }
 }

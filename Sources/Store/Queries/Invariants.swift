@@ -1,3 +1,5 @@
+import Domain
+
 /// One invariant of `domain.md` section 10 as a query for what breaks it.
 package struct InvariantRule: Sendable {
     /// Its number there.
@@ -39,6 +41,24 @@ extension InvariantRule {
         """
     }
 
+    /// Whether a store took back all of the transaction of this name.
+    private static func isGone(_ name: String) -> String {
+        """
+        \(isRevoked(name)) AND (\(name).revocation_ends_sharing = 1
+            OR COALESCE(\(name).revocation_percentage, \(Order.wholeShare)) >= \(Order.wholeShare))
+        """
+    }
+
+    /// How many of an order `o` of several its store took back, as ``OrderTerms/remainder(of:after:)`` counts.
+    static let takenItems = """
+        (CASE WHEN COALESCE(o.revoked_share, 0) >= \(Order.wholeShare) THEN o.quantity
+            WHEN o.quantity = 1 OR o.revoked_share IS NULL THEN 0
+            ELSE (2 * o.quantity * o.revoked_share + \(Order.wholeShare)) / (2 * \(Order.wholeShare)) END)
+        """
+
+    /// Whether no job still brings what an earlier release made of store purchases in line.
+    static let isRegraded = "NOT EXISTS (SELECT 1 FROM jobs r WHERE r.kind = 'regrade_purchases')"
+
     private static let ofFacts = [
         InvariantRule(
             invariant: 3, detail: "a payment's sums are not those of its refunds and disputes",
@@ -68,19 +88,34 @@ extension InvariantRule {
             sql: """
                 SELECT g.source_id AS subject FROM grants g JOIN purchases p
                   ON p.environment = g.environment AND p.original_transaction_id = g.source_id
-                WHERE g.source_kind = 'apple_subscription' AND g.environment = 'Production'
-                  AND p.expires_at IS NOT NULL AND p.sku IS NOT NULL
+                WHERE g.source_kind = 'apple_subscription' AND g.environment = 'Production' AND g.revoked_at IS NULL
+                  AND p.expires_at IS NOT NULL AND p.receipt_ends_at IS NULL AND p.sku IS NOT NULL
+                  AND NOT (\(isGone("p")))
                   AND NOT EXISTS (SELECT 1 FROM purchases n
                       WHERE n.environment = p.environment AND n.original_transaction_id = p.original_transaction_id
-                        AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL
+                        AND n.expires_at IS NOT NULL AND n.sku IS NOT NULL AND NOT (\(isGone("n")))
                         AND (-n.is_upgraded, n.purchased_at, n.expires_at)
                             > (-p.is_upgraded, p.purchased_at, p.expires_at))
-                  AND (g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
-                         AND NOT EXISTS (SELECT 1 FROM purchases t WHERE \(isSamePeriod)
-                             AND (CASE WHEN t.receipt IS NULL THEN 1 ELSE 0 END, t.signed_at)
-                                 > (CASE WHEN p.receipt IS NULL THEN 1 ELSE 0 END, p.signed_at))
-                       OR g.revoked_at IS NULL AND (\(isRevoked("p")) OR EXISTS (
-                           SELECT 1 FROM purchases t WHERE \(isSamePeriod) AND \(isRevoked("t")))))
+                  AND g.ends_at < CASE p.is_upgraded WHEN 1 THEN p.purchased_at ELSE p.expires_at END / 1000
+                  AND NOT EXISTS (SELECT 1 FROM purchases t WHERE \(isSamePeriod)
+                      AND ((\(isGone("t"))) OR (CASE WHEN t.receipt IS NULL THEN 1 ELSE 0 END, t.signed_at)
+                          > (CASE WHEN p.receipt IS NULL THEN 1 ELSE 0 END, p.signed_at)))
+                  AND \(isRegraded)
+                """),
+        InvariantRule(
+            invariant: 5, detail: "a subscription ends before its newest signed transaction, or is not revoked with it",
+            sql: """
+                SELECT g.source_id AS subject FROM grants g
+                WHERE g.source_kind = 'apple_subscription' AND g.environment = 'Production' AND g.revoked_at IS NULL
+                  AND EXISTS (SELECT 1 FROM purchases p
+                      WHERE p.environment = g.environment AND p.original_transaction_id = g.source_id
+                        AND p.expires_at IS NOT NULL AND p.sku IS NOT NULL)
+                  AND NOT EXISTS (SELECT 1 FROM purchases p
+                      WHERE p.environment = g.environment AND p.original_transaction_id = g.source_id
+                        AND p.expires_at IS NOT NULL AND p.sku IS NOT NULL
+                        AND NOT (\(isGone("p")) OR EXISTS (
+                            SELECT 1 FROM purchases t WHERE \(isSamePeriod) AND (\(isGone("t"))))))
+                  AND \(isRegraded)
                 """),
         InvariantRule(
             invariant: 7, detail: "a payment or refund is in flight, and the job that sought its end has given up",
@@ -182,7 +217,8 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = p.user_id
-                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (o.revoked_share IS NULL)))
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (\(takenItems) < o.quantity)))
+                  AND \(isRegraded)
                 """),
         InvariantRule(
             invariant: 2, detail: "a store revoked a transaction, and no order of its purchase knows",
@@ -200,7 +236,7 @@ extension InvariantRule {
             sql: """
                 SELECT p.key AS subject FROM order_anomalies a JOIN purchases p ON p.order_id = a.order_id
                 JOIN orders o ON o.id = a.order_id
-                WHERE a.anomaly = 'duplicate_ownership' AND p.user_id IS NOT NULL AND o.revoked_share IS NULL
+                WHERE a.anomaly = 'duplicate_ownership' AND p.user_id IS NOT NULL AND \(takenItems) < o.quantity
                   AND NOT EXISTS (SELECT 1 FROM purchases t
                       WHERE t.environment = p.environment AND t.original_transaction_id = p.original_transaction_id
                         AND t.product_id = p.product_id AND t.key <> p.key AND t.order_id IS NOT NULL
@@ -217,10 +253,11 @@ extension InvariantRule {
                 SELECT l.source_id AS subject FROM ledger l JOIN purchases p
                   ON p.environment = l.environment AND p.key = l.source_id
                 JOIN orders o ON o.id = p.order_id
-                WHERE l.source_kind = 'apple_transaction'
+                WHERE l.source_kind = 'apple_transaction' AND \(isRegraded)
                 GROUP BY l.environment, l.source_id, l.unit, o.revoked_share
-                HAVING o.revoked_share IS NOT NULL AND SUM(l.delta) <> 0
-                    OR o.revoked_share IS NULL AND SUM(l.delta) <> MAX(l.delta)
+                HAVING o.revoked_share >= \(Order.wholeShare) AND SUM(l.delta) <> 0
+                    OR COALESCE(o.revoked_share, 0) = 0 AND SUM(l.delta) <> MAX(l.delta)
+                    OR SUM(l.delta) < 0 OR SUM(l.delta) > MAX(l.delta)
                 """),
         InvariantRule(
             invariant: 9, detail: "a subject's events are not numbered in their order",

@@ -64,7 +64,8 @@ extension InvariantRule {
                   AND NOT EXISTS (SELECT 1 FROM grants g
                       WHERE g.source_kind = 'apple_transaction' AND g.environment = p.environment
                         AND g.source_id = p.key AND g.user_id = s.user_id
-                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (o.revoked_share IS NULL)))
+                        AND (g.revoked_by = 'admin' OR (g.revoked_at IS NULL) = (\(takenItems) < o.quantity)))
+                  AND \(isRegraded)
                 """),
         InvariantRule(
             invariant: 2, detail: "a shared subscription gave a sharer another grant than its owner",

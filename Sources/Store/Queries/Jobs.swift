@@ -243,6 +243,11 @@ extension Transaction {
 }
 
 extension Database {
+    /// Whether there is any job of this kind.
+    package func hasJob(_ kind: String) throws(StoreError) -> Bool {
+        try !rows("SELECT id FROM jobs WHERE kind = ? LIMIT 1", [kind]).isEmpty
+    }
+
     package func job(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> JobRecord? {
         try rows(
             "SELECT *, CASE WHEN lease_until > \(dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",

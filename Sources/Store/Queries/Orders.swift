@@ -66,7 +66,7 @@ extension Database {
         let back = "COALESCE(p.refunded + p.lost, 0) + o.returned"
         let charged = "COALESCE(o.charged, p.captured, 0)"
         // Where a store signed no price, the share that it took back says how much.
-        let isUnpriced = "(o.revoked_share IS NOT NULL AND o.charged IS NULL)"
+        let isUnpriced = "(o.revoked_share IS NOT NULL AND o.returned_at IS NOT NULL AND o.charged IS NULL)"
         let whole = Order.wholeShare
         return switch status {
         case .open: "o.state = 'open'"
@@ -138,7 +138,7 @@ extension Database {
             ? try row.optionalMoney("charged", "charged_currency")
             : try row.optionalMoney("paid_value", "paid_currency") ?? free
         let refunded = isStores ? try row.int("returned") : try row.optionalInt("refunded") ?? 0
-        return Order(
+        var order = Order(
             id: try row.id("id"), user: try row.id("user_id"), origin: origin, sku: try row.code("sku"),
             quantity: try row.int("quantity"), terms: try decodedTerms.value("terms", of: row),
             days: try row.optionalInt("days"),
@@ -153,6 +153,8 @@ extension Database {
             createdAt: try row.time("created_at"),
             expiresAt: try row.time("expires_at"), paidAt: try row.optionalTime("paid_at"),
             closedAt: try row.optionalTime("closed_at"))
+        order.refundedShare = try row.optionalInt("returned_at").flatMap { _ in order.revokedShare }
+        return order
     }
 }
 

@@ -31,7 +31,7 @@ extension Database {
         var newest =
             kept ?? PurchaseRecord(purchase: claimed, account: account, user: nil, sku: nil, days: nil, order: nil)
         if newest.purchase.signedAt < claimed.signedAt { newest.purchase = claimed }
-        return try purchases(of: newest).first?.purchase.revocation != nil
+        return try purchases(of: newest).first?.purchase.isTakenBack == true
     }
 
     /// Who has orders of the same product and original transaction.

@@ -52,8 +52,8 @@ extension Transaction {
     /// What a store gave back of an order.
     ///
     /// - Parameters:
-    ///   - share: of its price, in thousandths of a percent; nil where it took nothing back.
-    ///   - at: when that was; nil where it took nothing back.
+    ///   - share: of what it gave, in thousandths of a percent; nil where it took nothing back.
+    ///   - at: when money went back; nil where none did.
     package func setReturned(
         _ id: ID<Order>, _ returned: Int64, share: Int64?, at: Timestamp?
     ) throws(StoreError) {
@@ -74,13 +74,15 @@ extension Transaction {
         try run(
             """
             UPDATE grants SET sku = ?, tier = ?, rank = ?, order_id = ?, purchased_at = ?, ends_at = ?, attributes = ?,
-                revoked_at = ?, revoked_by = ?, paid_until = ?, billing_retry = ?, will_renew = ?, upgraded = ?
+                revoked_at = ?, revoked_by = ?, paid_until = ?, billing_retry = ?, will_renew = ?, upgraded = ?,
+                ahead = ?
             WHERE source_kind = ? AND environment = ? AND source_id = ? AND user_id = ?
             """,
             grant.sku, grant.tier, grant.rank, grant.order, grant.purchasedAt, end, try grant.attributes.storedJSON(),
             grant.revocation?.at, grant.revocation?.reason.rawValue, grant.renewal?.paidUntil,
             grant.renewal?.isInBillingRetry, grant.renewal?.willRenew, grant.renewal?.isUpgraded,
-            grant.source.kind.rawValue, grant.environment.rawValue, grant.source.id, grant.user)
+            try grant.ahead.stored(), grant.source.kind.rawValue, grant.environment.rawValue, grant.source.id,
+            grant.user)
         return true
     }
 }
@@ -92,7 +94,7 @@ extension Grant {
             id: other.id, user: user, sku: sku, kind: kind, tier: tier, rank: rank, source: source, order: order,
             environment: environment, purchasedAt: purchasedAt, term: term, stackGroup: stackGroup,
             attributes: attributes, revocation: revocation, suspended: other.suspended)
-        copy.renewal = renewal
+        (copy.renewal, copy.ahead) = (renewal, ahead)
         return copy == other
     }
 }

@@ -44,8 +44,8 @@ extension Database {
         """
         environment, account, bundle_id, product_id, transaction_id, original_transaction_id, kind, purchased_at, \
         expires_at, signed_at, quantity, price, currency, app_account_token, is_renewal, is_upgraded, is_family_shared, \
-        revoked_at, revocation_reason, revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, \
-        receipt, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id, \
+        revoked_at, revocation_reason, revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, \
+        web_order_line_item_id, receipt, receipt_ends_at, receipt_signed_at, receipt_revoked_at, user_id, sku, days, order_id, \
         CASE WHEN \(isHeld) THEN 1 ELSE 0 END AS is_held
         """
     }
@@ -85,6 +85,22 @@ extension Database {
         try rows(
             """
             SELECT \(Self.purchaseColumns) FROM purchases WHERE sku IS NULL AND (environment, key) > (?, ?)
+            ORDER BY environment, key LIMIT ?
+            """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
+        ).map { row throws(StoreError) in try Self.purchase(row) }
+    }
+
+    /// Given purchases that an earlier release treated otherwise: a part was taken back, an end was signed of what is no
+    /// subscription by its type, or the period lay ahead when it was signed.
+    package func purchasesToRegrade(
+        after cursor: (Environment, String)?, limit: Int64
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try rows(
+            """
+            SELECT \(Self.purchaseColumns) FROM purchases
+            WHERE (environment, key) > (?, ?) AND order_id IS NOT NULL AND user_id IS NOT NULL
+              AND (revoked_at IS NOT NULL AND revocation_percentage < \(Order.wholeShare)
+                OR expires_at IS NOT NULL AND (kind <> 'Auto-Renewable Subscription' OR purchased_at > signed_at))
             ORDER BY environment, key LIMIT ?
             """, [cursor?.0.rawValue ?? "", cursor?.1 ?? "", limit]
         ).map { row throws(StoreError) in try Self.purchase(row) }
@@ -189,7 +205,8 @@ extension Database {
         let revocation = try row.optionalInt("revoked_at").map { at throws(StoreError) in
             StorePurchase.Revocation(
                 at: at, reason: try row.optionalInt("revocation_reason"),
-                percentage: try row.optionalInt("revocation_percentage"))
+                percentage: try row.optionalInt("revocation_percentage"),
+                endsSharing: try row.optionalInt("revocation_ends_sharing") == 1)
         }
         var purchase = StorePurchase(
             environment: try row.choice("environment"), bundleID: try row.text("bundle_id"),
@@ -206,6 +223,7 @@ extension Database {
         purchase.commitmentEndsAt = try row.optionalInt("commitment_ends_at")
         purchase.webOrderLineItemID = try row.optionalText("web_order_line_item_id")
         purchase.receipt = try row.optionalText("receipt").flatMap(ReceiptDigest.init)
+        purchase.receiptEndsAt = try row.optionalInt("receipt_ends_at")
         if let at = try row.optionalInt("receipt_revoked_at"), let signed = try row.optionalInt("receipt_signed_at") {
             purchase.receiptRevocation = StorePurchase.ReceiptRevocation(at: at, signedAt: signed)
         }
@@ -250,37 +268,41 @@ extension Transaction {
             INSERT INTO purchases (environment, key, account, bundle_id, product_id, transaction_id,
                 original_transaction_id, kind, purchased_at, expires_at, signed_at, quantity, price, currency,
                 app_account_token, is_renewal, is_upgraded, is_family_shared, revoked_at, revocation_reason,
-                revocation_percentage, offer, commitment_ends_at, web_order_line_item_id, receipt, evidence,
-                received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                revocation_percentage, revocation_ends_sharing, offer, commitment_ends_at, web_order_line_item_id,
+                receipt, receipt_ends_at, evidence, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (environment, key) DO UPDATE SET
                 kind = CASE WHEN excluded.kind = '' THEN purchases.kind ELSE excluded.kind END,
                 quantity = excluded.quantity, is_renewal = excluded.is_renewal,
                 price = COALESCE(excluded.price, purchases.price),
                 currency = CASE WHEN excluded.price IS NULL THEN purchases.currency ELSE excluded.currency END,
                 is_family_shared = excluded.is_family_shared, receipt = excluded.receipt,
+                receipt_ends_at = excluded.receipt_ends_at,
                 expires_at = excluded.expires_at, signed_at = excluded.signed_at, is_upgraded = excluded.is_upgraded,
                 app_account_token = COALESCE(excluded.app_account_token, purchases.app_account_token),
                 revoked_at = CASE WHEN excluded.revoked_at IS NOT NULL THEN excluded.revoked_at
                     WHEN excluded.receipt IS NOT NULL THEN purchases.revoked_at
                     WHEN purchases.receipt_signed_at > excluded.signed_at THEN purchases.receipt_revoked_at END,
                 revocation_reason = excluded.revocation_reason,
-                revocation_percentage = excluded.revocation_percentage, offer = excluded.offer,
+                revocation_percentage = excluded.revocation_percentage,
+                revocation_ends_sharing = excluded.revocation_ends_sharing, offer = excluded.offer,
                 commitment_ends_at = excluded.commitment_ends_at,
                 web_order_line_item_id = COALESCE(excluded.web_order_line_item_id, purchases.web_order_line_item_id),
                 evidence = COALESCE(excluded.evidence, purchases.evidence)
             WHERE (CASE WHEN excluded.receipt IS NULL THEN 1 ELSE 0 END, excluded.signed_at,
-                    COALESCE(excluded.revoked_at, 0), excluded.is_upgraded, COALESCE(excluded.expires_at, 0))
+                    COALESCE(excluded.revoked_at, 0), COALESCE(excluded.revocation_percentage, \(Order.wholeShare)),
+                    excluded.is_upgraded, COALESCE(excluded.expires_at, 0))
                 > (CASE WHEN purchases.receipt IS NULL THEN 1 ELSE 0 END, purchases.signed_at,
-                    COALESCE(purchases.revoked_at, 0), purchases.is_upgraded, COALESCE(purchases.expires_at, 0))
+                    COALESCE(purchases.revoked_at, 0), COALESCE(purchases.revocation_percentage, \(Order.wholeShare)),
+                    purchases.is_upgraded, COALESCE(purchases.expires_at, 0))
             """,
             purchase.environment.rawValue, key, account, purchase.bundleID, purchase.productID,
             purchase.transactionID, purchase.originalTransactionID, purchase.kind.rawValue, purchase.purchasedAt,
             purchase.expiresAt, purchase.signedAt, purchase.quantity, purchase.priceMilliunits, purchase.currency?.code,
             purchase.appAccountToken, purchase.isRenewal, purchase.isUpgraded, purchase.isFamilyShared,
             purchase.revocation?.at, purchase.revocation?.reason, purchase.revocation?.percentage,
-            try purchase.offer?.storedJSON(), purchase.commitmentEndsAt, purchase.webOrderLineItemID,
-            purchase.receipt?.rawValue, evidence, now)
+            purchase.revocation?.endsSharing, try purchase.offer?.storedJSON(), purchase.commitmentEndsAt,
+            purchase.webOrderLineItemID, purchase.receipt?.rawValue, purchase.receiptEndsAt, evidence, now)
     }
 
     /// Binds an original transaction to its first claimant.

@@ -2,7 +2,7 @@ import AppleTrust
 
 /// What can be wrong with the signature and the payload.
 enum PayloadCases {
-    static let all: [MintCase] = signatures + texts + sizes + claims + fields + unusual
+    static let all: [MintCase] = signatures + texts + sizes + claims + fields + unusual + odd
 
     static let signatures: [MintCase] = [
         MintCase("a stranger's signature", MintJWS(signer: .new(.p256)), .badSignature),
@@ -71,18 +71,14 @@ enum PayloadCases {
 
     static let fields: [MintCase] =
         ["bundleId", "environment"].map { MintCase("\($0) is missing", payload($0, nil), .malformed) }
-        + ["transactionId", "originalTransactionId", "productId", "purchaseDate", "signedDate", "type"].map {
+        + ["transactionId", "originalTransactionId", "productId", "purchaseDate", "signedDate"].map {
             MintCase("\($0) is missing", payload($0, nil), .malformed, difference: .itIsLaxer)
         }
         + [
-            ("transactionId", "1"), ("transactionId", "\"\""), ("type", "null"), ("productId", "true"),
-            ("price", "\"1990\""), ("price", "19.9"), ("price", "-1"), ("price", "1e3"),
-            ("price", "9223372036854775808"), ("quantity", "0"), ("quantity", "-3"), ("quantity", "2147483648"),
-            ("quantity", "\"1\""), ("purchaseDate", "\"2026\""), ("purchaseDate", "253402300800000"),
-            ("isUpgraded", "1"), ("isUpgraded", "\"true\""), ("appAccountToken", "\"me\""), ("appAccountToken", "1"),
-            ("appAccountToken", "\"6D7A1A51-0F0A-4F6E-9C1B-4A0A9C3F1E2\""), ("offerType", "\"1\""),
-            ("offerType", "1.5"), ("revocationReason", "\"1\""), ("commitmentInfo", "[]"), ("storefront", "840"),
-            ("productId", "\"a\\u0000b\""), ("productId", "\"\\ud800\""),
+            ("transactionId", "1"), ("transactionId", "\"\""), ("productId", "true"), ("purchaseDate", "\"2026\""),
+            ("purchaseDate", "253402300800000"), ("purchaseDate", "-1"), ("transactionId", id(65)),
+            ("originalTransactionId", id(65)), ("productId", id(256)), ("productId", "\"a\\u0000b\""),
+            ("productId", "\"\\ud800\""), ("productId", "\"a\\u001bb\""),
         ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed, difference: .itIsLaxer) }
         + [
             ("bundleId", "[\"com.example.app\"]"), ("purchaseDate", "1e400"), ("signedDate", "0"), ("signedDate", "-1"),
@@ -90,6 +86,25 @@ enum PayloadCases {
             ("productId", "\"\\x\""), ("price", "01"), ("price", "+1"), ("price", ".5"), ("price", "1."),
             ("price", "NaN"),
         ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed) }
+
+    /// Optional fields of another form than documented: they count as absent (`corrections.md`, section 1 rule 2).
+    static let odd: [MintCase] = oddFields.map {
+        MintCase("\($0.name) is \($0.value), which is odd", payload($0.name, $0.value), nil)
+    }
+
+    static let oddFields: [(name: String, value: String)] = [
+        ("type", "null"), ("type", "\"\""), ("type", "4"), ("price", "\"1990\""), ("price", "19.9"), ("price", "-1"),
+        ("price", "1e3"), ("price", "9223372036854775808"), ("quantity", "0"), ("quantity", "-3"),
+        ("quantity", "2147483648"), ("quantity", "\"1\""), ("isUpgraded", "1"), ("isUpgraded", "\"true\""),
+        ("appAccountToken", "\"me\""), ("appAccountToken", "1"), ("appAccountToken", "\"\""),
+        ("appAccountToken", "\"6D7A1A51-0F0A-4F6E-9C1B-4A0A9C3F1E2\""), ("offerType", "\"1\""), ("offerType", "1.5"),
+        ("revocationReason", "\"1\""), ("commitmentInfo", "[]"), ("storefront", "840"), ("currency", "840"),
+        ("currency", "\"Dollar\""), ("webOrderLineItemId", id(65)), ("expiresDate", "-1"),
+        ("expiresDate", "253402300800000"), ("originalPurchaseDate", "-62135769600000"),
+        ("revocationPercentage", "-1"), ("revocationPercentage", "100001"), ("offerIdentifier", "\"\\ud800\""),
+    ]
+
+    private static func id(_ bytes: Int) -> String { "\"" + String(repeating: "7", count: bytes) + "\"" }
 
     private static func payload(_ name: String, _ value: String?) -> MintJWS {
         MintJWS(payload: MintJWS.transaction.with([name: value]))

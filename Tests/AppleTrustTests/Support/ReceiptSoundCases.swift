@@ -3,7 +3,7 @@ import X509
 
 /// Receipts that have to be accepted.
 enum ReceiptSoundCases {
-    static let all: [ReceiptCase] = encodings + types + contents + chains + messages + varied
+    static let all: [ReceiptCase] = encodings + types + contents + odd + chains + messages + varied
 
     /// Both digests, every encoding, with and without signed attributes.
     static let encodings: [ReceiptCase] = [MintDigest.sha1, .sha256].flatMap { digest in
@@ -56,6 +56,22 @@ enum ReceiptSoundCases {
             receipt.arrange = { MintDER.indefinite(0x31, $0) }
         },
     ]
+
+    /// What nothing hangs on and cannot be read: it counts as absent.
+    static let odd: [ReceiptCase] =
+        [
+            ("an app id of nine octets", 1, MintDER.element(0x02, Array(repeating: 1, count: 9))),
+            ("an app id without octets", 1, MintDER.element(0x02)),
+            ("a version that goes on", 3, MintDER.utf8("1") + [0]), ("a version that is cut off", 3, [0x0C, 5, 0x31]),
+            ("an original date that is none", 18, MintDER.ia5("soon")),
+        ].map { (name: String, type: Int64, value: [UInt8]) in ReceiptCase(name) { $0.fields[type] = value } }
+        + [
+            ("a quantity of none", 1701, MintDER.integer(0)), ("a quantity below none", 1701, MintDER.integer(-1)),
+            ("a quantity too large", 1701, MintDER.integer(1 << 31)),
+            ("an expiry before 1970", 1708, MintDER.ia5("1969-12-31T23:59:59Z")),
+        ].map { (name: String, type: Int64, value: [UInt8]) in
+            ReceiptCase(name) { $0.purchases = [MintPurchase([type: value])] }
+        }
 
     static let chains: [ReceiptCase] = [
         ReceiptCase("a chain over SHA-1") {

@@ -28,10 +28,10 @@ package enum AppStoreNotificationFilter: Sendable, Equatable {
 /// A notification of a list, as Apple writes it.
 struct SentNotificationItem: Decodable {
     let signedPayload: SignedText
-    let sendAttempts: [AppStoreSendAttempt]?
+    let sendAttempts: Lenient<[AppStoreSendAttempt]>?
 
     var notification: AppStoreSentNotification {
-        AppStoreSentNotification(signed: signedPayload, attempts: sendAttempts ?? [])
+        AppStoreSentNotification(signed: signedPayload, attempts: sendAttempts?.value ?? [])
     }
 }
 

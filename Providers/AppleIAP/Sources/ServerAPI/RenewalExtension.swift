@@ -26,11 +26,23 @@ package struct AppStoreExtension: Sendable, Equatable {
 }
 
 /// What came of an extension.
-package struct AppStoreExtended: Sendable, Equatable, Decodable {
+package struct AppStoreExtended: Sendable, Equatable {
     package let originalTransactionId: String
-    /// When the current period ends now, in milliseconds since 1970.
+    /// When the current period ends now, in milliseconds since 1970; nil where Apple wrote no time that can be read.
     package let effectiveDate: Int64?
     package let success: Bool
+}
+
+extension AppStoreExtended: Decodable {
+    private enum CodingKeys: String, CodingKey { case originalTransactionId, effectiveDate, success }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        originalTransactionId = try fields.decode(String.self, forKey: .originalTransactionId)
+        let date = try fields.decodeIfPresent(Lenient<Int64>.self, forKey: .effectiveDate)?.value
+        effectiveDate = date.flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
+        success = try fields.decode(Bool.self, forKey: .success)
+    }
 }
 
 extension AppStoreServerAPI {

@@ -11,6 +11,8 @@ package struct AppStoreSubscriptionStatus: RawRepresentable, Hashable, Sendable,
     package static let billingRetry = Self(rawValue: 3)
     package static let gracePeriod = Self(rawValue: 4)
     package static let revoked = Self(rawValue: 5)
+    /// Where Apple wrote none that can be read.
+    package static let unknown = Self(rawValue: 0)
 }
 
 /// What Apple says of one subscription of a customer.
@@ -26,15 +28,15 @@ package struct AppStoreSubscription: Sendable, Equatable {
 extension AppStoreServerAPI {
     private struct Answer: Decodable {
         struct Group: Decodable {
-            let subscriptionGroupIdentifier: String
+            let subscriptionGroupIdentifier: Lenient<String>?
             let lastTransactions: [Last]
         }
 
         struct Last: Decodable {
             let originalTransactionId: String
-            let status: AppStoreSubscriptionStatus
+            let status: Lenient<AppStoreSubscriptionStatus>?
             let signedTransactionInfo: SignedText
-            let signedRenewalInfo: SignedText?
+            let signedRenewalInfo: Lenient<SignedText>?
         }
 
         let data: [Group]
@@ -43,8 +45,9 @@ extension AppStoreServerAPI {
             data.flatMap { group in
                 group.lastTransactions.map {
                     AppStoreSubscription(
-                        group: group.subscriptionGroupIdentifier, originalTransactionID: $0.originalTransactionId,
-                        status: $0.status, transaction: $0.signedTransactionInfo, renewalInfo: $0.signedRenewalInfo)
+                        group: group.subscriptionGroupIdentifier?.value ?? "",
+                        originalTransactionID: $0.originalTransactionId, status: $0.status?.value ?? .unknown,
+                        transaction: $0.signedTransactionInfo, renewalInfo: $0.signedRenewalInfo?.value)
                 }
             }
         }

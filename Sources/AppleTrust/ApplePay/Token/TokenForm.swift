@@ -72,11 +72,11 @@ struct TokenForm {
         }
     }
 
-    /// JSON text, or base64 of it.
+    /// JSON text, or base64 of it, in which line breaks may stand as some encoders write them.
     private static func decode(_ text: [UInt8]) throws(ApplePayRefusal) -> [UInt8] {
-        guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { throw simulator }
+        guard let first = text.first(where: { !Base64.isSpace($0) }) else { throw simulator }
         guard first != UInt8(ascii: "{") else { return text }
-        guard let decoded = Base64.decodeStandard(text[...]) else {
+        guard let decoded = Base64.decodeStandard(Base64.withoutSpace(text)[...]) else {
             throw .malformed("paymentData is neither JSON nor base64")
         }
         return decoded

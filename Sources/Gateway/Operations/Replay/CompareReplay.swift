@@ -190,6 +190,8 @@ extension Grant {
         // What an admin took back stays so, whatever the facts say.
         let isTaken = revocation?.reason == .admin || other.revocation?.reason == .admin
         return sku == other.sku && tier == other.tier && term == other.term && purchasedAt == other.purchasedAt
+            && ahead.map(\.sku) == other.ahead.map(\.sku)
+            && ahead.map(\.startsAt) == other.ahead.map(\.startsAt)
             && (isTaken || ((revocation == nil) == (other.revocation == nil) && suspended == other.suspended))
     }
 

@@ -204,7 +204,7 @@ extension StorePurchase {
             appAccountToken: appAccountToken, isRenewal: isRenewal, isUpgraded: isUpgraded,
             isFamilyShared: isFamilyShared, revocation: revocation)
         (copy.offer, copy.commitmentEndsAt, copy.receipt) = (offer, commitmentEndsAt, receipt)
-        copy.webOrderLineItemID = webOrderLineItemID
+        (copy.webOrderLineItemID, copy.receiptEndsAt) = (webOrderLineItemID, receiptEndsAt)
         return copy
     }
 }
