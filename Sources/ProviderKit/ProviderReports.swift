@@ -119,12 +119,18 @@ public enum ProviderFact: Sendable, Equatable, Codable {
 public struct StoreStatement: Sendable, Equatable, Codable {
     public let purchase: StorePurchase?
     public let renewal: StoreRenewal?
+    /// What the store says itself of where the subscription stands; nil where it says nothing.
+    public let standing: StoreStanding?
     /// The customer asks for a refund, and the store wants to know how much of the purchase was used.
     public let asksForConsumption: Bool
 
-    public init(purchase: StorePurchase?, renewal: StoreRenewal?, asksForConsumption: Bool = false) {
+    public init(
+        purchase: StorePurchase?, renewal: StoreRenewal?, standing: StoreStanding? = nil,
+        asksForConsumption: Bool = false
+    ) {
         self.purchase = purchase
         self.renewal = renewal
+        self.standing = standing
         self.asksForConsumption = asksForConsumption
     }
 }

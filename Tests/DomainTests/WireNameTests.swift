@@ -44,7 +44,7 @@ struct WireNameTests {
         #expect(OwnershipPolicy.allCases.map(\.rawValue) == ["keep", "transfer", "transfer_if_inactive", "share"])
         #expect(
             Subscription.Status.allCases.map(\.rawValue) == [
-                "active", "expired", "revoked", "upgraded", "in_grace_period", "in_billing_retry",
+                "active", "expired", "revoked", "upgraded", "scheduled", "in_grace_period", "in_billing_retry",
             ])
         #expect(Meter.Period.allCases.map(\.rawValue) == ["day", "month"])
         #expect(

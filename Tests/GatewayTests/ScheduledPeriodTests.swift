@@ -86,6 +86,25 @@ struct ScheduledPeriodTests {
         }
     }
 
+    @Test(arguments: TestEngine.allCases, [false, true])
+    func `where Apple says itself that all is revoked, nothing runs on`(
+        _ engine: TestEngine, _ isLate: Bool
+    ) async throws {
+        try await withAppleDesk(on: engine) { apple in
+            let (running, ahead) = Self.periods(apple, next: Self.pro)
+            for sale in [running, ahead] { try await apple.attach(sale) }
+            let refunded = Self.refunded(ahead, at: apple)
+            let renewed = AppleNotice("DID_RENEW", nil, ahead, status: 1, at: apple.now.adding(seconds: 1))
+            let refund = AppleNotice("REFUND", nil, refunded, status: 5, at: apple.now.adding(seconds: 2))
+            for notice in isLate ? [refund, renewed] : [renewed, refund] { try await apple.notify(notice) }
+            #expect(try await !apple.status().active)
+            #expect(try await apple.subscriptions().first?.status == .revoked)
+            let again = ahead.with { $0.signed = (refunded.signed ?? 0) + 5_000 }
+            try await apple.notify(AppleNotice("REFUND_REVERSED", nil, again, at: apple.now.adding(seconds: 9)))
+            #expect(try await apple.status().active)
+        }
+    }
+
     @Test(arguments: TestEngine.allCases)
     func `a renewal that is billed a day ahead begins at the end of the period before`(
         _ engine: TestEngine

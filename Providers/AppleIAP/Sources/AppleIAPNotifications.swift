@@ -50,6 +50,8 @@ extension StoreStatement {
         self.init(
             purchase: notification.transaction.map(StorePurchase.init),
             renewal: notification.renewalInfo.map { StoreRenewal($0, status: notification.status?.known) },
-            asksForConsumption: notification.type.known == .consumptionRequest)
+            standing: notification.status.map {
+                StoreStanding(isRevoked: $0.known == .revoked, at: notification.signedDate)
+            }, asksForConsumption: notification.type.known == .consumptionRequest)
     }
 }

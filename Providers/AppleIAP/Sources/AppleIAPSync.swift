@@ -107,7 +107,8 @@ extension AppleIAPProvider: StoreSyncing {
             guard renewal.map({ $0.belongs(to: verified) }) ?? true else { return nil }
             return StoreAnswer.Item(
                 statement: StoreStatement(
-                    purchase: StorePurchase(verified), renewal: renewal.map { StoreRenewal($0, status: status) }),
+                    purchase: StorePurchase(verified), renewal: renewal.map { StoreRenewal($0, status: status) },
+                    standing: status.map { StoreStanding(isRevoked: $0 == .revoked, at: verified.signedDate) }),
                 evidence: transaction.evidence)
         } catch {
             return nil

@@ -68,7 +68,7 @@ public struct AppleCheck: Sendable {
         case signedTransactionInfo, signedRenewalInfo, signedAppTransactionInfo
 
         /// Those that every text has; the others are named where they fail.
-        static let common = allCases.filter {
+        public static let common = allCases.filter {
             ![.appAppleID, .signedTransactionInfo, .signedRenewalInfo, .signedAppTransactionInfo].contains($0)
         }
 

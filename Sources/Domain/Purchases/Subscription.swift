@@ -40,10 +40,12 @@ package struct SubscriptionState: Sendable, Equatable {
     /// When the period that ran was taken back, where none follows it.
     package let revokedAt: Timestamp?
 
-    package init?(_ transactions: [StorePurchase], renewal: StoreRenewal?) {
+    /// - Parameter isRevoked: the store says itself that the subscription as a whole is taken back. That counts as long as the
+    ///   period that was bought last is, also where that has not begun: then nothing runs any more.
+    package init?(_ transactions: [StorePurchase], renewal: StoreRenewal?, isRevoked: Bool = false) {
         let known = Timeline(transactions)
         guard let newest = (transactions.map(\.signedAt) + [renewal?.signedAt].compactMap { $0 }).max(),
-            let course = known.course(at: newest)
+            let course = (isRevoked ? known.revoked : nil) ?? known.course(at: newest)
         else { return nil }
         let (first, last) = (course.periods[0], course.periods[course.periods.count - 1])
         periods = course.periods
@@ -104,6 +106,7 @@ private struct Timeline {
     }
 
     private let places: [Place]
+    private let last: Place?
 
     /// Whatever an upgrade replaced, or was taken back before it began, gave no time, unless there is nothing else.
     ///
@@ -124,6 +127,12 @@ private struct Timeline {
             !place.purchase.isTakenBack || (place.purchase.revocation?.at ?? .max) >= place.start
         }
         places = begun.isEmpty ? all : begun
+        last = all.last
+    }
+
+    /// The period that was bought last, where it was taken back.
+    var revoked: (periods: [SubscriptionState.Period], hasBegun: Bool)? {
+        last.flatMap { $0.purchase.isTakenBack ? ([Self.period($0)], true) : nil }
     }
 
     private static func start(of purchase: StorePurchase, after before: Place?) -> Int64 {

@@ -91,15 +91,17 @@ extension ReceiptReport {
                         replacedAt: purchase.isUpgraded
                             ? entry?.cancelledAt ?? purchase.replacement(among: purchases)?.purchasedAt : nil)
                 }
-                let renewal = try db.subscription(subject.environment, original: subject.original, holder: nil)?.renewal
+                let known = try db.subscription(subject.environment, original: subject.original, holder: nil)
                 let state =
                     purchases.contains(where: \.isSubscription)
-                    ? SubscriptionState(kept.folded.map(\.purchase), renewal: renewal) : nil
+                    ? SubscriptionState(
+                        kept.folded.map(\.purchase), renewal: known?.renewal, isRevoked: known?.isRevoked ?? false)
+                    : nil
                 self.rows += rows.filter {
                     guard newestOnly, let state else { return true }
                     return $0.purchase.transactionID == state.last.purchase.transactionID
                 }
-                if let state { renewals.append(Renewal(state, renewal, subject.original, at: now)) }
+                if let state { renewals.append(Renewal(state, known?.renewal, subject.original, at: now)) }
             }
             self.rows.sort {
                 ($0.purchase.purchasedAt, $0.purchase.transactionID)

@@ -17,7 +17,10 @@ extension Settlement {
         guard let account = known.first?.account else { return false }
         let subscription = try tx.ensureSubscription(
             ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
-        guard let state = SubscriptionState(periods.map(\.purchase), renewal: subscription.renewal) else {
+        guard
+            let state = SubscriptionState(
+                periods.map(\.purchase), renewal: subscription.renewal, isRevoked: subscription.isRevoked)
+        else {
             return false
         }
         var parts: [(period: SubscriptionState.Period, sku: SKU, code: SKUCode, order: ID<Order>?)] = []

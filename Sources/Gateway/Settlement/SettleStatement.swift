@@ -63,12 +63,15 @@ extension Settlement {
         word.rules.entitles(try tx.externalUserID(owner) ?? "")
     }
 
-    /// - Returns: whether the renewal says anything new.
+    /// - Returns: whether the renewal or the store's own word on the subscription says anything new.
     private func keepRenewal(_ statement: StoreStatement, _ word: StoreWord, owner: ID<User>?) throws -> Bool {
-        guard let renewal = statement.renewal else { return false }
+        let standing = statement.purchase?.isSubscription == false ? nil : statement.standing
+        guard statement.renewal != nil || standing != nil, let subject = StoreSubject(statement) else { return false }
         let subscription = try tx.ensureSubscription(
-            ids.make(), StoreSubject(renewal), account: word.account, user: owner, nextCheckAt: now)
-        return try tx.keepRenewal(renewal, of: subscription.id)
+            ids.make(), subject, account: word.account, user: owner, nextCheckAt: now)
+        let isStanding = try standing.map { try tx.keepStanding($0, of: subscription) } ?? false
+        let isRenewal = try statement.renewal.map { try tx.keepRenewal($0, of: subscription.id) } ?? false
+        return isStanding || isRenewal
     }
 
     /// Keeps a purchase that no user is known of; a later claim grants it at once.

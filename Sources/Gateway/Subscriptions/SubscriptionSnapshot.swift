@@ -48,7 +48,9 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     ) throws -> SubscriptionSnapshot? {
         let known = try db.storePurchases(record.environment, original: record.original)
             .filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
-        guard let state = SubscriptionState(known.folded.map(\.purchase), renewal: record.renewal) else { return nil }
+        let state = SubscriptionState(
+            known.folded.map(\.purchase), renewal: record.renewal, isRevoked: record.isRevoked)
+        guard let state else { return nil }
         return SubscriptionSnapshot(record, state, known, at: now)
     }
 

@@ -7,6 +7,9 @@ extension Migrations {
         ALTER TABLE purchases ADD COLUMN revocation_ends_sharing {int} CHECK (revocation_ends_sharing IN (0, 1));
         -- When the volume purchase ends whose receipt the row was read from.
         ALTER TABLE purchases ADD COLUMN receipt_ends_at {int};
+        -- The store's own word on whether a subscription as a whole is taken back, and as of when.
+        ALTER TABLE subscriptions ADD COLUMN standing_at {int} NOT NULL DEFAULT 0;
+        ALTER TABLE subscriptions ADD COLUMN is_revoked {int} NOT NULL DEFAULT 0 CHECK (is_revoked IN (0, 1));
         -- Later parts of a subscription that are paid already, as JSON.
         ALTER TABLE grants ADD COLUMN ahead {text};
         UPDATE orders SET

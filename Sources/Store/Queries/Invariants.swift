@@ -44,7 +44,7 @@ extension InvariantRule {
     /// Whether a store took back all of the transaction of this name.
     private static func isGone(_ name: String) -> String {
         """
-        \(isRevoked(name)) AND (\(name).revocation_ends_sharing = 1
+        \(isRevoked(name)) AND (COALESCE(\(name).revocation_ends_sharing, 0) = 1
             OR COALESCE(\(name).revocation_percentage, \(Order.wholeShare)) >= \(Order.wholeShare))
         """
     }

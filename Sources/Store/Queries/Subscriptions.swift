@@ -9,6 +9,8 @@ package struct SubscriptionRecord: Sendable {
     /// nil while nobody has claimed it.
     package let user: ID<User>?
     package let renewal: StoreRenewal?
+    /// Whether the store said last that the subscription as a whole is taken back.
+    package let isRevoked: Bool
     /// The state that events last told, as JSON.
     package let told: String?
     /// How far the customer's history has been read.
@@ -95,7 +97,8 @@ extension Database {
             original: try row.text("original_transaction_id"), account: try row.account("account"),
             user: try row.optionalID("user_id"),
             renewal: try row.optionalText("renewal") == nil ? nil : try row.json("renewal"),
-            told: try row.optionalText("told"), historyCursor: try row.optionalText("history_cursor"))
+            isRevoked: try row.bool("is_revoked"), told: try row.optionalText("told"),
+            historyCursor: try row.optionalText("history_cursor"))
     }
 }
 
@@ -144,6 +147,18 @@ extension Transaction {
             UPDATE subscriptions SET renewal = ?, renewal_signed_at = ?
             WHERE id = ? AND (renewal IS NULL OR renewal_signed_at < ?)
             """, try renewal.storedJSON(), renewal.signedAt, subscription, renewal.signedAt) == 1
+    }
+
+    /// Keeps a store's own word on where a subscription stands; an older word never replaces a newer one.
+    ///
+    /// - Returns: false when the stored one is as new, or says the same.
+    package func keepStanding(
+        _ standing: StoreStanding, of subscription: SubscriptionRecord
+    ) throws(StoreError) -> Bool {
+        let isNewer = try run(
+            "UPDATE subscriptions SET is_revoked = ?, standing_at = ? WHERE id = ? AND standing_at < ?",
+            standing.isRevoked, standing.at, subscription.id, standing.at)
+        return isNewer == 1 && standing.isRevoked != subscription.isRevoked
     }
 
     /// Remembers the state that an event tells.

@@ -101,7 +101,7 @@ enum PayloadCases {
         ("revocationReason", "\"1\""), ("commitmentInfo", "[]"), ("storefront", "840"), ("currency", "840"),
         ("currency", "\"Dollar\""), ("webOrderLineItemId", id(65)), ("expiresDate", "-1"),
         ("expiresDate", "253402300800000"), ("originalPurchaseDate", "-62135769600000"),
-        ("revocationPercentage", "-1"), ("revocationPercentage", "100001"), ("offerIdentifier", "\"\\ud800\""),
+        ("revocationPercentage", "-1"), ("revocationPercentage", "100001"),
     ]
 
     private static func id(_ bytes: Int) -> String { "\"" + String(repeating: "7", count: bytes) + "\"" }

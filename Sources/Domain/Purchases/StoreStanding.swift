@@ -1,0 +1,14 @@
+/// A store's own word on where a subscription stands, beside what it signed of its periods; the newest one counts.
+///
+/// Source: Apple, App Store Server Notifications V2, `data.status`.
+public struct StoreStanding: Sendable, Equatable, Codable {
+    /// Whether the subscription as a whole is taken back (Apple's 5).
+    public let isRevoked: Bool
+    /// As of this time, in milliseconds since 1970.
+    public let at: Int64
+
+    public init(isRevoked: Bool, at: Int64) {
+        self.isRevoked = isRevoked
+        self.at = at
+    }
+}
