@@ -7,6 +7,4 @@ enum ReceiptLimits {
     static let certificate = 8_192
     /// Octets of an id or a name.
     static let name = 255
-    /// Octets of a transaction's id; those that are known have 16.
-    static let id = 64
 }
