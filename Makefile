@@ -13,7 +13,7 @@
 SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
 RUN_PACKAGES = libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libqrencode-dev
-TEST_PACKAGES = $(RUN_PACKAGES) postgresql
+TEST_PACKAGES = $(RUN_PACKAGES) postgresql openssl curl python3 python3-venv zbar-tools
 LINT_PACKAGES = python3 python3-jsonschema
 # Debian's own, which has Debian's modules.
 PYTHON ?= /usr/bin/python3
@@ -91,6 +91,7 @@ packages-run:
 
 packages-test:
 	@sh Tests/Scripts/install.sh $(TEST_PACKAGES)
+	@sh Tests/Scripts/interop.sh
 
 packages-lint:
 	@sh Tests/Scripts/install.sh $(LINT_PACKAGES)

@@ -1,11 +1,9 @@
 import AppleTrust
 import Foundation
+import TestSupport
 import Testing
 
 /// Tokens of a generator in Python, which shares nothing with ours, verify and decrypt.
-///
-/// Set `APPLE_PAY_INTEROP_PYTHON` to an interpreter that has `Interop/ApplePay/requirements.txt`; otherwise `python3` is
-/// tried.
 @Suite("Tokens minted elsewhere")
 struct ApplePayInteropTests {
     private struct Document: Decodable {
@@ -27,11 +25,12 @@ struct ApplePayInteropTests {
         let tokens: [Token]
     }
 
-    @Test func `verify and decrypt`() throws {
-        guard let document = try Self.mint() else {
-            print("SKIPPED: payment tokens of the generator in Python: no python3 that has cryptography")
-            return
-        }
+    @Test func `verify and decrypt`() async throws {
+        let minted = try await InteropPython(peer: "cryptography").run(
+            "ApplePay/mint.py", ["12", "\(ApplePayBench.seconds)"])
+        let decoder = JSONDecoder()
+        decoder.dataDecodingStrategy = .base64
+        let document = try decoder.decode(Document.self, from: Data(minted.utf8))
         let verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [Array(document.root)]))
         let ring = ApplePayKeyRing(
             try document.merchants.map {
@@ -56,33 +55,5 @@ struct ApplePayInteropTests {
         }
         print("interop: \(document.tokens.count) payment tokens minted in Python verify and decrypt")
         #expect(document.tokens.count == 24)
-    }
-
-    /// - Returns: nil where no interpreter has the package.
-    private static func mint() throws -> Document? {
-        let output = FileManager.default.temporaryDirectory.appending(path: "apple-pay-\(UUID().uuidString).json")
-        try Data().write(to: output)
-        defer { try? FileManager.default.removeItem(at: output) }
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/ApplePay/mint.py")
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            ProcessInfo.processInfo.environment["APPLE_PAY_INTEROP_PYTHON"] ?? "python3", script.path, "12",
-            "\(ApplePayBench.seconds)",
-        ]
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            // 3: no package; 127: no interpreter. Anything else is a failure of the script.
-            #expect([3, 127].contains(process.terminationStatus))
-            return nil
-        }
-        return try {
-            let decoder = JSONDecoder()
-            decoder.dataDecodingStrategy = .base64
-            return try decoder.decode(Document.self, from: try Data(contentsOf: output))
-        }()
     }
 }

@@ -1,20 +1,16 @@
 import AppleTrust
 import Foundation
+import TestSupport
 import Testing
 
 /// Apple's `app-store-server-library` for Python decides about the same JWS as we do.
-///
-/// Set `APPLE_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
 @Suite("Apple's own library agrees")
 struct InteropTests {
-    @Test func `on hundreds of minted JWS, sound and faulty`() throws {
+    @Test func `on hundreds of minted JWS, sound and faulty`() async throws {
         let verifier = MintVerifier.new()
         let cases = Self.cases
         #expect(cases.count >= 300)
-        guard let verdicts = try Self.ask(cases.map(\.text)) else {
-            print("SKIPPED: interop with app-store-server-library: no python3 that has it")
-            return
-        }
+        let verdicts = try await Self.ask(cases.map(\.text))
         try #require(verdicts.count == cases.count)
         var disagreements: [MintCase.Difference: [String]] = [:]
         for (example, verdict) in zip(cases, verdicts) {
@@ -66,35 +62,13 @@ struct InteropTests {
         return cases
     }
 
-    /// - Returns: nil where no interpreter has the library.
-    private static func ask(_ texts: [String]) throws -> [String]? {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "apple-interop-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (root, input, output) = (
-            folder.appending(path: "root.der"), folder.appending(path: "in"), folder.appending(path: "out")
-        )
+    private static func ask(_ texts: [String]) async throws -> [String] {
+        let root = FileManager.default.temporaryDirectory.appending(path: "root-\(UUID().uuidString).der")
         try Data(MintChain.root.der).write(to: root)
+        defer { try? FileManager.default.removeItem(at: root) }
         let encoder = JSONEncoder()
-        try Data(texts.map { try encoder.encode($0) }.joined(separator: [0x0A])).write(to: input)
-        try Data().write(to: output)
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/interop.py")
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            ProcessInfo.processInfo.environment["APPLE_INTEROP_PYTHON"] ?? "python3", script.path, root.path,
-            "com.example.app", "Production", "Sandbox",
-        ]
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            // 3: no library; 127: no interpreter. Anything else is a failure of the script.
-            #expect([3, 127].contains(process.terminationStatus))
-            return nil
-        }
-        return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map(String.init)
+        return try await InteropPython(peer: "app-store-server-library").lines(
+            "interop.py", [root.path, "com.example.app", "Production", "Sandbox"],
+            input: Data(texts.map { try encoder.encode($0) }.joined(separator: [0x0A])))
     }
 }

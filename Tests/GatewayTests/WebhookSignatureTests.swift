@@ -85,38 +85,11 @@ struct WebhookSignatureTests {
                 let stranger = "whsec_" + Data(repeating: 1, count: 32).base64EncodedString()
                 questions.append((["secret": stranger, "headers": message.headers, "body": body], false))
             }
-            guard let verdicts = try Self.ask(questions.map(\.line)) else {
-                print("SKIPPED: interop with standardwebhooks: no python3 that has it")
-                return
-            }
+            let lines = try questions.map { try JSONSerialization.data(withJSONObject: $0.line) }
+            let verdicts = try await InteropPython(peer: "standardwebhooks").lines(
+                "verify.py", input: Data(lines.joined(separator: [0x0A])))
             #expect(verdicts.map { $0 == "accept" } == questions.map(\.isSound))
             print("interop: \(verdicts.count) webhook messages, the library agrees about each")
         }
-    }
-
-    /// - Returns: nil where no interpreter has the library.
-    private static func ask(_ lines: [[String: Any]]) throws -> [String]? {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "webhook-interop-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (input, output) = (folder.appending(path: "in"), folder.appending(path: "out"))
-        try Data(lines.map { try JSONSerialization.data(withJSONObject: $0) }.joined(separator: [0x0A])).write(
-            to: input)
-        try Data().write(to: output)
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/verify.py")
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [ProcessInfo.processInfo.environment["WEBHOOKS_INTEROP_PYTHON"] ?? "python3", script.path]
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            // 3: no library; 127: no interpreter. Anything else is a failure of the script.
-            #expect([3, 127].contains(process.terminationStatus))
-            return nil
-        }
-        return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 }

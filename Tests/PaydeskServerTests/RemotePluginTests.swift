@@ -27,7 +27,7 @@ struct RemotePluginTests {
     }
 
     @Test func `conformance says what holds, by its lines, its JSON and its exit code`() async throws {
-        guard let plugin = try await ExamplePlugin.start(.python) else { return }
+        let plugin = try await ExamplePlugin.start(.python)
         defer { plugin.stop() }
         let installation = try Self.installation(plugin.url)
         let good = try await installation.run("conformance", "--account", "plug")
@@ -48,13 +48,13 @@ struct RemotePluginTests {
     @Test func `conformance fails for a plugin with a flaw, out of its rehearsal mode, or not there`() async throws {
         var setup = ExamplePlugin.Setup()
         setup.flaws = [("\"status\": \"waiting\", \"refunds\"", "\"status\": \"succeeded\", \"refunds\"")]
-        guard let flawed = try await ExamplePlugin.start(.python, setup) else { return }
+        let flawed = try await ExamplePlugin.start(.python, setup)
         defer { flawed.stop() }
         let red = try await Self.installation(flawed.url).run("conformance", "--account", "plug")
         #expect(red.status == 1 && red.output.contains("FAILED   an unpaid payment is not reported as paid"))
         setup = ExamplePlugin.Setup()
         setup.rehearses = false
-        guard let live = try await ExamplePlugin.start(.python, setup) else { return }
+        let live = try await ExamplePlugin.start(.python, setup)
         defer { live.stop() }
         let alone = try await Self.installation(live.url).run("conformance", "--account", "plug")
         #expect(alone.status == 1 && alone.errors.contains("is not in its rehearsal mode"))
@@ -84,7 +84,7 @@ struct RemotePluginTests {
             #expect(early?.body.contains("no_provider_available") == true, "\(early?.body ?? "")")
             let down = try await installation.run("doctor")
             #expect(down.status == 1 && down.output.contains("FAIL account plug, plugin: The plugin opens no payment"))
-            guard let plugin = try await ExamplePlugin.start(.python, setup) else { return }
+            let plugin = try await ExamplePlugin.start(.python, setup)
             defer { plugin.stop() }
             for _ in 0..<3_000 {
                 if try await manifest()?["state"] as? String == "pinned" { break }
@@ -99,7 +99,7 @@ struct RemotePluginTests {
             plugin.stop()
             var changed = setup
             changed.flaws = [("\"refunds\": \"partial\"", "\"refunds\": \"full\"")]
-            guard let other = try await ExamplePlugin.start(.python, changed) else { return }
+            let other = try await ExamplePlugin.start(.python, changed)
             defer { other.stop() }
             let doctor = try await installation.run("doctor")
             #expect(doctor.status == 1 && doctor.output.contains("FAIL account plug, manifest: The plugin's refunds"))

@@ -32,8 +32,8 @@ package struct ExamplePlugin: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// - Returns: nil where there is no Python; a line says so.
-    package static func start(_ language: Language, _ setup: Setup = Setup()) async throws -> ExamplePlugin? {
+    /// - Throws: ``MissingProgram`` where there is no Python.
+    package static func start(_ language: Language, _ setup: Setup = Setup()) async throws -> ExamplePlugin {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plugin-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try setup.port ?? FreePort.next()
@@ -55,8 +55,7 @@ package struct ExamplePlugin: Sendable {
             await SpawnedProgram.pause()
         }
         if language == .python, program.errors.contains("No such file or directory") {
-            print("SKIPPED: the example plugin in Python: no python3")
-            return nil
+            throw MissingProgram("python3")
         }
         program.send(SIGKILL)
         throw Failure(description: "the plugin is not ready: \(program.errors)")

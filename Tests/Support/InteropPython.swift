@@ -1,30 +1,49 @@
 package import Foundation
 
-/// Runs a script of the repository by an interpreter that may have the libraries that it needs.
+/// A program that a test needs and that is not installed; the test fails by it.
+package struct MissingProgram: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ program: String) {
+        description = "\(program) is missing: `make packages-test` installs what the tests need"
+    }
+}
+
+/// Runs Python scripts of the repository against other people's libraries, which `Tests/Scripts/interop.sh` installs.
 package struct InteropPython: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    private let interpreter: String
+    /// The interpreter that has the libraries of `Tests/Scripts/interop-requirements.txt`: `INTEROP_PYTHON`, else the one
+    /// in the repository's own environment, else `python3`.
+    package static let interpreter: String = {
+        if let named = ProcessInfo.processInfo.environment["INTEROP_PYTHON"] { return named }
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let installed = root.appending(path: ".build-interop/bin/python").path
+        return FileManager.default.isExecutableFile(atPath: installed) ? installed : "python3"
+    }()
+
     private let folder: URL
     private let peer: String
 
     /// - Parameters:
-    ///   - variable: names the interpreter; without it `python3` is tried.
-    ///   - peer: what the scripts need, in words.
+    ///   - peer: the library that the scripts need.
     ///   - file: the calling test's, beside which the folder `Interop` is.
-    package init(variable: String, peer: String, file: String = #filePath) {
-        interpreter = ProcessInfo.processInfo.environment[variable] ?? "python3"
+    package init(peer: String, file: String = #filePath) {
         self.peer = peer
         folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Interop")
     }
 
+    /// The path of a script.
+    package func path(_ script: String) -> String { folder.appending(path: script).path }
+
     /// A script's output.
     ///
-    /// - Returns: nil where no interpreter has the libraries, which a line says.
-    /// - Throws: what it wrote to stderr where it failed.
-    package func run(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> String? {
+    /// - Throws: ``MissingProgram`` where the interpreter or its library is missing (a script exits by 3 then), and what it
+    ///   wrote to stderr where it failed.
+    package func run(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> String {
         let place = FileManager.default.temporaryDirectory.appending(path: "interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: place) }
@@ -33,7 +52,7 @@ package struct InteropPython: Sendable {
         for file in files.dropFirst() { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [interpreter, folder.appending(path: script).path] + arguments
+        process.arguments = [Self.interpreter, path(script)] + arguments
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
@@ -46,11 +65,13 @@ package struct InteropPython: Sendable {
         }
         switch process.terminationStatus {
         case 0: return try String(contentsOf: files[1], encoding: .utf8)
-        case 3, 127:
-            print("SKIPPED: interop with \(peer) (\(script)): no python3 that has it")
-            return nil
-        default:
-            throw Failure(description: "\(script): \(try String(contentsOf: files[2], encoding: .utf8))")
+        case 3, 127: throw MissingProgram("\(peer) for \(Self.interpreter)")
+        default: throw Failure(description: "\(script): \(try String(contentsOf: files[2], encoding: .utf8))")
         }
+    }
+
+    /// The lines of a script's output.
+    package func lines(_ script: String, _ arguments: [String] = [], input: Data = Data()) async throws -> [String] {
+        try await run(script, arguments, input: input).split(separator: "\n").map(String.init)
     }
 }

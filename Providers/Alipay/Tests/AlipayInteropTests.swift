@@ -11,22 +11,19 @@ import X509
 import _CryptoExtras
 
 /// A gateway whose signatures are another library's, which Alipay's own library accepts too.
-///
-/// Set `ALIPAY_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
 @Suite("Alipay's libraries agree", .serialized, .timeLimit(.minutes(30)))
 struct AlipayInteropTests {
+    private static let python = InteropPython(peer: "Alipay's libraries")
+
     @Test func `about requests, answers, pages and notifications`() async throws {
-        guard let peer = try await AlipayPeer.start() else { return }
+        let peer = try await AlipayPeer.start(Self.python)
         defer { peer.stop() }
+        // Alipay's own library knows port 80 alone, which only root may open.
         if peer.hasOfficialDoor {
-            if let output = try await AlipayPython.run("client.py", [peer.folder.path]) {
-                #expect(output == "accepted 6\n")
-                print(
-                    "interop: Alipay's own library and the gateway:",
-                    output.trimmingCharacters(in: .whitespacesAndNewlines))
-            }
+            let output = try await Self.python.run("client.py", [peer.folder.path])
+            #expect(output == "accepted 6\n")
         } else {
-            print("SKIPPED: Alipay's own library needs port 80 of 127.0.0.21")
+            #expect(getuid() != 0, "port 80 of 127.0.0.21 is taken")
         }
         try await withDesk(on: .sqlite) { desk in
             for mode in ["precreate", "page", "wap"] {
@@ -85,7 +82,7 @@ struct AlipayInteropTests {
             serial: [0x7F, 1, 2, 3])
         let two = roots + "\n" + AlipayMint.alipayCertificate
         let files = [AlipayMint.file(AlipayMint.applicationCertificate), AlipayMint.file(two)]
-        guard let output = try await AlipayPython.run("certificates.py", files) else { return }
+        let output = try await Self.python.run("certificates.py", files)
         let standIn = AlipayStandIn(certificate: AlipayMint.alipayNumber)
         let bench = AlipayBench(standIn)
         var settings = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
@@ -106,12 +103,7 @@ private struct AlipayPeer {
     let hasOfficialDoor: Bool
     private let program: SpawnedProgram
 
-    /// - Returns: nil where no interpreter has the library; a line says so.
-    static func start() async throws -> AlipayPeer? {
-        guard try await AlipayPython.has("from alipay import AliPay") else {
-            print("SKIPPED: interop with python-alipay-sdk: no python3 that has it")
-            return nil
-        }
+    static func start(_ python: InteropPython) async throws -> AlipayPeer {
         let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in [
@@ -122,7 +114,7 @@ private struct AlipayPeer {
         ] { try Data(text.utf8).write(to: folder.appending(path: name)) }
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", AlipayPython.interpreter, AlipayPython.script("gateway.py"), folder.path, "\(port)"],
+            ["/usr/bin/env", InteropPython.interpreter, python.path("gateway.py"), folder.path, "\(port)"],
             in: folder.path, name: "gateway",
             environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {
@@ -131,7 +123,7 @@ private struct AlipayPeer {
                 return AlipayPeer(
                     folder: folder, port: port, hasOfficialDoor: output.contains("both"), program: program)
             }
-            if program.ended() != nil { break }
+            if program.ended() != nil { throw MissingProgram("python-alipay-sdk for \(InteropPython.interpreter)") }
             await SpawnedProgram.pause()
         }
         program.send(SIGKILL)
@@ -162,53 +154,5 @@ struct AlipayLine: HTTPTransport {
             body: String(decoding: request.body, as: UTF8.self))
         guard let reply else { throw .outcomeUnknown }
         return IncomingReply(status: reply.status, body: Data(reply.body.utf8))
-    }
-}
-
-/// Python with the libraries, where there is one.
-private enum AlipayPython {
-    static let interpreter = ProcessInfo.processInfo.environment["ALIPAY_INTEROP_PYTHON"] ?? "python3"
-
-    static func script(_ name: String) -> String {
-        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/\(name)").path
-    }
-
-    /// A script's output.
-    ///
-    /// - Returns: nil where no interpreter has its library; a line says so.
-    static func run(_ name: String, _ arguments: [String]) async throws -> String? {
-        let (status, output, errors) = try await call([script(name)] + arguments)
-        if status == 3 || status == 127 {
-            print("SKIPPED: interop with Alipay's libraries (\(name)): no python3 that has them")
-            return nil
-        }
-        #expect(status == 0, "\(name): \(errors)")
-        return output
-    }
-
-    static func has(_ statement: String) async throws -> Bool { try await call(["-c", statement]).status == 0 }
-
-    private static func call(
-        _ arguments: [String]
-    ) async throws -> (status: Int32, output: String, errors: String) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "alipay-python-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = ["out", "err"].map { folder.appending(path: $0) }
-        for file in files { try Data().write(to: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [interpreter] + arguments
-        process.standardOutput = try FileHandle(forWritingTo: files[0])
-        process.standardError = try FileHandle(forWritingTo: files[1])
-        try process.run()
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                process.waitUntilExit()
-                continuation.resume()
-            }
-        }
-        let texts = try files.map { try String(contentsOf: $0, encoding: .utf8) }
-        return (process.terminationStatus, texts[0], texts[1])
     }
 }

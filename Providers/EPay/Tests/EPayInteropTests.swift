@@ -7,12 +7,10 @@ import TestSupport
 import Testing
 
 /// A service that was written in another language, without the provider's code.
-///
-/// `python3` is needed; `EPAY_INTEROP_PYTHON` names another.
 @Suite("A service in Python agrees", .serialized, .timeLimit(.minutes(30)))
 struct EPayInteropTests {
     @Test func `about addresses, calls and notifications`() async throws {
-        guard let service = try await EPayService.start() else { return }
+        let service = try await EPayService.start()
         defer { service.stop() }
         try await withDesk(on: .sqlite) { desk in
             for mode in ["submit", "mapi_qr"] {
@@ -57,15 +55,13 @@ private struct EPayService {
     private let program: SpawnedProgram
     private let folder: URL
 
-    /// - Returns: nil where there is no Python; a line says so.
-    static func start() async throws -> EPayService? {
-        let interpreter = ProcessInfo.processInfo.environment["EPAY_INTEROP_PYTHON"] ?? "python3"
+    static func start() async throws -> EPayService {
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/service.py").path
         let folder = FileManager.default.temporaryDirectory.appending(path: "epay-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key], in: folder.path,
+            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key], in: folder.path,
             name: "service", environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {
             let output = try? String(contentsOf: folder.appending(path: "service.out"), encoding: .utf8)
@@ -75,8 +71,7 @@ private struct EPayService {
         }
         let errors = (try? String(contentsOf: folder.appending(path: "service.err"), encoding: .utf8)) ?? ""
         if errors.contains("No such file or directory") {
-            print("SKIPPED: interop with an EPay service: no \(interpreter)")
-            return nil
+            throw MissingProgram(InteropPython.interpreter)
         }
         program.send(SIGKILL)
         throw Failure()

@@ -8,11 +8,9 @@ import TestSupport
 import Testing
 
 /// PayPal's own library for Python, and notifications that were minted elsewhere.
-///
-/// Set `PAYPAL_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
 @Suite("PayPal's own library agrees", .serialized, .timeLimit(.minutes(30)))
 struct PayPalInteropTests {
-    private let python = InteropPython(variable: "PAYPAL_INTEROP_PYTHON", peer: "paypal-server-sdk and cryptography")
+    private let python = InteropPython(peer: "paypal-server-sdk and cryptography")
 
     @Test func `that the stand-in is a PayPal`() async throws {
         let standIn = PayPalStandIn()
@@ -24,7 +22,7 @@ struct PayPalInteropTests {
         }
         defer { server.stop() }
         let arguments = [server.base, PayPalStandIn.clientID, PayPalStandIn.clientSecret]
-        guard let output = try await python.run("client.py", arguments) else { return }
+        let output = try await python.run("client.py", arguments)
         #expect(output.hasPrefix("accepted "))
         print("interop: the stand-in and PayPal's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -44,9 +42,7 @@ struct PayPalInteropTests {
         let lines = try (bodies + [strange]).map { body in
             String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
         }
-        guard let output = try await python.run("shapes.py", input: Data(lines.joined(separator: "\n").utf8)) else {
-            return
-        }
+        let output = try await python.run("shapes.py", input: Data(lines.joined(separator: "\n").utf8))
         #expect(output == "accept\naccept\n.colour\n")
         print("interop: our order and our refund have the shapes of PayPal's library")
     }
@@ -71,7 +67,7 @@ struct PayPalInteropTests {
             "certificate_url": PayPalMint.certificateURL, "bodies": bodies,
         ]
         let argument = String(decoding: try JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
-        guard let output = try await python.run("mint.py", [argument]) else { return }
+        let output = try await python.run("mint.py", [argument])
         let rows = try output.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }

@@ -26,7 +26,7 @@ struct RemoteConformanceTests {
     func `an example plugin conforms`(language: ExamplePlugin.Language) async throws {
         var setup = ExamplePlugin.Setup()
         setup.secrets = [ExamplePlugin.secret, ExamplePlugin.otherSecret]
-        guard let plugin = try await ExamplePlugin.start(language, setup) else { return }
+        let plugin = try await ExamplePlugin.start(language, setup)
         defer { plugin.stop() }
         let report = try await report(plugin, secrets: setup.secrets)
         #expect(report.isGreen, "\(report)")
@@ -98,7 +98,7 @@ struct RemoteConformanceTests {
         var setup = ExamplePlugin.Setup()
         setup.secrets = [ExamplePlugin.secret, ExamplePlugin.otherSecret]
         setup.flaws = [(flaw.text, flaw.by)]
-        guard let plugin = try await ExamplePlugin.start(.python, setup) else { return }
+        let plugin = try await ExamplePlugin.start(.python, setup)
         defer { plugin.stop() }
         let report = try await report(plugin, secrets: setup.secrets)
         #expect(report.failures.map(\.name).contains(flaw.check), "\(report)")
@@ -107,7 +107,7 @@ struct RemoteConformanceTests {
     @Test func `a plugin outside of its rehearsal mode is left alone`() async throws {
         var setup = ExamplePlugin.Setup()
         setup.rehearses = false
-        guard let plugin = try await ExamplePlugin.start(.python, setup) else { return }
+        let plugin = try await ExamplePlugin.start(.python, setup)
         defer { plugin.stop() }
         await #expect(throws: RehearsalGap.self) { try await report(plugin, secrets: setup.secrets) }
     }

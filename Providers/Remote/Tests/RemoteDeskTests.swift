@@ -14,7 +14,7 @@ import Testing
 struct RemoteDeskTests {
     /// With the example in Python, in a process of its own.
     private func withPlugin(on engine: TestEngine, _ body: (RemoteDesk) async throws -> Void) async throws {
-        guard let plugin = try await ExamplePlugin.start(.python) else { return }
+        let plugin = try await ExamplePlugin.start(.python)
         defer { plugin.stop() }
         try await withDesk(on: engine) { desk in
             let line = RehearsalLine(http: LoopbackTransport(), time: desk.clock.time)

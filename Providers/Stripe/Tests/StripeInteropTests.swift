@@ -10,10 +10,10 @@ import TestSupport
 import Testing
 
 /// Stripe's own library for Python, and a server for Stripe's API that was written elsewhere.
-///
-/// Set `STRIPE_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
 @Suite("Stripe's own library agrees", .serialized, .timeLimit(.minutes(30)))
 struct StripeInteropTests {
+    private let python = InteropPython(peer: "stripe")
+
     @Test func `about every header`() async throws {
         let now = Int64(Date().timeIntervalSince1970)
         let rows = StripeHeaderTable.rows(now: now)
@@ -23,9 +23,7 @@ struct StripeInteropTests {
                 "header": row.header, "body": body, "secret": StripeBench.secret,
             ])
         }
-        guard
-            let output = try await StripePython.run("verify.py", [], input: questions.joined(separator: [0x0A]).asData)
-        else { return }
+        let output = try await python.run("verify.py", input: Data(questions.joined(separator: [0x0A])))
         let verdicts = output.split(separator: "\n").map(String.init)
         try #require(verdicts.count == rows.count)
         let bench = StripeBench()
@@ -77,9 +75,7 @@ struct StripeInteropTests {
                     "secret": StripeBench.secret,
                 ]))
         }
-        guard
-            let output = try await StripePython.run("events.py", [], input: questions.joined(separator: [0x0A]).asData)
-        else { return }
+        let output = try await python.run("events.py", input: Data(questions.joined(separator: [0x0A])))
         #expect(output.split(separator: "\n").map(String.init) == Self.events.map { "\($0.reading) 990 usd" })
     }
 
@@ -89,7 +85,7 @@ struct StripeInteropTests {
         let server = try LoopbackServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
         defer { server.stop() }
         let base = "http://127.0.0.1:\(server.port)"
-        guard let output = try await StripePython.run("client.py", [base, StripeStandIn.key]) else { return }
+        let output = try await python.run("client.py", [base, StripeStandIn.key])
         #expect(output.hasPrefix("accepted "))
         print("interop: the stand-in and Stripe's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -97,7 +93,7 @@ struct StripeInteropTests {
     /// A payer's card, what the payer's process sees, the order's status and what the webhook says.
     @Test(arguments: TestEngine.allCases)
     func `localstripe takes payments, and its webhooks pay orders`(_ engine: TestEngine) async throws {
-        guard let local = try await LocalStripe.start() else { return }
+        let local = try await LocalStripe.start()
         defer { local.stop() }
         try await withDesk(on: engine) { desk in
             let settings: [String: SettingValue] = [
@@ -116,7 +112,7 @@ struct StripeInteropTests {
             ] {
                 let contract = try await stripe.checkout(user: card)
                 guard case .stripe(_, let secret, _) = contract.instruction else { throw LocalStripe.Failure() }
-                let output = try await StripePython.run("pay.py", [local.base, StripeStandIn.key, secret, card])
+                let output = try await python.run("pay.py", [local.base, StripeStandIn.key, secret, card])
                 #expect(output == "\(seen)\n")
                 #expect(await arrivals.next() == 200)
                 #expect(try await stripe.state(contract) == status, "\(card)")
@@ -174,17 +170,12 @@ private struct LocalStripe {
     private let program: SpawnedProgram
     private let folder: URL
 
-    /// - Returns: nil where no interpreter has it.
-    static func start() async throws -> LocalStripe? {
-        guard try await StripePython.has("localstripe"), try await StripePython.has("stripe") else {
-            print("SKIPPED: interop with localstripe: no python3 that has it")
-            return nil
-        }
+    static func start() async throws -> LocalStripe {
         let folder = FileManager.default.temporaryDirectory.appending(path: "localstripe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", StripePython.interpreter, "-m", "localstripe", "--port", "\(port)", "--from-scratch"],
+            ["/usr/bin/env", InteropPython.interpreter, "-m", "localstripe", "--port", "\(port)", "--from-scratch"],
             in: folder.path, name: "localstripe",
             environment: [
                 "TMPDIR": folder.path, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
@@ -193,7 +184,7 @@ private struct LocalStripe {
             if await LoopbackHTTP.send("GET", "/v1/balance", port: port) != nil {
                 return LocalStripe(base: "http://127.0.0.1:\(port)", port: port, program: program, folder: folder)
             }
-            if program.ended() != nil { break }
+            if program.ended() != nil { throw MissingProgram("localstripe for \(InteropPython.interpreter)") }
             await SpawnedProgram.pause()
         }
         program.send(SIGKILL)
@@ -212,57 +203,4 @@ private struct LocalStripe {
         program.send(SIGKILL)
         try? FileManager.default.removeItem(at: folder)
     }
-}
-
-/// Python with Stripe's library, where there is one.
-private enum StripePython {
-    static let interpreter = ProcessInfo.processInfo.environment["STRIPE_INTEROP_PYTHON"] ?? "python3"
-
-    /// A script's output.
-    ///
-    /// - Returns: nil where no interpreter has the library; a line says so.
-    static func run(_ script: String, _ arguments: [String], input: Data = Data()) async throws -> String? {
-        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Interop/\(script)").path
-        let (status, output, errors) = try await call([path] + arguments, input)
-        if status == 3 || status == 127 {
-            print("SKIPPED: interop with Stripe's library (\(script)): no python3 that has it")
-            return nil
-        }
-        #expect(status == 0, "\(script): \(errors)")
-        return output
-    }
-
-    static func has(_ module: String) async throws -> Bool {
-        try await call(["-c", "import \(module)"], Data()).status == 0
-    }
-
-    private static func call(
-        _ arguments: [String], _ input: Data
-    ) async throws -> (status: Int32, output: String, errors: String) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "stripe-interop-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = ["in", "out", "err"].map { folder.appending(path: $0) }
-        try input.write(to: files[0])
-        for file in files.dropFirst() { try Data().write(to: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [interpreter] + arguments
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
-        try process.run()
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                process.waitUntilExit()
-                continuation.resume()
-            }
-        }
-        let texts = try files.dropFirst().map { try String(contentsOf: $0, encoding: .utf8) }
-        return (process.terminationStatus, texts[0], texts[1])
-    }
-}
-
-extension Sequence<UInt8> {
-    fileprivate var asData: Data { Data(self) }
 }

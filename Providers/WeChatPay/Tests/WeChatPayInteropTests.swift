@@ -8,11 +8,9 @@ import Testing
 import WeChatPayProvider
 
 /// wechatpayv3, a library for Python that was written elsewhere.
-///
-/// Set `WECHATPAY_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
 @Suite("wechatpayv3 agrees", .serialized, .timeLimit(.minutes(30)))
 struct WeChatPayInteropTests {
-    private let python = InteropPython(variable: "WECHATPAY_INTEROP_PYTHON", peer: "wechatpayv3")
+    private let python = InteropPython(peer: "wechatpayv3")
 
     private static func folder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "wechatpay-interop-\(UUID().uuidString)")
@@ -61,10 +59,8 @@ struct WeChatPayInteropTests {
             "serial": WeChatPayMint.merchant.serial, "api_key": WeChatPayStandIn.apiKey,
             "platform_serial": WeChatPayMint.platform.serial, "public_key_id": WeChatPayMint.publicKeyID, "mode": mode,
         ])
-        guard
-            let output = try await python.run(
-                "client.py", [server.base, folder.path, settings], input: Data(notices.joined(separator: "\n").utf8))
-        else { return }
+        let output = try await python.run(
+            "client.py", [server.base, folder.path, settings], input: Data(notices.joined(separator: "\n").utf8))
         #expect(output.hasPrefix("accepted "))
         print("interop: the stand-in and wechatpayv3:", output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -79,7 +75,7 @@ struct WeChatPayInteropTests {
             "platform_serial": WeChatPayMint.platform.serial, "payment": payment.rawValue, "refund": refund.rawValue,
             "now": bench.clock.now.rawValue,
         ])
-        guard let output = try await python.run("sign.py", [folder.path, settings]) else { return }
+        let output = try await python.run("sign.py", [folder.path, settings])
         let rows = try output.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
@@ -128,7 +124,7 @@ struct WeChatPayInteropTests {
         // One that was altered shows that the peer looks.
         let altered = questions[1].replacing("3990", with: "3991")
         let input = Data((questions + [altered]).joined(separator: "\n").utf8)
-        guard let output = try await python.run("verify.py", [path], input: input) else { return }
+        let output = try await python.run("verify.py", [path], input: input)
         let verdicts = output.split(separator: "\n").map(String.init)
         #expect(verdicts == Array(repeating: "accept", count: questions.count) + ["bad signature"])
         print("interop: wechatpayv3 verifies \(questions.count) requests of ours")
