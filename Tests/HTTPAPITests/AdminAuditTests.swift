@@ -39,6 +39,7 @@ struct AdminAuditTests {
     struct Scene: Sendable {
         let paid: String
         let open: String
+        let mismatched: String
         let notification: String
         let job: String
         let grant: String
@@ -72,6 +73,11 @@ struct AdminAuditTests {
             body: #"{"amount":{"value":100,"currency":"CNY"},"reason":"broken"}"#, before: "", after: "1.00 CNY",
             reason: "broken"
         ) { "/v1/admin/orders/\($0.paid)/refunds" },
+        Act(
+            "POST /v1/admin/orders/{id}/mismatches/{n}", "mismatch.accepted",
+            body: #"{"act":"accept","reason":"the bank's fee"}"#, before: "1 of pay_", after: "accepted",
+            reason: "the bank's fee"
+        ) { "/v1/admin/orders/\($0.mismatched)/mismatches/1" },
         Act("POST /v1/admin/orders/{id}/close", "order.closed", before: "open", after: "closed by an admin") {
             "/v1/admin/orders/\($0.open)/close"
         },
@@ -113,6 +119,8 @@ struct AdminAuditTests {
         let (alice, bob) = (try await counter.token("alice"), try await counter.token("bob"))
         let paid = try await counter.checkout(alice)
         _ = try await counter.notify("payment.succeeded", paid)
+        let mismatched = try await counter.checkout(bob)
+        _ = try await counter.notify("payment.succeeded", mismatched, value: 4_000)
         let open = try await counter.checkout(bob)
         try await counter.desk.gateway.prepareJobs()
         let now = counter.desk.clock.now
@@ -126,7 +134,7 @@ struct AdminAuditTests {
         let given = try await counter.post(
             "/v1/admin/users/alice/grants", counter.adminKey, #"{"sku":"vip_kept","reason":"first"}"#)
         return Scene(
-            paid: paid.text("order_id"), open: open.text("order_id"),
+            paid: paid.text("order_id"), open: open.text("order_id"), mismatched: mismatched.text("order_id"),
             notification: try await newest("/v1/admin/notifications"), job: try await newest("/v1/admin/jobs"),
             grant: try given.data.text("id"), key: try await counter.key("orders:read").id.rawValue,
             subscription: try await counter.desk.scriptedSubscription().rawValue)

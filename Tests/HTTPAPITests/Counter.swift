@@ -92,10 +92,14 @@ struct Counter: Sendable {
     }
 
     /// Delivers a sandbox notification over HTTP.
-    func notify(_ type: String, _ contract: JSONValue, secret: String = Desk.sandboxSecret) async throws -> Reply {
+    ///
+    /// - Parameter value: minor units where it is another amount than the contract's.
+    func notify(
+        _ type: String, _ contract: JSONValue, secret: String = Desk.sandboxSecret, value: Int64? = nil
+    ) async throws -> Reply {
         let notice = SandboxNotice(
             event_id: "\(contract.text("payment_id")) \(type)", payment_id: contract.text("payment_id"), type: type,
-            amount: Desk.money(contract["amount"].int("value"), contract["amount"].text("currency")),
+            amount: Desk.money(value ?? contract["amount"].int("value"), contract["amount"].text("currency")),
             occurred_at: desk.clock.now.rawValue)
         let signed = try notice.signed(at: desk.clock.now, secret: secret)
         let path = "/v1/notify/\(Desk.notifyToken(contract.text("provider")))"

@@ -61,7 +61,8 @@ private struct EPayService {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key], in: folder.path,
+            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key],
+            in: folder.path,
             name: "service", environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {
             let output = try? String(contentsOf: folder.appending(path: "service.out"), encoding: .utf8)

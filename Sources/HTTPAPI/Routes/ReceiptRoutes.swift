@@ -43,8 +43,8 @@ struct ReceiptRoutes {
         let answer: ReceiptAnswer
         do throws(GatewayError) {
             answer = try await gateway.validateReceipt(
-                fields.receiptData, password: fields.password, newestOnly: fields.excludeOldTransactions?.value ?? false,
-                user: user, context: call.context)
+                fields.receiptData, password: fields.password,
+                newestOnly: fields.excludeOldTransactions?.value ?? false, user: user, context: call.context)
         } catch .unauthenticated {
             throw guesses.refusal(.unauthenticated, from: call.from.address(call.request.headerFields))
         }
