@@ -5,7 +5,7 @@ import Testing
 
 @testable import Domain
 
-/// Family members pay nothing (`corrections.md`, section 1 rule 5).
+/// Family members pay nothing.
 @Suite("Purchases: family sharing")
 struct FamilySharingTests {
     private static let shared: [String: JSONValue] = ["inAppOwnershipType": .string("FAMILY_SHARED")]

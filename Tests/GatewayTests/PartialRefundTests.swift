@@ -5,7 +5,7 @@ import Testing
 
 @testable import Domain
 
-/// A part that Apple gives back takes back that part (`corrections.md`, section 1 rule 1).
+/// A part that Apple gives back takes back that part.
 @Suite("Purchases: a part given back")
 struct PartialRefundTests {
     /// What was bought, the share that came back in thousandths of a percent, and what is left.

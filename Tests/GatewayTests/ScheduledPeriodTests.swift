@@ -6,7 +6,7 @@ import Testing
 
 @testable import Domain
 
-/// A period counts while it runs (`corrections.md`, section 1 rules 3 and 4).
+/// A period counts while it runs.
 @Suite("Subscriptions: periods that lie ahead")
 struct ScheduledPeriodTests {
     private static let pro = "com.example.pro.auto"

@@ -20,7 +20,7 @@ struct PurchaseRouteTests {
             #expect(
                 data.names == [
                     "expires_at", "tier", "active", "perpetual", "sku", "order_id", "transaction_id",
-                    "original_transaction_id", "environment", "credited",
+                    "original_transaction_id", "environment", "credited", "status",
                 ])
             #expect(reply.status == 200 && data["active"] == .bool(true) && data["credited"] == .object([:]))
             #expect(data.int("expires_at") == apple.now.adding(days: 30).rawValue)

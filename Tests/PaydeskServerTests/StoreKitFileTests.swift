@@ -200,7 +200,7 @@ struct StoreKitFileTests {
         let usd = "prices: [{currency: USD, value: 0}, {currency: CNY, value: 5}]"
         let skus = try Self.skus(
             """
-              - {id: a, name: "N \\"1\\" / \\\\ 年\\n", kind: non_consumable, \(usd), apple_product_ids: [a, "one.app:b"],
+              - {id: a, name: "N \\"1\\" / \\\\ 年", kind: non_consumable, \(usd), apple_product_ids: [a, "one.app:b"],
                  localizations: {en: {name: E, description: ""}, en-AU: {name: A}, zh: {name: Z, description: D}, x y: {name: X}}}
               - {id: gold, name: G, kind: subscription, tier: VIP, rank: 20, duration_days: 31, \(usd), apple_product_ids: [g]}
               - {id: tin, name: T, kind: subscription, tier: VIP, rank: 10, duration_days: 365, \(usd), apple_product_ids: [t]}

@@ -26,7 +26,7 @@ struct StripeAmountTests {
             (500, "KPW", "currency_unsupported"),
         ] as [(Int64, String, String)])
     func `what cannot be charged exactly is refused`(value: Int64, code: String, reason: String) async throws {
-        #expect(throws: ProviderError.unfit(reason: reason)) { try StripeAmount(money(value, code)) }
+        #expect(throws: ProviderError.rejected(reason: reason)) { try StripeAmount(money(value, code)) }
         let bench = StripeBench()
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unfit(reason: reason)) {

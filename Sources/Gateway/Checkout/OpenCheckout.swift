@@ -49,12 +49,8 @@ extension Gateway {
             let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
             try tx.lockUser(userID)
             try settlement.refuseOwned(offer.code, offer.sku.kind, userID)
-            if account == nil {
-                try settlement.refuseFreeAgain(offer.sku, offer.code, userID)
-            } else if try tx.openOrders(of: userID, at: now, upTo: Settlement.openOrders) >= Settlement.openOrders {
-                throw GatewayError.conflict(
-                    reason: "a user has at most \(Settlement.openOrders) open orders; pay or cancel one of them")
-            }
+            if account == nil { try settlement.refuseFreeAgain(offer.sku, offer.code, userID) }
+            let waiting = try tx.askOpenOrders(of: userID, at: now, upTo: Settlement.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.quote.terms, days: offer.quote.days, amount: offer.quote.amount, state: .open,
@@ -74,6 +70,11 @@ extension Gateway {
                 order, on: account, for: RetryRequest(request), sealedBy: keyRing)
             try settlement.emit(
                 .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
+            // Counted before this order, and looked at only now, so that nobody waits for it alone.
+            guard try waiting.value() < Settlement.openOrders else {
+                throw GatewayError.conflict(
+                    reason: "a user has at most \(Settlement.openOrders) open orders; pay or cancel one of them")
+            }
             return (order.id, intent)
         }
     }

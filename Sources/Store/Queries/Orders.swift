@@ -92,12 +92,19 @@ extension Database {
 
     /// How many orders of a user wait for their payment, counted up to a limit.
     package func openOrders(of user: ID<User>, at now: Timestamp, upTo limit: Int64) throws(StoreError) -> Int64 {
-        let row = try row(
+        try askOpenOrders(of: user, at: now, upTo: limit).value()
+    }
+
+    /// ``openOrders(of:at:upTo:)`` together with what is asked for next.
+    package func askOpenOrders(
+        of user: ID<User>, at now: Timestamp, upTo limit: Int64
+    ) throws(StoreError) -> Pending<Int64> {
+        try ask(
             """
             SELECT COUNT(*) AS n FROM (
                 SELECT id FROM orders WHERE user_id = ? AND state = 'open' AND expires_at > ? LIMIT ?) o
-            """, user, now, limit)
-        return try row?.int("n") ?? 0
+            """, user, now, limit
+        ).map { rows throws(StoreError) in try rows.first?.int("n") ?? 0 }
     }
 
     /// Whether a user has had a SKU for nothing.

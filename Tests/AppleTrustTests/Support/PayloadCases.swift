@@ -87,7 +87,7 @@ enum PayloadCases {
             ("price", "NaN"),
         ].map { MintCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed) }
 
-    /// Optional fields of another form than documented: they count as absent (`corrections.md`, section 1 rule 2).
+    /// Optional fields of another form than documented: they count as absent.
     static let odd: [MintCase] = oddFields.map {
         MintCase("\($0.name) is \($0.value), which is odd", payload($0.name, $0.value), nil)
     }
