@@ -36,8 +36,9 @@ enum Reading: Sendable {
             case .attach(let sale, _):
                 let attached = try decode(Attached.self, body)
                 let credited = sale.isConsumable ? [Configuration.unit: sale.units] : [:]
-                guard attached.transaction_id == sale.id, attached.credited == credited,
-                    attached.active != sale.isConsumable
+                // A pass that lies behind another one has not begun.
+                let isOwned = attached.active || attached.status == "scheduled"
+                guard attached.transaction_id == sale.id, attached.credited == credited, isOwned != sale.isConsumable
                 else { return .wrong("told another purchase than was attached") }
                 return .told(.attached(order: attached.order_id))
             case .checkout(let cart):
@@ -112,6 +113,7 @@ private struct Attached: Decodable {
     let order_id: String
     let transaction_id: String
     let active: Bool
+    let status: String
     let credited: [String: Int64]
 }
 
