@@ -6,7 +6,8 @@ import TestSupport
 struct Client {
     let journal: Journal
     let service: PaymentService
-    let user: String
+    /// The user who buys: another one after some checkouts, because a user has at most 20 open orders.
+    private(set) var user: String
     /// Who claims this client's purchases too.
     let rival: String
     let adminKey: String
@@ -17,6 +18,8 @@ struct Client {
     private let port: UInt16
     var dice: Dice
     private var count = 0
+    private var checkouts = 0
+    private static let checkoutsOfUser = 15
     /// Notifications that will come once more, long after.
     private var late: [Act] = []
 
@@ -114,6 +117,8 @@ struct Client {
     }
 
     mutating func checkout(at account: String) throws -> (cart: Cart, act: Act) {
+        checkouts += 1
+        if checkouts.isMultiple(of: Self.checkoutsOfUser) { user = "\(name)-\(checkouts / Self.checkoutsOfUser)" }
         let isConsumable = dice.chance(50)
         let cart = Cart(
             key: nextKey(), user: user, isConsumable: isConsumable,
