@@ -130,6 +130,15 @@ extension Gateway {
         do { return try await store.read(body) } catch { throw translate(error) }
     }
 
+    /// A snapshot for what may take long, such as a list (``Store/report(_:)``), whose errors are use-case errors.
+    ///
+    /// - Throws: `temporarilyUnavailable` where too many wait, or where it takes too long.
+    func report<T: Sendable>(
+        _ body: @escaping @Sendable (any Database) throws -> T
+    ) async throws(GatewayError) -> T {
+        do { return try await store.report(body) } catch { throw translate(error) }
+    }
+
     /// What the database could not do is tried again by the client; a mistake of ours is logged and shown without detail.
     private func translate(_ error: any Error) -> GatewayError {
         switch error {

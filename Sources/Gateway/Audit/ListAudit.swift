@@ -25,7 +25,7 @@ extension Gateway {
             guard parts.count == 3, let at = Int64(parts[0]), let position = Int64(parts[1]) else { return nil }
             return AuditCursor(at: Timestamp(at), subject: parts[2], position: position)
         }
-        let found = try await read { db -> [AuditView] in
+        let found = try await report { db -> [AuditView] in
             var subject = subject
             if let user {
                 guard let id = try db.userID(user) else { return [] }

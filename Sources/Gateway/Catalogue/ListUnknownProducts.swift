@@ -8,7 +8,7 @@ extension Gateway {
     /// A purchase that nobody has claimed keeps no SKU even when one knows its product by now, so the catalogue is asked.
     /// - Parameter bound: how many products are looked at.
     package func unknownProducts(bound: Int64 = 1_000) async throws(GatewayError) -> [UnknownProduct] {
-        try await read { db in
+        try await report { db in
             try db.unknownProducts(limit: bound).filter { found in
                 let known = try db.skuOf(appleProduct: found.product, bundle: found.bundle)
                 return known.map { !$0.sku.lasts($0.days) } ?? true

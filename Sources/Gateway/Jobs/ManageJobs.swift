@@ -32,7 +32,7 @@ extension Gateway {
     ) async throws(GatewayError) -> Page<JobView> {
         let cursor = try Cursor(cursor, of: Job.self)
         let now = time.now
-        let found = try await read { db in try db.jobs(state, before: cursor.position, limit: limit + 1, at: now) }
+        let found = try await report { db in try db.jobs(state, before: cursor.position, limit: limit + 1, at: now) }
         return Page(found.map(JobView.init), limit: limit) { $0.id.rawValue }
     }
 

@@ -80,14 +80,14 @@ extension Gateway {
     /// the notifications that it sent.
     private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
-            try await read { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await report { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Payment>) async throws(GatewayError) in
             guard let before = try await read({ db in try db.payment(id)?.payment }) else { return false }
             try await ask(before, cause: cause) { try? await $0.query($1) }
             return try await read { db in try db.payment(id)?.payment.state } != before.state
         }
         let refunds = try await forEach { (last: ID<Refund>?) async throws(GatewayError) in
-            try await read { db in try db.refundsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await report { db in try db.refundsInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Refund>) async throws(GatewayError) in
             let before = try await read { db in try db.refund(id)?.state }
             try await continueRefund(id, cause: cause)

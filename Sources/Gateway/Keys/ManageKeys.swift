@@ -111,7 +111,7 @@ extension Gateway {
 
     package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<KeyView> {
         let cursor = try Cursor(cursor, of: APIKey.self)
-        let keys = try await read { db in try db.apiKeys(before: cursor.position, limit: limit + 1) }
+        let keys = try await report { db in try db.apiKeys(before: cursor.position, limit: limit + 1) }
         return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 

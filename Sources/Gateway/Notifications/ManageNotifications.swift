@@ -51,7 +51,7 @@ extension Gateway {
         _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
-        let found = try await read { db in try db.notifications(status, before: cursor.position, limit: limit + 1) }
+        let found = try await report { db in try db.notifications(status, before: cursor.position, limit: limit + 1) }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
 

@@ -20,7 +20,7 @@ package struct InvariantCheck: Sendable {
     package func run() async throws -> [Violation] {
         var found: [Violation] = []
         for rule in InvariantRule.all {
-            found += try await store.read { db in
+            found += try await store.report { db in
                 try db.violations(of: rule, limit: Self.limit).map {
                     Violation(invariant: rule.invariant, subject: $0, detail: rule.detail)
                 }

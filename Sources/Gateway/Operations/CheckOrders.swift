@@ -12,7 +12,7 @@ extension InvariantCheck {
         let isRegraded = try await store.read { db in try !db.hasJob(JobKind.regradePurchases.rawValue) }
         while given.count < Int(Self.limit) || told.count < Int(Self.limit) {
             let cursor = last
-            let page = try await store.read { db in try db.checkedOrders(after: cursor, limit: Self.orderPage) }
+            let page = try await store.report { db in try db.checkedOrders(after: cursor, limit: Self.orderPage) }
             guard let end = page.last else { break }
             last = end.order.id.rawValue
             if given.count < Int(Self.limit) { given += page.compactMap { $0.wrongGift(isRegraded: isRegraded) } }

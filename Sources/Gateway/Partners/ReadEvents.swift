@@ -29,7 +29,7 @@ extension Gateway {
         after seq: Int64, key: AuthenticatedKey, limit: Int64
     ) async throws(GatewayError) -> EventFeed {
         guard seq >= 0 else { throw .invalidRequest(field: "after", reason: "must be an integer from 0") }
-        let page = try await read { db in
+        let page = try await report { db in
             try db.events(
                 after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner,
                 limit: limit,

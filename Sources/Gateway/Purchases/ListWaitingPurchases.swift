@@ -70,7 +70,7 @@ extension Gateway {
             guard parts.count == 3, let at = Int64(parts[0]), Environment(rawValue: parts[1]) != nil else { return nil }
             return WaitingCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
         }
-        let found = try await read { db in
+        let found = try await report { db in
             try db.waitingPurchases(wait, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(WaitingPurchaseView.init), limit: limit, cursor: \.cursor)

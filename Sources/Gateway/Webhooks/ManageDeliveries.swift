@@ -44,7 +44,7 @@ extension Gateway {
     ) async throws(GatewayError) -> Page<DeliveryView> {
         guard let id = ID<Webhook>(webhook) else { throw .notFound }
         let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
-        let views = try await read { db in
+        let views = try await report { db in
             guard let owner = try db.webhook(id), owner.partner == partner else { throw GatewayError.notFound }
             return try db.deliveries(of: id, before: before, limit: limit + 1).map {
                 DeliveryView($0, isEnded: owner.status == .disabled)

@@ -75,7 +75,7 @@ extension Gateway {
         of partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<WebhookView> {
         let cursor = try Cursor(cursor, of: Webhook.self)
-        let found = try await read { db in try db.webhooks(of: partner, before: cursor.position, limit: limit + 1) }
+        let found = try await report { db in try db.webhooks(of: partner, before: cursor.position, limit: limit + 1) }
         return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
     }
 

@@ -102,6 +102,15 @@ package enum Dialect: Sendable {
         }
     }
 
+    /// The suffix of a table's name that names the index to take; SQLite has no statistics and takes what has more columns
+    /// equal to something, however many rows those have in common.
+    package func indexed(by index: String) -> String {
+        switch self {
+        case .sqlite: " INDEXED BY \(index)"
+        case .postgres: ""
+        }
+    }
+
     /// The time that leases count by: the database's on PostgreSQL, so that no node's clock matters; the bound one on SQLite.
     ///
     /// Asked for once in a statement: an index cannot be searched by what may differ from row to row.
@@ -112,15 +121,18 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// Turns the portable types of a migration into this engine's: `{int}`, `{text}`, `{blob}`, `{strict}`.
+    /// Turns the portable types of a migration into this engine's: `{int}`, `{text}`, `{blob}`, `{strict}`,
+    /// and `{clustered}` for a table that is kept by its primary key where the engine can.
     package func schema(_ sql: String) -> String {
         switch self {
         case .sqlite:
             sql.replacing("{int}", with: "INTEGER").replacing("{text}", with: "TEXT")
                 .replacing("{blob}", with: "BLOB").replacing("{strict}", with: "STRICT")
+                .replacing("{clustered}", with: "STRICT, WITHOUT ROWID")
         case .postgres:
             sql.replacing("{int}", with: "BIGINT").replacing("{text}", with: "TEXT COLLATE \"C\"")
                 .replacing("{blob}", with: "BYTEA").replacing("{strict}", with: "")
+                .replacing("{clustered}", with: "")
         }
     }
 }

@@ -37,6 +37,7 @@ extension Store {
             settings.connections = 1
             // A check reads whole tables.
             settings.statementTimeout = .seconds(600)
+            settings.reports = .ofCommand
             return Store(engine: PostgresEngine(address, settings: settings, readOnly: true))
         }
     }

@@ -18,9 +18,39 @@ package struct Store: Sendable {
         try await engine.write(body)
     }
 
-    /// Runs the closure on one consistent snapshot.
+    /// Runs the closure on one consistent snapshot: for what one user or one key bounds, and what an index finds at once.
     package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         try await engine.read(body)
+    }
+
+    /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and whatever else may take long.
+    ///
+    /// It has few threads and connections of its own (``ReportLimits``), so that no ``read(_:)`` waits behind it.
+    /// - Throws: what the closure throws, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many wait, or where it
+    ///   takes longer than the limit.
+    package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        try await engine.report(body)
+    }
+}
+
+/// The bounds of ``Store/report(_:)``.
+package struct ReportLimits: Sendable {
+    /// Threads, each with a connection of its own.
+    package var threads = 2
+    /// Calls that wait for a thread; beyond it a caller gets ``StoreError/unavailable(_:)``.
+    package var waiting = 64
+    /// How long a call waits for a thread at most, and how long one may take: on SQLite as a whole, on PostgreSQL each of
+    /// its statements.
+    package var time = Duration.seconds(5)
+
+    package init() {}
+
+    /// Those of a command, behind which nobody waits: it reads whole tables.
+    package static var ofCommand: ReportLimits {
+        var limits = ReportLimits()
+        limits.threads = 1
+        limits.time = .seconds(600)
+        return limits
     }
 }
 
@@ -30,6 +60,7 @@ package protocol StoreEngine: Sendable, Service {
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
+    func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
     /// Seconds since 1970 by the database's clock (the node's own on SQLite).
     func databaseTime() async throws -> Int64
     /// How many processes serve this database, this one included.

@@ -13,16 +13,16 @@ extension ReplayInbox {
     }
 
     private func compareOrders(_ report: inout ReplayReport) async throws {
-        let since = try await source.read { db in try db.learnedSince() }
+        let since = try await source.report { db in try db.learnedSince() }
         var last = ""
         while report.differences.count < Self.limit {
             let cursor = last
-            let page = try await source.read { db in
+            let page = try await source.report { db in
                 try db.checkoutOrders(after: cursor, limit: Self.page).compactMap { try OrderShape($0, in: db) }
             }
             guard let end = page.last else { return }
             last = end.order.rawValue
-            let rebuilt = try await scratch.read { db in try page.map { try OrderShape($0.order, in: db) } }
+            let rebuilt = try await scratch.report { db in try page.map { try OrderShape($0.order, in: db) } }
             for (stored, rebuilt) in zip(page, rebuilt) {
                 guard stored.createdAt >= since else {
                     report.skipped += 1
@@ -39,12 +39,12 @@ extension ReplayInbox {
     private func comparePurchases(_ report: inout ReplayReport) async throws {
         var last: (Environment, String)?
         while report.differences.count < Self.limit {
-            let page = try await source.read { [last] db in
+            let page = try await source.report { [last] db in
                 try db.attachedPurchases(after: last, limit: Self.page).map { try PurchaseShape($0, in: db) }
             }
             guard let end = page.last else { return }
             last = (end.environment, end.key)
-            let rebuilt = try await scratch.read { db in
+            let rebuilt = try await scratch.report { db in
                 try page.map { shape in
                     try db.storePurchase(shape.environment, shape.key).map { try PurchaseShape($0, in: db) }
                 }
@@ -60,15 +60,15 @@ extension ReplayInbox {
     }
 
     private func compareGrants(_ report: inout ReplayReport) async throws {
-        let skipped = try await source.read { db in try db.learnedSince() }
+        let skipped = try await source.report { db in try db.learnedSince() }
         for (one, other, isSource) in [(source, scratch, true), (scratch, source, false)] {
             var last = ""
             while report.differences.count < Self.limit {
                 let cursor = last
-                let page = try await one.read { db in try db.grants(after: cursor, limit: Self.page) }
+                let page = try await one.report { db in try db.grants(after: cursor, limit: Self.page) }
                 guard let end = page.last else { break }
                 last = end.id.rawValue
-                let twins = try await other.read { db in try page.map { try db.grant(like: $0) } }
+                let twins = try await other.report { db in try page.map { try db.grant(like: $0) } }
                 for (grant, twin) in zip(page, twins) {
                     if isSource, try await isOlder(grant, than: skipped) { continue }
                     if isSource { report.grants += 1 }
@@ -86,13 +86,13 @@ extension ReplayInbox {
 
     private func isOlder(_ grant: Grant, than since: Timestamp) async throws -> Bool {
         guard grant.source.kind == .order, let order = grant.order else { return false }
-        return try await source.read { db in try db.order(order).map { $0.createdAt < since } ?? false }
+        return try await source.report { db in try db.order(order).map { $0.createdAt < since } ?? false }
     }
 
     private func compareBalances(_ report: inout ReplayReport) async throws {
         guard report.skipped == 0 else { return }
-        let stored = try await source.read { db in try db.allBalances() }
-        let rebuilt = try await scratch.read { db in try db.allBalances() }
+        let stored = try await source.report { db in try db.allBalances() }
+        let rebuilt = try await scratch.report { db in try db.allBalances() }
         for place in Set(stored.keys).union(rebuilt.keys).sorted()
         where stored[place] ?? 0 != rebuilt[place] ?? 0 && report.differences.count < Self.limit {
             report.differences.append(

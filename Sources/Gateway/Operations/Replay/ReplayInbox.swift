@@ -52,7 +52,7 @@ package struct ReplayInbox: Sendable {
         var report = ReplayReport()
         var last: ReplayStep?
         while true {
-            let steps = try await source.read { [last] db in try db.replaySteps(after: last, limit: Self.page) }
+            let steps = try await source.report { [last] db in try db.replaySteps(after: last, limit: Self.page) }
             guard let end = steps.last else { break }
             for step in steps { try await perform(step) }
             report.steps += steps.count
@@ -66,7 +66,7 @@ package struct ReplayInbox: Sendable {
     private func copy(_ table: ReplayTable) async throws {
         var last: Row?
         while true {
-            let rows = try await source.read { [last] db in try db.replayPage(table, after: last, limit: Self.page) }
+            let rows = try await source.report { [last] db in try db.replayPage(table, after: last, limit: Self.page) }
             guard let end = rows.last else { return }
             try await scratch.write { tx in try tx.insertReplayed(rows, into: table) }
             last = end
@@ -127,7 +127,7 @@ package struct ReplayInbox: Sendable {
     ///
     /// What its further ids say is in it already.
     private func attach(_ step: ReplayStep) async throws {
-        let read = try await source.read { db -> (PurchaseRecord, Order?, String)? in
+        let read = try await source.report { db -> (PurchaseRecord, Order?, String)? in
             guard let environment = Environment(rawValue: step.subject),
                 let kept = try db.storePurchase(environment, step.body), let owner = kept.user,
                 let record = try db.purchases(of: kept).first(where: { $0.key == kept.key })
@@ -165,7 +165,7 @@ package struct ReplayInbox: Sendable {
         var last = ""
         while true {
             let cursor = last
-            let payments = try await scratch.read { db in try db.refundedPayments(after: cursor, limit: Self.page) }
+            let payments = try await scratch.report { db in try db.refundedPayments(after: cursor, limit: Self.page) }
             guard let end = payments.last else { return }
             try await settle(Timestamp(0)) { settlement in
                 for id in payments {

@@ -3,7 +3,15 @@ import Synchronization
 
 /// The shared engine: any number of Paydesk processes on one PostgreSQL database, through libpq.
 package final class PostgresEngine: StoreEngine {
+    private struct Reports {
+        /// Made with the first call.
+        var pool: PostgresPool?
+        var isClosed = false
+    }
+
+    private let address: PostgresAddress
     private let pool: PostgresPool
+    private let reports = Mutex(Reports())
     private let settings: PostgresSettings
     private let isReadOnly: Bool
     private let commitCount = Atomic<Int64>(0)
@@ -12,6 +20,7 @@ package final class PostgresEngine: StoreEngine {
     package init(_ address: PostgresAddress, settings: PostgresSettings = PostgresSettings(), readOnly: Bool = false) {
         self.settings = settings
         isReadOnly = readOnly
+        self.address = address
         pool = PostgresPool(address: address, settings: settings)
     }
 
@@ -25,14 +34,27 @@ package final class PostgresEngine: StoreEngine {
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         guard !isReadOnly else { throw StoreError.statement("the database is open for reading only") }
         let deadline = ContinuousClock.now + settings.patience
-        let value = try await onConnection(by: deadline) { session in try session.write(by: deadline, body) }
+        let value = try await onConnection(of: pool, by: deadline) { session in try session.write(by: deadline, body) }
         commitCount.add(1, ordering: .relaxed)
         return value
     }
 
     package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         let deadline = ContinuousClock.now + settings.patience
-        return try await onConnection(by: deadline) { session in try session.read(by: deadline, body) }
+        return try await onConnection(of: pool, by: deadline) { session in try session.read(by: deadline, body) }
+    }
+
+    package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        let settings = settings.ofReports
+        let pool = reports.withLock { reports -> PostgresPool? in
+            guard !reports.isClosed else { return nil }
+            let pool = reports.pool ?? PostgresPool(address: address, settings: settings)
+            reports.pool = pool
+            return pool
+        }
+        guard let pool else { throw StoreError.unavailable("the database is closed") }
+        let deadline = ContinuousClock.now + settings.patience
+        return try await onConnection(of: pool, by: deadline) { session in try session.read(by: deadline, body) }
     }
 
     package func databaseTime() async throws -> Int64 {
@@ -57,7 +79,14 @@ package final class PostgresEngine: StoreEngine {
         }
     }
 
-    package func close() async { await pool.close() }
+    package func close() async {
+        let reports = reports.withLock { reports in
+            reports.isClosed = true
+            return reports.pool
+        }
+        await reports?.close()
+        await pool.close()
+    }
 
     /// Waits for graceful shutdown, then finishes what was accepted and closes.
     package func run() async throws {
@@ -66,7 +95,8 @@ package final class PostgresEngine: StoreEngine {
     }
 
     private func onConnection<T: Sendable>(
-        by deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresSession) throws -> T
+        of pool: PostgresPool, by deadline: ContinuousClock.Instant,
+        _ body: @escaping @Sendable (PostgresSession) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             pool.submit(

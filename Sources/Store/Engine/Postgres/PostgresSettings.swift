@@ -26,10 +26,22 @@ package struct PostgresSettings: Sendable {
     package var jitter: @Sendable () -> Double = { 0.5 }
     /// This process's name among those that serve the database, 16 characters; nil for one that serves nobody.
     package var node: String?
+    /// The bounds of ``Store/report(_:)``, whose connections are others than ``connections``.
+    package var reports = ReportLimits()
     /// Runs every write closure twice, the first time rolled back; for tests.
     package var rehearse = false
 
     package init() {}
+
+    /// Those of the pool that runs reports.
+    var ofReports: PostgresSettings {
+        var settings = self
+        settings.connections = reports.threads
+        settings.waiting = reports.waiting
+        settings.patience = max(patience, reports.time)
+        settings.statementTimeout = reports.time
+        return settings
+    }
 
     /// Those of a command, behind which nobody waits: a busy server may take its time.
     package static var ofCommand: PostgresSettings {

@@ -46,8 +46,7 @@ final class GroupCommitWriter: Sendable {
     }
 
     let changes = UserChanges()
-    private let pool: DatabasePool
-    private let readers: SQLiteReaders
+    private let connections: SQLiteFile.Connections
     private let limits: GroupCommitLimits
     private let rehearse: Bool
     private let commit: @Sendable (GRDB.Database) throws -> Void
@@ -58,13 +57,12 @@ final class GroupCommitWriter: Sendable {
     private let commitCount = Atomic<Int64>(0)
 
     init(
-        pool: DatabasePool, readers: SQLiteReaders, limits: GroupCommitLimits, rehearse: Bool,
+        connections: SQLiteFile.Connections, limits: GroupCommitLimits, rehearse: Bool,
         commit: @escaping @Sendable (GRDB.Database) throws -> Void,
         onFailure: @escaping @Sendable (StoreError) -> Void,
         onStop: @escaping @Sendable () -> Void
     ) {
-        self.pool = pool
-        self.readers = readers
+        self.connections = connections
         self.limits = limits
         self.rehearse = rehearse
         self.commit = commit
@@ -74,6 +72,8 @@ final class GroupCommitWriter: Sendable {
         thread.name = "paydesk-writer"
         thread.start()
     }
+
+    private var pool: DatabasePool { connections.pool }
 
     var commits: Int64 { commitCount.load(ordering: .relaxed) }
 
@@ -177,7 +177,8 @@ final class GroupCommitWriter: Sendable {
     }
 
     private func closeConnections() {
-        readers.close()
+        connections.reports.close()
+        connections.readers.close()
         // The pool's own reader closes after the writer and cannot checkpoint, so the writer does it while it is still open.
         if refusal.map({ if case .failed = $0 { false } else { true } }) ?? true {
             try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }

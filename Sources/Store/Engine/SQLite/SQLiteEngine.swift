@@ -9,6 +9,7 @@ import Synchronization
 package final class SQLiteEngine: StoreEngine {
     private let pool: DatabasePool
     private let readers: SQLiteReaders
+    private let reports: SQLiteReports
     private let now: @Sendable () -> Int64
     /// nil when the database is open for reading only.
     private let writer: GroupCommitWriter?
@@ -21,33 +22,36 @@ package final class SQLiteEngine: StoreEngine {
     ///
     /// - Throws: ``StoreError/owned(_:)`` when another process has it.
     package convenience init(
-        path: String, readers: Int = 4, limits: GroupCommitLimits = GroupCommitLimits(), rehearse: Bool = false,
+        path: String, readers: Int = 4, limits: GroupCommitLimits = GroupCommitLimits(),
+        reports: ReportLimits = ReportLimits(), rehearse: Bool = false,
         now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
     ) throws(StoreError) {
         try self.init(
-            path: path, readers: readers, limits: limits, rehearse: rehearse,
+            path: path, readers: readers, limits: limits, reports: reports, rehearse: rehearse,
             commit: { try $0.step("COMMIT") }, now: now, onFailure: onFailure)
     }
 
     /// Opens a database that another process may own at the same time: no lock, and ``write(_:)`` throws.
     package init(readOnly path: String, now: @escaping @Sendable () -> Int64) throws(StoreError) {
-        (pool, readers) = try SQLiteFile.connect(path, readers: 1, readOnly: true)
+        let connections = try SQLiteFile.connect(path, readers: 1, reports: .ofCommand, readOnly: true)
+        (pool, readers, reports) = (connections.pool, connections.readers, connections.reports)
         self.now = now
         writer = nil
     }
 
     /// The seam of the tests: `commit` sends COMMIT, or fails as a disk would.
     init(
-        path: String, readers: Int, limits: GroupCommitLimits, rehearse: Bool,
+        path: String, readers: Int, limits: GroupCommitLimits, reports: ReportLimits = ReportLimits(), rehearse: Bool,
         commit: @escaping @Sendable (GRDB.Database) throws -> Void,
         now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void
     ) throws(StoreError) {
         let file = try SQLiteFile.prepare(path)
         let lock = try OwnerLock(database: file)
-        (pool, self.readers) = try SQLiteFile.connect(file, readers: readers, readOnly: false)
+        let connections = try SQLiteFile.connect(file, readers: readers, reports: reports, readOnly: false)
+        (pool, self.readers, self.reports) = (connections.pool, connections.readers, connections.reports)
         self.now = now
         writer = GroupCommitWriter(
-            pool: pool, readers: self.readers, limits: limits, rehearse: rehearse, commit: commit,
+            connections: connections, limits: limits, rehearse: rehearse, commit: commit,
             onFailure: onFailure, onStop: { lock.release() })
     }
 
@@ -78,12 +82,17 @@ package final class SQLiteEngine: StoreEngine {
             throw StoreError.unavailable("too many reads are waiting")
         }
         do {
-            // On the caller's own thread: every read is bounded and mostly of pages in memory, which takes less time than
-            // handing it to another thread and back.
+            // On the caller's own thread: such a read is bounded and mostly of pages in memory, which takes less time than
+            // handing it to another thread and back. What may take long is a report.
             return try readers.read(body)
         } catch let error as DatabaseError {
             throw refusal ?? StoreError(sqlite: error)
         }
+    }
+
+    package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
+        if let refusal { throw refusal }
+        return try await reports.read(body)
     }
 
     package func databaseTime() async throws -> Int64 { now() }
@@ -99,6 +108,7 @@ package final class SQLiteEngine: StoreEngine {
         if let writer {
             await writer.stop()
         } else {
+            reports.close()
             readers.close()
             try? pool.close()
         }

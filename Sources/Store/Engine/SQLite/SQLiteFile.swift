@@ -32,18 +32,30 @@ enum SQLiteFile {
     /// It has to be said before the first connection of the process; later SQLite refuses it, and nothing is lost.
     private static let withoutMemoryStatistics: Void = { _ = csqlite_memstatus(0) }()
 
-    /// Opens one writer (with a reader of its own, for backups) and readers that cannot write.
+    /// The connections of one database.
+    struct Connections {
+        /// The writer, with a reader of its own for backups.
+        let pool: DatabasePool
+        let readers: SQLiteReaders
+        let reports: SQLiteReports
+    }
+
+    /// Opens one writer, and readers and reports that cannot write.
     static func connect(
-        _ path: String, readers: Int, readOnly: Bool
-    ) throws(StoreError) -> (pool: DatabasePool, readers: SQLiteReaders) {
+        _ path: String, readers: Int, reports: ReportLimits, readOnly: Bool
+    ) throws(StoreError) -> Connections {
         withoutMemoryStatistics
         do {
             let pool = try DatabasePool(path: path, configuration: configuration(readOnly: readOnly))
             if !readOnly { try pool.writeWithoutTransaction(makeDurable) }
-            let connections = try (0..<readers).map { _ in
-                try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+            func connections(_ count: Int, cache: Int) throws -> [DatabaseQueue] {
+                try (0..<count).map { _ in
+                    try DatabaseQueue(path: path, configuration: configuration(readOnly: true, cache: cache))
+                }
             }
-            return (pool, SQLiteReaders(connections))
+            return Connections(
+                pool: pool, readers: SQLiteReaders(try connections(readers, cache: cacheKiB)),
+                reports: SQLiteReports(try connections(reports.threads, cache: cacheKiB / 4), limits: reports))
         } catch let error as StoreError {
             throw error
         } catch {
@@ -51,7 +63,10 @@ enum SQLiteFile {
         }
     }
 
-    private static func configuration(readOnly: Bool) -> Configuration {
+    /// For each connection, as far as there are pages; the default of 2 MB holds the upper levels of few indexes.
+    private static let cacheKiB = 65_536
+
+    private static func configuration(readOnly: Bool, cache: Int = cacheKiB) -> Configuration {
         var configuration = Configuration()
         configuration.label = "paydesk"
         configuration.readonly = readOnly
@@ -62,8 +77,7 @@ enum SQLiteFile {
         configuration.prepareDatabase { connection in
             // A memory-mapped database turns an I/O error into a signal and a stray pointer into a corrupt file.
             try connection.execute(sql: "PRAGMA mmap_size = 0")
-            // KiB for each connection, as far as there are pages; the default of 2 MB holds the upper levels of few indexes.
-            try connection.execute(sql: "PRAGMA cache_size = -65536")
+            try connection.execute(sql: "PRAGMA cache_size = -\(cache)")
             // Every write of a batch but the first has a savepoint, which keeps the pages that it changes: not in a file,
             // which costs more than the changes themselves.
             try connection.execute(sql: "PRAGMA temp_store = MEMORY")

@@ -22,24 +22,33 @@ final class SQLiteReaders: Sendable {
     /// The first connection that is free reads, so that as few page caches as possible are filled with the same pages.
     func read<T: Sendable>(_ body: (any Database) throws -> T) throws -> T {
         for reader in readers {
-            if let result = try reader.turn.withLockIfAvailable({ _ in try Self.read(reader, body) }) { return result }
+            let result = try reader.turn.withLockIfAvailable { _ in try Self.read(reader.connection, body) }
+            if let result { return result }
         }
         let number = waiting.add(1, ordering: .relaxed).oldValue
         let reader = readers[number % readers.count]
-        return try reader.turn.withLock { _ in try Self.read(reader, body) }
+        return try reader.turn.withLock { _ in try Self.read(reader.connection, body) }
     }
 
-    private static func read<T: Sendable>(
-        _ reader: Reader, _ body: (any Database) throws -> T
+    /// - Parameter isOver: when a statement is ended; nil lets each run to its end.
+    static func read<T: Sendable>(
+        _ queue: DatabaseQueue, endingWhen isOver: (() -> Bool)? = nil, _ body: (any Database) throws -> T
     ) throws -> T {
-        try reader.connection.unsafeRead { connection in
+        try queue.unsafeRead { connection in
             try connection.step("BEGIN")
             defer { end(connection) }
             let view = SQLiteTransaction(connection)
-            let value = try body(view)
-            if let failure = view.failure { throw failure }
-            return value
+            guard let isOver else { return try Self.value(of: view, body) }
+            return try SQLiteProgress.watch(connection, isOver) { try Self.value(of: view, body) }
         }
+    }
+
+    private static func value<T: Sendable>(
+        of view: SQLiteTransaction, _ body: (any Database) throws -> T
+    ) throws -> T {
+        let value = try body(view)
+        if let failure = view.failure { throw failure }
+        return value
     }
 
     /// Ends what only read; an error that ended it already is the read's own.
