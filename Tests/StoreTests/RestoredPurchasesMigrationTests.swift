@@ -41,7 +41,7 @@ import Testing
             let days = try await store.read { db in try db.dayStats(from: Timestamp(0), to: Timestamp(864_000)) }
             #expect(
                 days.map { "\($0.day.rawValue / 86_400) \($0.paid) \($0.charged) \($0.refunded)" } == [
-                    "3 0 0 9", "1 2 18 0",
+                    "3 0 0 9", "1 2 18 0", "0 0 0 0",
                 ])
         }
     }

@@ -59,16 +59,16 @@ extension Gateway {
             guard let named = SKUCode(sku) else { throw .skuNotFound(sku) }
             code = named
         }
-        let source = try await read { [code] db in
+        // The words are made where the facts are read: hundreds of orders have thousands of them.
+        return try await report { [code] db in
             if let code, try db.sku(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
-            return try ExplainSource.load(user, code, from: db)
+            let source = try ExplainSource.load(user, code, from: db)
+            let explainer = Explainer(
+                source: source, fold: EntitlementRules.fold(source.grants, now: now),
+                words: ExplainWords(languages: languages), languages: languages, reader: reader, now: now)
+            return Explanation(
+                user: user.rawValue, sku: code?.rawValue, active: explainer.isActive, facts: explainer.facts(),
+                conclusion: explainer.conclusion())
         }
-        let words = ExplainWords(languages: languages)
-        let explainer = Explainer(
-            source: source, fold: EntitlementRules.fold(source.grants, now: now), words: words, languages: languages,
-            reader: reader, now: now)
-        return Explanation(
-            user: user.rawValue, sku: code?.rawValue, active: explainer.isActive, facts: explainer.facts(),
-            conclusion: explainer.conclusion())
     }
 }

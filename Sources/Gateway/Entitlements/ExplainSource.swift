@@ -39,7 +39,7 @@ struct ExplainSource: Sendable {
         source.user = user
         source.grants = try db.grants(of: user)
         let orders = try db.orders(OrderFilter(user: user, sku: sku), before: nil, limit: limit)
-        source.orders = try orders.reversed().map { try OrderSnapshot($0, from: db, audience: .user) }
+        source.orders = try OrderSnapshot.load(orders.reversed(), from: db, audience: .user)
         let purchases = try db.storePurchases(of: user, limit: limit)
         source.purchases = purchases.reversed().folded.filter { source.concerns($0) }
         let ledger = try db.ledger(of: user, limit: limit)
@@ -71,8 +71,10 @@ struct ExplainSource: Sendable {
     }
 
     private mutating func readTransfers(of user: ID<User>, from db: any Database) throws {
-        for original in Set(purchases.map(\.purchase.originalTransactionID)).sorted() {
-            for act in try db.audit(subject: original, action: "purchase.transferred", limit: 20).reversed() {
+        let originals = Set(purchases.map(\.purchase.originalTransactionID)).sorted()
+        let acts = try db.audit(subjects: originals, action: "purchase.transferred", limit: 20)
+        for original in originals {
+            for act in acts[original] ?? [] {
                 guard act.before == user.rawValue || act.after == user.rawValue else { continue }
                 transfers.append(Transfer(original: original, at: act.at, isGain: act.after == user.rawValue))
             }
@@ -92,6 +94,6 @@ struct ExplainSource: Sendable {
         let codes =
             grants.map(\.sku) + grants.flatMap(\.ahead).map(\.sku) + orders.map(\.order.sku)
             + purchases.compactMap(\.sku)
-        for code in Set(codes) where skus[code] == nil { skus[code] = try db.sku(code) }
+        skus.merge(try db.skus(Set(codes).filter { skus[$0] == nil }.sorted { $0.rawValue < $1.rawValue })) { $1 }
     }
 }

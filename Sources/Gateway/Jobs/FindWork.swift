@@ -5,15 +5,12 @@ import Store
 extension Gateway {
     private static let findInterval: Int64 = 10
     private static let findLimit: Int64 = 500
-    /// A payment that the payer has just opened need not be asked about.
-    private static let settleSeconds: Int64 = 60
-    private static let hangingDays: Int64 = 7
+    private static let hangingSeconds: Int64 = 7 * 86_400
 
     /// Everything that must be looked after, and by which job.
     private static let due: [(kind: JobKind, work: DueWork)] = [
         (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
-        (.reconcilePayment, .paymentsInFlight(olderThan: settleSeconds, youngerThan: hangingDays * 86_400)),
-        (.reconcileRefund, .refundsInFlight(olderThan: settleSeconds)), (.completeRequest, .abandonedRequests),
+        (.completeRequest, .abandonedRequests),
     ]
 
     /// Makes the jobs of whatever is due.
@@ -25,9 +22,13 @@ extension Gateway {
         var failure: GatewayError?
         let accounts = syncing.map(\.id)
         let stores = accounts.isEmpty ? [] : [(JobKind.checkSubscription, DueWork.subscriptions(accounts: accounts))]
-        for (kind, work) in Self.due + stores {
+        let searches: [() async throws(GatewayError) -> Int64] =
+            (Self.due + stores).map { kind, work in
+                { () async throws(GatewayError) in try await self.find(work, for: kind) }
+            } + [lookAtPayments, lookAtRefunds]
+        for search in searches {
             do throws(GatewayError) {
-                if try await find(work, for: kind) == Self.findLimit { isMore = true }
+                if try await search() == Self.findLimit { isMore = true }
             } catch {
                 if error == .leaseLost { throw error }
                 failure = failure ?? error
@@ -42,7 +43,7 @@ extension Gateway {
     /// - Returns: how many.
     private func find(_ work: DueWork, for kind: JobKind) async throws(GatewayError) -> Int64 {
         let now = time.now
-        let subjects = try await read { db in
+        let subjects = try await report { db in
             try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
         }
         guard !subjects.isEmpty else { return 0 }
@@ -52,6 +53,37 @@ extension Gateway {
         }
         signal.notify()
         return Int64(jobs.count)
+    }
+
+    /// Makes the jobs that ask about payments in flight.
+    ///
+    /// - Returns: how many payments were looked at.
+    private func lookAtPayments() async throws(GatewayError) -> Int64 {
+        let now = time.now
+        let looked = try await report { db in
+            try db.paymentsToLookAt(hanging: Self.hangingSeconds, limit: Self.findLimit, at: now)
+        }
+        return try await follow(looked, by: .reconcilePayment, at: now) { tx in try tx.putOffLooks(atPayments: looked) }
+    }
+
+    private func lookAtRefunds() async throws(GatewayError) -> Int64 {
+        let now = time.now
+        let looked = try await report { db in try db.refundsToLookAt(limit: Self.findLimit, at: now) }
+        return try await follow(looked, by: .reconcileRefund, at: now) { tx in try tx.putOffLooks(atRefunds: looked) }
+    }
+
+    private func follow(
+        _ looked: [LookedAt], by kind: JobKind, at now: Timestamp,
+        putOff: @escaping @Sendable (any Transaction) throws -> Void
+    ) async throws(GatewayError) -> Int64 {
+        guard !looked.isEmpty else { return 0 }
+        let jobs = looked.filter(\.isDue).map { (id: ids.make(Job.self), subject: $0.id) }
+        try await write { tx in
+            for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
+            try putOff(tx)
+        }
+        if !jobs.isEmpty { signal.notify() }
+        return Int64(looked.count)
     }
 
     /// Makes the jobs of which there is always one.

@@ -24,7 +24,7 @@ extension Gateway {
     package func continueExport(_ export: inout OrderExport) async throws(GatewayError) -> String? {
         guard !export.hasEnded else { return nil }
         let (period, last) = (export.period, export.last)
-        let orders = try await read { db in
+        let orders = try await report { db in
             try db.exportedOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
         }
         let header = last == nil ? CSV.line(ExportedOrder.columns) : ""

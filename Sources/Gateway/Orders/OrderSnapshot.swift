@@ -13,6 +13,9 @@ package struct OrderSnapshot: Sendable {
         case admin
         /// The database: the internal id.
         case stored
+
+        /// Whether the app's own id of the user is shown.
+        fileprivate var showsNames: Bool { self == .partner || self == .admin }
     }
 
     package struct PaymentLine: Encodable, Sendable {
@@ -131,37 +134,61 @@ package struct OrderSnapshot: Sendable {
         try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
     }
 
+    /// Many orders in their order: a statement for each kind of part, however many orders they are.
+    static func load(
+        _ orders: [Order], from db: any Database, audience: Audience
+    ) throws -> [OrderSnapshot] {
+        let names = audience.showsNames ? try db.externalUserIDs(orders.map(\.user)) : [:]
+        return zip(orders, try db.parts(of: orders, withMismatches: audience == .admin)).map { order, parts in
+            OrderSnapshot(order, parts, audience: audience, userName: names[order.user])
+        }
+    }
+
     init(_ order: Order, from db: any Database, audience: Audience) throws {
-        self.order = order
-        let (askedPayments, askedTimeline) = (try db.askPayments(of: order.id), try db.askTimeline(order.id))
-        payments = try askedPayments.value().map { PaymentLine($0.payment) }
+        var parts = OrderParts()
+        let (payments, timeline) = (try db.askPayments(of: order.id), try db.askTimeline(order.id))
+        parts.payments = try payments.value()
         // What was never paid by us cannot have gone back by us.
-        let hasPayments = !payments.isEmpty
-        provider =
-            hasPayments
-            ? (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
-            : order.origin == .checkout ? nil : try db.storeAccount(of: order.id)?.rawValue
-        let (askedRefunds, askedDisputes) =
+        let hasPayments = !parts.payments.isEmpty
+        if !hasPayments, order.origin != .checkout { parts.storeAccount = try db.storeAccount(of: order.id) }
+        let (refunds, disputes) =
             hasPayments
             ? (try db.askRefunds(of: order.id), try db.askDisputes(of: order.id)) : (Pending([]), Pending([]))
-        refunds = try askedRefunds.value().map {
+        parts.refunds = try refunds.value()
+        parts.disputes = try disputes.value()
+        parts.timeline = try timeline.value()
+        if order.terms.kind == .subscription { parts.subscription = try db.subscriptionID(of: order.id) }
+        if audience == .admin { parts.mismatches = try db.mismatches(of: order.id) }
+        let name = audience.showsNames ? try db.externalUserID(order.user) : nil
+        self.init(order, parts, audience: audience, userName: name)
+    }
+
+    /// - Parameter userName: the app's own id of the user; nil after an erasure, and where nobody is shown it.
+    private init(_ order: Order, _ parts: OrderParts, audience: Audience, userName: String?) {
+        self.order = order
+        payments = parts.payments.map { PaymentLine($0.payment) }
+        provider =
+            payments.isEmpty
+            ? parts.storeAccount?.rawValue : (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
+        refunds = parts.refunds.map {
             RefundLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
         }
-        disputes = try askedDisputes.value().map {
+        disputes = parts.disputes.map {
             DisputeLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
                 created_at: $0.createdAt)
         }
-        timeline = try askedTimeline.value().map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
-        subscription = order.terms.kind == .subscription ? try db.subscriptionID(of: order.id) : nil
-        mismatches = audience == .admin ? try db.mismatches(of: order.id).map(MismatchLine.init) : nil
-        switch audience {
-        case .user: userName = nil
-        case .partner, .admin: userName = try db.externalUserID(order.user) ?? Gateway.erasedName
-        case .stored: userName = order.user.rawValue
-        }
+        timeline = parts.timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        subscription = parts.subscription
+        mismatches = audience == .admin ? parts.mismatches.map(MismatchLine.init) : nil
+        self.userName =
+            switch audience {
+            case .user: nil
+            case .partner, .admin: userName ?? Gateway.erasedName
+            case .stored: order.user.rawValue
+            }
     }
 }
 

@@ -58,10 +58,10 @@ extension Gateway {
         user: ExternalUserID, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try Cursor(cursor, of: Order.self)
-        let snapshots = try await read { db -> [OrderSnapshot] in
+        let snapshots = try await report { db -> [OrderSnapshot] in
             guard let id = try db.userID(user) else { return [] }
-            return try db.orders(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
-                .map { try OrderSnapshot($0, from: db, audience: .user) }
+            let orders = try db.orders(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
+            return try OrderSnapshot.load(orders, from: db, audience: .user)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
     }
@@ -79,7 +79,7 @@ extension Gateway {
         _ query: OrderQuery, visibleTo partner: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try Cursor(cursor, of: Order.self)
-        let snapshots = try await read { db -> [OrderSnapshot] in
+        let snapshots = try await report { db -> [OrderSnapshot] in
             var filter = OrderFilter(
                 visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
                 from: query.from, to: query.to)
@@ -87,8 +87,8 @@ extension Gateway {
                 guard let id = try db.userID(user) else { return [] }
                 filter.user = id
             }
-            return try db.orders(filter, before: cursor.position, limit: limit + 1)
-                .map { try OrderSnapshot($0, from: db, audience: partner == nil ? .admin : .partner) }
+            let orders = try db.orders(filter, before: cursor.position, limit: limit + 1)
+            return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
     }

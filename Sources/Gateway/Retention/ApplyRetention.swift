@@ -51,13 +51,14 @@ extension Gateway {
         var last: ReceiptDigest?
         while true {
             let after = last
-            let page = try await read { db in
+            let page = try await report { db in
                 try db.unusedReceipts(withoutJob: kind, after: after, limit: Self.retentionRows)
             }
             guard let end = page.last else { return }
             last = end
+            guard !page.unused.isEmpty else { continue }
             _ = try await write { tx in
-                try page.count {
+                try page.unused.count {
                     try tx.dropReceipt($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
                 }
             }

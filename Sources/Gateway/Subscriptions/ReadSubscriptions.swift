@@ -8,11 +8,11 @@ extension Gateway {
     ) async throws(GatewayError) -> Page<SubscriptionSnapshot> {
         let before = try Cursor(cursor) { ID<Subscription>($0) }.position
         let now = time.now
-        return try await read { db in
+        return try await report { db in
             let records = try db.userID(user).map { try db.subscriptions(of: $0, before: before, limit: limit + 1) }
             let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
             // One that no SKU knows is not shown, and what follows it is on its page all the same.
-            let shown = try page.items.compactMap { try SubscriptionSnapshot.load($0, from: db, at: now) }
+            let shown = try SubscriptionSnapshot.load(page.items, from: db, at: now)
             return Page(items: shown, cursors: shown.map(\.id.rawValue), nextCursor: page.nextCursor)
         }
     }

@@ -33,7 +33,8 @@ extension OperationGroup {
                 answers: .data(.adminOrder), refuses: [.orderNotFound, .notFound, .conflict]),
             Operation(
                 "readStats", .get, "/v1/admin/stats", "Orders and money by day of UTC and currency",
-                note: "All of them at once, the newest day first, without test purchases.",
+                note:
+                    "All at once, the newest day first, without test purchases; days are whole, also the first and the last.",
                 query: [
                     .query("from", .time, "30 days before `to` where it is left out, and at most 400."),
                     .query("to", .time, "Up to before this time; until now where it is left out."),

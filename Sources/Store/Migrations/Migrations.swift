@@ -24,5 +24,6 @@ package enum Migrations {
         Migration(number: 21, name: "money beside payments", sql: moneyBeside),
         Migration(number: 22, name: "refused room", sql: refusedRoom),
         Migration(number: 23, name: "apple parts", sql: appleParts),
+        Migration(number: 24, name: "order lists", sql: orderLists, particular: orderTriggers),
     ]
 }

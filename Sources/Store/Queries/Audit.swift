@@ -76,23 +76,24 @@ extension Database {
     package func audit(
         subject: String?, before cursor: AuditCursor?, limit: Int64
     ) throws(StoreError) -> [(position: Int64, entry: AuditEntry)] {
-        var conditions: [String] = []
-        var arguments: [any SQLBindable] = []
+        let (restriction, order): (String, String)
+        var arguments: [any SQLBindable]
         if let subject {
-            conditions.append("a.subject = ?")
-            arguments.append(subject)
+            // Its positions tell their order, whatever the clocks of the nodes said.
+            (restriction, order) = ("a.subject = ? AND a.position < ?", "a.position DESC")
+            arguments = [subject, cursor?.position ?? .max]
+        } else {
+            (restriction, order) = (
+                "(a.at, a.subject, a.position) < (?, ?, ?)", "a.at DESC, a.subject DESC, a.position DESC"
+            )
+            arguments = [cursor?.at ?? Timestamp(.max), cursor?.subject ?? "", cursor?.position ?? 0]
         }
-        if let cursor {
-            conditions.append("(a.at, a.subject, a.position) < (?, ?, ?)")
-            arguments += [cursor.at, cursor.subject, cursor.position] as [any SQLBindable]
-        }
-        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         arguments.append(limit)
         return try rows(
             """
             SELECT a.*, r.reason FROM audit a
-            LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position\(restriction)
-            ORDER BY a.at DESC, a.subject DESC, a.position DESC LIMIT ?
+            LEFT JOIN audit_reasons r ON r.subject = a.subject AND r.position = a.position
+            WHERE \(restriction) ORDER BY \(order) LIMIT ?
             """, arguments
         ).map { row throws(StoreError) in
             var entry = try Self.auditEntry(row)

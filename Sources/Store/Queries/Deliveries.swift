@@ -61,11 +61,15 @@ package struct DeliveryResult: Sendable {
 }
 
 /// An endpoint that is switched off has nothing due, even while its deliveries are still being ended.
-private let dueAttempts = """
+///
+/// - Parameter index: of the kind of attempt that is asked for.
+private func dueAttempts(_ dialect: Dialect, by index: String) -> String {
+    """
     SELECT d.id, d.event, d.seq, d.subject, d.attempts, d.next_at, e.type, e.at, e.sequence, e.data
-    FROM deliveries d JOIN events e ON e.id = d.event JOIN webhooks w ON w.id = d.webhook
+    FROM deliveries d\(dialect.indexed(by: index)) JOIN events e ON e.id = d.event JOIN webhooks w ON w.id = d.webhook
     WHERE d.webhook = ? AND w.status = 'enabled' AND d.state = 'pending'
     """
+}
 
 extension Database {
     /// First attempts in the order of the events' numbers.
@@ -73,7 +77,8 @@ extension Database {
         of webhook: ID<Webhook>, after place: AttemptPlace, limit: Int64
     ) throws(StoreError) -> [DueDelivery] {
         try rows(
-            dueAttempts + " AND d.first_done = 0 AND d.seq > ? ORDER BY d.seq LIMIT ?", [webhook, place.seq, limit]
+            dueAttempts(dialect, by: "deliveries_first") + " AND d.first_done = 0 AND d.seq > ? ORDER BY d.seq LIMIT ?",
+            [webhook, place.seq, limit]
         ).map { row throws(StoreError) in try Self.dueDelivery(row) }
     }
 
@@ -82,7 +87,7 @@ extension Database {
         of webhook: ID<Webhook>, after place: AttemptPlace, limit: Int64, at now: Timestamp
     ) throws(StoreError) -> [DueDelivery] {
         try rows(
-            dueAttempts + """
+            dueAttempts(dialect, by: "deliveries_again") + """
                  AND d.first_done = 1 AND d.next_at <= \(dialect.clock) AND (d.next_at, d.seq) > (?, ?)
                 ORDER BY d.next_at, d.seq LIMIT ?
                 """, [webhook, now, place.nextAt, place.seq, limit]

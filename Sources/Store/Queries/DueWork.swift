@@ -4,19 +4,32 @@ package import Domain
 package enum DueWork: Sendable {
     /// Orders whose time is over.
     case expiredOrders
-    /// Provider payments that are not final so long after they were made.
-    case paymentsInFlight(olderThan: Int64, youngerThan: Int64)
-    case refundsInFlight(olderThan: Int64)
     /// What requests made that ended without an answer.
     case abandonedRequests
     /// Notifications without a job: those that an earlier release stored.
     case storedNotifications
     /// Subscriptions of which these accounts' stores are to be asked.
     case subscriptions(accounts: [AccountID])
+
+    /// A payment or refund that was made so many seconds ago need not be looked at yet.
+    package static let settlingSeconds: Int64 = 60
+    /// The work finder looks at what is in flight again after so many seconds, in case its job was lost.
+    static let lookSeconds: Int64 = 3_600
+}
+
+/// A payment or refund that is in flight and whose time to be looked at has come.
+package struct LookedAt: Sendable {
+    package let id: String
+    /// Whether a job is to follow it.
+    package let isDue: Bool
+    /// When it is looked at next, unless it moves.
+    package let next: Timestamp
+    fileprivate let lookAt: Int64
 }
 
 extension Database {
-    /// The subjects of due work that no job of this kind looks after, quarantined ones included.
+    /// The subjects of due work that no job of this kind looks after, quarantined ones included; those first that are due
+    /// the longest.
     ///
     /// Times are compared by the clock that leases count by.
     package func subjects(
@@ -27,30 +40,28 @@ extension Database {
         var arguments: [any SQLBindable] = [now]
         switch work {
         case .expiredOrders:
-            sql = "SELECT o.id AS subject FROM orders o WHERE o.state = 'open' AND o.expires_at <= \(time)"
-        case .paymentsInFlight(let older, let younger):
-            sql = paymentsInFlight
-            // Ids tell the time of the node that made them, which may be a day off, as this one's may.
-            let oldest = ID<Payment>.least(at: now.adding(seconds: -younger).adding(days: -1))
-            arguments += [now, older, now, older, oldest, now, older, now, younger] as [any SQLBindable]
-        case .refundsInFlight(let older):
             sql = """
-                SELECT r.id AS subject FROM refunds r
-                WHERE r.state IN ('created', 'pending', 'unknown') AND r.created_at <= \(time) - ?
+                SELECT o.id AS subject, o.expires_at AS at FROM orders o
+                WHERE o.state = 'open' AND o.expires_at <= \(time)
                 """
-            arguments.append(older)
         case .abandonedRequests:
             sql = """
-                SELECT k.resource AS subject FROM idempotency_keys k
+                SELECT k.resource AS subject, k.lease_until AS at FROM idempotency_keys k
                 WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(time)
                 """
         case .storedNotifications:
-            sql = "SELECT n.id AS subject FROM notifications n WHERE n.status = 'stored' AND n.received_at <= \(time)"
+            // The oldest only: what this release stores has its job from the beginning.
+            sql = """
+                SELECT n.id AS subject, n.id AS at FROM (
+                    SELECT id, received_at FROM notifications WHERE status = 'stored' ORDER BY id LIMIT 5000) n
+                WHERE n.received_at <= \(time)
+                """
         case .subscriptions(let accounts):
             let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
             // By the clock that set it: asking a store too soon does no harm.
             sql = """
-                SELECT s.id AS subject FROM subscriptions s
+                SELECT s.id AS subject, s.next_check_at AS at
+                FROM subscriptions s\(dialect.indexed(by: "subscriptions_to_check"))
                 WHERE s.next_check_at IS NOT NULL AND s.next_check_at <= ? AND s.account IN (\(marks))
                 """
             arguments += accounts as [any SQLBindable]
@@ -58,33 +69,59 @@ extension Database {
         arguments += [kind, limit] as [any SQLBindable]
         return try rows(
             """
-            SELECT subject FROM (\(sql)) due
+            SELECT due.subject FROM (\(sql)) due
             WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = due.subject)
-            ORDER BY subject LIMIT ?
+            ORDER BY due.at LIMIT ?
             """, arguments
         ).map { row throws(StoreError) in try row.text("subject") }
     }
 
-    /// Provider payments to ask about.
+    /// Provider payments in flight whose time to be looked at has come, and which of them are to be asked about.
     ///
     /// A store is not asked about its contracts: its purchases come by themselves. What hangs about an order that is settled
     /// otherwise is asked about for a while only, unless its outcome is unknown. Those of an order whose time is over are
     /// the job's that closes it. One that was never opened is the request's that made it, or of whatever completes that;
-    /// asking would close it at the provider. Each part is bounded by an index, because most of what hangs never ends: the
-    /// first begins at the orders (SQLite keeps the order of a cross join).
-    private var paymentsInFlight: String {
-        let isAsked = "\(Self.isInFlight("p.")) AND p.offers IS NULL AND p.created_at <= \(dialect.clock) - ?"
-        return """
-            SELECT p.id AS subject FROM orders o CROSS JOIN payments p
-            WHERE o.state = 'open' AND o.expires_at > \(dialect.clock) AND p.order_id = o.id AND \(isAsked)
-            UNION ALL
-            SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id
-            WHERE p.state = 'unknown' AND o.state <> 'open' AND \(isAsked)
-            UNION ALL
-            SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id
-            WHERE p.state = 'pending' AND p.id >= ? AND o.state <> 'open' AND \(isAsked)
-              AND p.created_at > \(dialect.clock) - ?
+    /// asking would close it at the provider.
+    /// - Parameter hanging: so many seconds.
+    package func paymentsToLookAt(hanging: Int64, limit: Int64, at now: Timestamp) throws(StoreError) -> [LookedAt] {
+        let isHanging = """
+            o.state <> 'open' AND p.state = 'pending' AND p.created_at <= \(dialect.clock) - ?
             """
+        return try rows(
+            """
+            SELECT p.id, p.look_at, p.created_at, \(dialect.clock) AS now,
+                CASE WHEN p.offers IS NOT NULL OR \(isHanging) THEN 1 ELSE 0 END AS is_over,
+                CASE WHEN p.state <> 'created' AND (o.state <> 'open' OR o.expires_at > \(dialect.clock)) THEN 1 ELSE 0
+                    END AS is_asked
+            FROM payments p\(dialect.indexed(by: "payments_to_look_at")) JOIN orders o ON o.id = p.order_id
+            WHERE p.state IN ('created', 'pending', 'unknown') AND p.look_at <= \(dialect.clock)
+            ORDER BY p.look_at LIMIT ?
+            """, [now, now, hanging, now, now, limit]
+        ).map { row throws(StoreError) in try Self.lookedAt(row) }
+    }
+
+    /// Refunds in flight whose time to be looked at has come.
+    package func refundsToLookAt(limit: Int64, at now: Timestamp) throws(StoreError) -> [LookedAt] {
+        try rows(
+            """
+            SELECT r.id, r.look_at, r.created_at, \(dialect.clock) AS now, 0 AS is_over, 1 AS is_asked
+            FROM refunds r\(dialect.indexed(by: "refunds_to_look_at"))
+            WHERE r.state IN ('created', 'pending', 'unknown') AND r.look_at <= \(dialect.clock)
+            ORDER BY r.look_at LIMIT ?
+            """, [now, now, limit]
+        ).map { row throws(StoreError) in try Self.lookedAt(row) }
+    }
+
+    private static func lookedAt(_ row: Row) throws(StoreError) -> LookedAt {
+        let (now, isOver) = (try row.time("now"), try row.bool("is_over"))
+        // A row of an earlier release does not say when it is to be looked at.
+        let settled = try row.time("created_at").adding(seconds: DueWork.settlingSeconds)
+        let isSettling = settled > now
+        let isAsked = try row.bool("is_asked")
+        return LookedAt(
+            id: try row.text("id"), isDue: isAsked && !isOver && !isSettling,
+            next: isOver ? .farFuture : isSettling ? settled : now.adding(seconds: DueWork.lookSeconds),
+            lookAt: try row.int("look_at"))
     }
 
     /// Users for whom time alone changes something until now, those first whose change is the longest ago.
@@ -97,18 +134,12 @@ extension Database {
         ).map { row throws(StoreError) in try row.id("user_id") }
     }
 
-    /// Whether a payment that was opened is not final.
-    ///
-    /// In the words of the index of such payments: SQLite takes one with a condition only where it finds the same condition.
-    private static func isInFlight(_ table: String) -> String {
-        "\(table)state IN ('created', 'pending', 'unknown') AND \(table)state <> 'created'"
-    }
-
     /// Payments of an account that were opened and are not final, newest first.
     package func paymentsInFlight(
         at account: AccountID, before last: ID<Payment>?, limit: Int64
     ) throws(StoreError) -> [ID<Payment>] {
-        let restriction = "\(Self.isInFlight("p.")) AND p.offers IS NULL AND COALESCE(p.processor, p.account) = ?"
+        let isInFlight = "p.state IN ('created', 'pending', 'unknown')"
+        let restriction = "\(isInFlight) AND p.offers IS NULL AND COALESCE(p.processor, p.account) = ?"
         return try newest(
             of: ["pending", "unknown"], "p", in: "payments p", where: restriction, account, before: last, limit: limit)
     }
@@ -144,6 +175,18 @@ extension Database {
 }
 
 extension Transaction {
+    /// Puts off the next look at payments in flight, unless they have moved meanwhile.
+    package func putOffLooks(atPayments looked: [LookedAt]) throws(StoreError) { try putOffLooks(looked, "payments") }
+
+    /// The same of refunds.
+    package func putOffLooks(atRefunds looked: [LookedAt]) throws(StoreError) { try putOffLooks(looked, "refunds") }
+
+    private func putOffLooks(_ looked: [LookedAt], _ table: String) throws(StoreError) {
+        for one in looked {
+            try send("UPDATE \(table) SET look_at = ? WHERE id = ? AND look_at = ?", one.next, one.id, one.lookAt)
+        }
+    }
+
     /// Marks abandoned requests whose object has come to a definite end.
     package func completeRequests(of resource: String, at now: Timestamp) throws(StoreError) {
         try run(

@@ -23,12 +23,15 @@ extension Database {
     package func storePurchases(of user: ID<User>, limit: Int64) throws(StoreError) -> [PurchaseRecord] {
         try rows(
             """
-            SELECT \(Self.purchaseColumns) FROM purchases WHERE (environment, key) IN (
-                SELECT environment, key FROM purchases WHERE user_id = ?
+            SELECT \(Self.purchaseColumns) FROM (
+                SELECT place, name FROM (SELECT environment AS place, key AS name FROM purchases WHERE user_id = ?
+                    ORDER BY purchased_at DESC, key DESC LIMIT ?) AS own
                 UNION
-                SELECT p.environment, p.key FROM orders o JOIN purchases p ON p.order_id = o.id WHERE o.user_id = ?)
+                SELECT p.environment, p.key FROM orders o JOIN purchases p ON p.order_id = o.id
+                WHERE o.user_id = ? AND (p.user_id IS NULL OR p.user_id <> o.user_id)) AS found
+            CROSS JOIN purchases WHERE environment = found.place AND key = found.name
             ORDER BY purchased_at DESC, key DESC LIMIT ?
-            """, [user, user, limit]
+            """, [user, limit, user, limit]
         ).map { row throws(StoreError) in try Self.purchase(row) }
     }
 
@@ -47,6 +50,23 @@ extension Database {
         }
     }
 
+    /// The latest audited acts of one name about each of many subjects, oldest first.
+    package func audit(
+        subjects: [String], action: String, limit: Int
+    ) throws(StoreError) -> [String: [AuditedAct]] {
+        let found = try rowsByKey(subjects, "subject", binding: [action]) {
+            """
+            SELECT subject, at, before, after, NULL AS reason FROM audit WHERE action = ? AND subject IN (\($0))
+            ORDER BY subject, position
+            """
+        }
+        var acts: [String: [AuditedAct]] = [:]
+        for (subject, rows) in found {
+            acts[subject] = try rows.suffix(limit).map { row throws(StoreError) in try Self.act(row) }
+        }
+        return acts
+    }
+
     /// The latest audited acts of one name about a subject, newest first.
     package func audit(
         subject: String, action: String, limit: Int64
@@ -59,9 +79,13 @@ extension Database {
             """,
             [subject, action, limit]
         ).map { row throws(StoreError) in
-            AuditedAct(
-                at: try row.time("at"), before: try row.text("before"), after: try row.text("after"),
-                reason: try row.optionalText("reason"))
+            try Self.act(row)
         }
+    }
+
+    private static func act(_ row: Row) throws(StoreError) -> AuditedAct {
+        AuditedAct(
+            at: try row.time("at"), before: try row.text("before"), after: try row.text("after"),
+            reason: try row.optionalText("reason"))
     }
 }

@@ -17,7 +17,7 @@ extension Database {
 }
 
 extension InvariantRule {
-    package static let all = ofFacts + ofHolders
+    package static let all = ofFacts + ofHolders + ofLists
 
     /// Whether `t` is another transaction of the period that `p` is of.
     private static let isSamePeriod = """

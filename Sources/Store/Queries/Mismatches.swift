@@ -12,7 +12,7 @@ extension Database {
             .map { row throws(StoreError) in try Self.mismatch(row) }
     }
 
-    private static func mismatch(_ row: Row) throws(StoreError) -> Mismatch {
+    static func mismatch(_ row: Row) throws(StoreError) -> Mismatch {
         Mismatch(
             order: try row.id("order_id"), n: try row.int("n"), payment: try row.id("payment_id"),
             reference: try row.text("reference"), amount: try row.money("amount", "currency"), at: try row.time("at"),

@@ -3,10 +3,10 @@ package import Domain
 // Orders with what is derived from their payments: `charged`, `refunding`, `refunded` and `lost` are those of the payment
 // that paid the order.
 extension Database {
-    private static var orderColumns: String {
+    static var orderColumns: String {
         """
         SELECT o.*, p.captured AS paid_value, p.currency AS paid_currency, p.offers, p.refunding, p.refunded, p.lost,
-            CASE WHEN EXISTS (SELECT 1 FROM order_anomalies a WHERE a.order_id = o.id) THEN 1 ELSE 0 END AS anomalous
+            COALESCE((SELECT 1 FROM order_anomalies a WHERE a.order_id = o.id LIMIT 1), 0) AS anomalous
         FROM orders o LEFT JOIN payments p ON p.id = o.paid_by
         """
     }
@@ -23,66 +23,7 @@ extension Database {
 
     /// All orders in the order of their ids.
     func orders(after last: String, limit: Int64) throws(StoreError) -> [Order] {
-        try rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit])
-            .map { row throws(StoreError) in try order(row) }
-    }
-
-    /// Newest first; a filter that is nil restricts nothing.
-    package func orders(_ filter: OrderFilter, before cursor: String?, limit: Int64) throws(StoreError) -> [Order] {
-        var conditions: [String] = []
-        var arguments: [any SQLBindable] = []
-        func restrict<Argument: SQLBindable>(_ condition: String, _ argument: Argument?) {
-            guard let argument else { return }
-            conditions.append(condition)
-            arguments.append(argument)
-        }
-        restrict("o.user_id = ?", filter.user)
-        restrict("(o.partner IS NULL OR o.partner = ?)", filter.visibleTo)
-        restrict("o.sku = ?", filter.sku)
-        restrict("o.id < ?", cursor)
-        restrict("o.created_at >= ?", filter.from)
-        restrict("o.created_at < ?", filter.to)
-        // An order that a store's purchase made has no payment.
-        for (column, value) in [("account", filter.provider), ("reference", filter.reference)] {
-            guard let value else { continue }
-            let ofStore = column == "account" ? "x.account = ?" : "? IN (x.transaction_id, x.original_transaction_id)"
-            conditions.append(
-                """
-                (EXISTS (SELECT 1 FROM payments x WHERE x.order_id = o.id AND x.\(column) = ?)
-                    OR EXISTS (SELECT 1 FROM purchases x WHERE x.order_id = o.id AND \(ofStore)))
-                """)
-            arguments += [value, value] as [any SQLBindable]
-        }
-        if let status = filter.status { conditions.append(Self.condition(status)) }
-        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-        arguments.append(limit)
-        return try rows(Self.orderColumns + restriction + " ORDER BY o.id DESC LIMIT ?", arguments)
-            .map { row throws(StoreError) in try order(row) }
-    }
-
-    /// `Order.status` in SQL.
-    private static func condition(_ status: Order.Status) -> String {
-        // What a store charged and gave back stands on the order, what a provider did on its payment.
-        let back = "COALESCE(p.refunded + p.lost, 0) + o.returned"
-        let charged = "COALESCE(o.charged, p.captured, 0)"
-        // Where a store signed no price, the share that it took back says how much.
-        let isUnpriced = "(o.revoked_share IS NOT NULL AND o.returned_at IS NOT NULL AND o.charged IS NULL)"
-        let whole = Order.wholeShare
-        return switch status {
-        case .open: "o.state = 'open'"
-        case .closed: "o.state = 'closed'"
-        case .paid: "o.state = 'paid' AND \(back) = 0 AND NOT (\(isUnpriced) AND o.revoked_share > 0)"
-        case .partiallyRefunded:
-            """
-            o.state = 'paid' AND ((\(back) > 0 AND \(back) < \(charged))
-                OR (\(isUnpriced) AND o.revoked_share > 0 AND o.revoked_share < \(whole)))
-            """
-        case .refunded:
-            """
-            o.state = 'paid' AND ((\(back) > 0 AND \(back) >= \(charged))
-                OR (\(isUnpriced) AND o.revoked_share >= \(whole)))
-            """
-        }
+        try orders(of: try rows(Self.orderColumns + " WHERE o.id > ? ORDER BY o.id LIMIT ?", [last, limit]))
     }
 
     /// Whether an order's time is over, by the clock that leases count by.
@@ -131,6 +72,21 @@ extension Database {
         let anomalies = try rows("SELECT anomaly FROM order_anomalies WHERE order_id = ? ORDER BY at, anomaly", [id])
             .map { row throws(StoreError) in try row.choice("anomaly", Anomaly.self) }
         return try Self.order(row, anomalies)
+    }
+
+    /// Many orders, their anomalies read together.
+    func orders(of rows: [Row]) throws(StoreError) -> [Order] {
+        let anomalous = try rows.filter { $0["anomalous"] == .integer(1) }
+            .map { row throws(StoreError) in try row.id("id", Order.self) }
+        let anomalies = try rowsByKey(anomalous, "order_id") {
+            "SELECT order_id, anomaly FROM order_anomalies WHERE order_id IN (\($0)) ORDER BY order_id, at, anomaly"
+        }
+        return try rows.map { row throws(StoreError) in
+            let names = try (anomalies[try row.text("id")] ?? []).map { row throws(StoreError) in
+                try row.choice("anomaly", Anomaly.self)
+            }
+            return try Self.order(row, names)
+        }
     }
 
     static func order(_ row: Row, _ anomalies: [Anomaly]) throws(StoreError) -> Order {
@@ -206,9 +162,13 @@ extension Transaction {
             """,
             new.rawValue, payment, new == .paid ? now : nil, new == .closed ? now : nil, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("an order moved under its lock") }
-        // Nothing more is opened for it.
+        // Nothing more is opened for it, and what hangs about it is looked at once more.
         if old == .open {
-            try send("UPDATE payments SET payer_address = NULL WHERE order_id = ? AND payer_address IS NOT NULL", id)
+            try send(
+                """
+                UPDATE payments SET payer_address = NULL, look_at = created_at + ?
+                WHERE order_id = ? AND state IN ('created', 'pending', 'unknown')
+                """, DueWork.settlingSeconds, id)
         }
     }
 
@@ -249,34 +209,6 @@ extension Transaction {
 
 private let decodedTerms = Remembered<String, OrderTerms>()
 let encodedTerms = Remembered<OrderTerms, String>()
-
-/// Which orders a list shows; nil restricts nothing.
-package struct OrderFilter: Sendable {
-    package var user: ID<User>?
-    /// A partner, who sees users' orders and its own, but no other partner's.
-    package var visibleTo: String?
-    package var sku: SKUCode?
-    package var status: Order.Status?
-    package var provider: String?
-    /// The provider's own id of a payment; of a store's purchase, its transaction's or original transaction's id.
-    package var reference: String?
-    package var from: Timestamp?
-    package var to: Timestamp?
-
-    package init(
-        user: ID<User>? = nil, visibleTo: String? = nil, sku: SKUCode? = nil, status: Order.Status? = nil,
-        provider: String? = nil, reference: String? = nil, from: Timestamp? = nil, to: Timestamp? = nil
-    ) {
-        self.user = user
-        self.visibleTo = visibleTo
-        self.sku = sku
-        self.status = status
-        self.provider = provider
-        self.reference = reference
-        self.from = from
-        self.to = to
-    }
-}
 
 /// One line of an order's history.
 package struct TimelineEntry: Sendable, Equatable {

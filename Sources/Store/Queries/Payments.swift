@@ -67,12 +67,13 @@ extension Transaction {
         try send(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, accepts, payer_address, created_at)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, accepts, payer_address, created_at, look_at)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
-            payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt)
+            payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt,
+            payment.createdAt.adding(seconds: DueWork.settlingSeconds))
     }
 
     /// The payment of an account under the provider's own id, its own or one that was paid beside it.
@@ -138,9 +139,9 @@ extension Transaction {
             """
             UPDATE payments
             SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END,
-                payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END
+                look_at = created_at + ?, payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END
             WHERE id = ? AND state = ?
-            """, new.rawValue, new.rawValue, new.isFinal ? 1 : 0, id, old.rawValue)
+            """, new.rawValue, new.rawValue, DueWork.settlingSeconds, new.isFinal ? 1 : 0, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
     }
 

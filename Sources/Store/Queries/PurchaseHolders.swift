@@ -36,13 +36,15 @@ extension Database {
 
     /// Where an original transaction is known; in Xcode nothing belongs to anybody.
     package func environments(ofOriginal original: String) throws(StoreError) -> [Environment] {
-        try rows(
+        let real = "'\(Environment.production.rawValue)', '\(Environment.sandbox.rawValue)'"
+        return try rows(
             """
             SELECT environment FROM (
-                SELECT environment FROM purchases WHERE original_transaction_id = ?
-                UNION SELECT environment FROM subscriptions WHERE original_transaction_id = ?
-                UNION SELECT environment FROM purchase_owners WHERE original_transaction_id = ?) known
-            WHERE environment <> 'Xcode' ORDER BY environment
+                SELECT environment FROM purchases WHERE environment IN (\(real)) AND original_transaction_id = ?
+                UNION SELECT environment FROM subscriptions WHERE environment IN (\(real)) AND original_transaction_id = ?
+                UNION SELECT environment FROM purchase_owners
+                    WHERE environment IN (\(real)) AND original_transaction_id = ?) known
+            ORDER BY environment
             """, [original, original, original]
         ).map { row throws(StoreError) in try row.choice("environment") }
     }

@@ -15,21 +15,24 @@ extension Database {
         }
     }
 
-    /// A page of receipts that nothing needs any more, in the order of their digests.
+    /// Of the next receipts in the order of their digests, those that nothing needs any more.
     ///
-    /// - Parameter kind: of the jobs that still ask about a receipt.
+    /// - Parameters:
+    ///   - kind: of the jobs that still ask about a receipt.
+    ///   - limit: how many are looked at.
+    /// - Returns: with the last that was looked at; nil at the end.
     package func unusedReceipts(
         withoutJob kind: String, after last: ReceiptDigest?, limit: Int64
-    ) throws(StoreError) -> [ReceiptDigest] {
-        try rows(
+    ) throws(StoreError) -> (unused: [ReceiptDigest], last: ReceiptDigest?) {
+        let found = try rows(
             """
-            SELECT digest FROM receipts r WHERE digest > ?
-              AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.receipt = r.digest)
-              AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = r.digest)
-            ORDER BY digest LIMIT ?
-            """, [last?.rawValue ?? "", kind, limit]
-        ).map { row throws(StoreError) in try row.text("digest") }
-            .compactMap(ReceiptDigest.init)
+            SELECT r.digest, CASE WHEN EXISTS (SELECT 1 FROM purchases p WHERE p.receipt = r.digest)
+                OR EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = r.digest) THEN 1 ELSE 0 END AS needed
+            FROM (SELECT digest FROM receipts WHERE digest > ? ORDER BY digest LIMIT ?) r ORDER BY r.digest
+            """, [kind, last?.rawValue ?? "", limit])
+        let digests = try found.map { row throws(StoreError) in try row.text("digest") }
+        let unused = zip(digests, found).filter { $1["needed"] == .integer(0) }
+        return (unused.compactMap { ReceiptDigest($0.0) }, digests.last.flatMap(ReceiptDigest.init))
     }
 }
 

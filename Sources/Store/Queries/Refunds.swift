@@ -61,11 +61,13 @@ extension Transaction {
     package func insertRefund(_ refund: Refund) throws(StoreError) {
         try run(
             """
-            INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, reference, counted, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO refunds (id, order_id, payment_id, amount, currency, reason, state, reference, counted, created_at,
+                look_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             refund.id, refund.order, refund.payment, refund.amount.value, refund.amount.currency.code, refund.reason,
-            refund.state.rawValue, refund.reference, refund.counted, refund.createdAt)
+            refund.state.rawValue, refund.reference, refund.counted, refund.createdAt,
+            refund.createdAt.adding(seconds: DueWork.settlingSeconds))
     }
 
     /// Writes down that a refund, as it was read, is sent now.
@@ -83,8 +85,10 @@ extension Transaction {
         _ id: ID<Refund>, from old: Refund.State, to new: Refund.State, reference: String?
     ) throws(StoreError) {
         let touched = try run(
-            "UPDATE refunds SET state = ?, reference = COALESCE(reference, ?) WHERE id = ? AND state = ?",
-            new.rawValue, reference, id, old.rawValue)
+            """
+            UPDATE refunds SET state = ?, reference = COALESCE(reference, ?), look_at = created_at + ?
+            WHERE id = ? AND state = ?
+            """, new.rawValue, reference, DueWork.settlingSeconds, id, old.rawValue)
         guard touched == 1 else { throw .corrupt("a refund moved under its payment's lock") }
         if new.isFinal { try forgetReason(of: id) }
     }

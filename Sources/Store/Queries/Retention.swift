@@ -28,12 +28,14 @@ extension Transaction {
                     ORDER BY received_at LIMIT ?)
                 """, now, seconds, limit)
         case .refusedNotifications:
+            // Ids tell the time of the node that made them, which may be a day off, as this one's may.
+            let end = ID<Notification>.least(at: now.adding(seconds: -seconds).adding(days: 2))
             return try run(
                 """
                 DELETE FROM notifications WHERE status = 'rejected' AND id IN (
-                    SELECT id FROM notifications WHERE status = 'rejected' AND received_at < \(time) - ?
+                    SELECT id FROM notifications WHERE status = 'rejected' AND id < ? AND received_at < \(time) - ?
                     ORDER BY id LIMIT ?)
-                """, now, seconds, limit)
+                """, end, now, seconds, limit)
         case .idempotencyKeys:
             // A run that still holds its key is not cut off from it.
             return try run(

@@ -6,6 +6,14 @@ extension Database {
         try row("SELECT number, body FROM skus WHERE id = ?", code).map { row throws(StoreError) in try Self.sku(row) }
     }
 
+    /// Many SKUs by their ids.
+    package func skus(_ codes: [SKUCode]) throws(StoreError) -> [SKUCode: SKU] {
+        var skus: [SKUCode: SKU] = [:]
+        let found = try rowsByKey(codes, "id") { "SELECT id, number, body FROM skus WHERE id IN (\($0))" }
+        for row in found.values.joined() { skus[try row.code("id")] = try Self.sku(row) }
+        return skus
+    }
+
     /// Up to `limit` SKUs by descending number, older than `cursor`.
     package func skus(before cursor: Int64?, limit: Int64, activeOnly: Bool) throws(StoreError) -> [SKU] {
         try rows(

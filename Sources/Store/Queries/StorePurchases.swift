@@ -69,6 +69,28 @@ extension Database {
         ).value()
     }
 
+    /// Every transaction of many original transactions, those of each oldest first.
+    package func storePurchases(
+        of subjects: [StoreSubject]
+    ) throws(StoreError) -> [StoreSubject: [PurchaseRecord]] {
+        var found: [StoreSubject: [PurchaseRecord]] = [:]
+        for environment in Environment.allCases {
+            let originals = subjects.filter { $0.environment == environment }.map(\.original)
+            let rows = try rowsByKey(originals, "original_transaction_id", binding: [environment.rawValue]) {
+                """
+                SELECT \(Self.purchaseColumns) FROM purchases WHERE environment = ? AND original_transaction_id IN (\($0))
+                ORDER BY original_transaction_id, purchased_at, key
+                """
+            }
+            for (original, rows) in rows {
+                found[StoreSubject(environment, original)] = try rows.map { row throws(StoreError) in
+                    try Self.purchase(row)
+                }
+            }
+        }
+        return found
+    }
+
     /// Kept transactions by a condition of SQL, oldest first.
     func askStorePurchases(
         where condition: String, _ arguments: [any SQLBindable]

@@ -39,11 +39,14 @@ extension Database {
     ) throws(StoreError) -> [SubscriptionRecord] {
         try rows(
             """
-            SELECT * FROM subscriptions WHERE id < ? AND (user_id = ? OR EXISTS (
-                SELECT 1 FROM purchase_shares s WHERE s.user_id = ? AND s.environment = subscriptions.environment
-                  AND s.original_transaction_id = subscriptions.original_transaction_id))
+            SELECT * FROM subscriptions WHERE id IN (
+                SELECT id FROM (SELECT id FROM subscriptions WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?) AS own
+                UNION
+                SELECT t.id FROM purchase_shares s JOIN subscriptions t ON t.environment = s.environment
+                  AND t.original_transaction_id = s.original_transaction_id
+                WHERE s.user_id = ? AND t.id < ?)
             ORDER BY id DESC LIMIT ?
-            """, [last?.rawValue ?? "~", user, user, limit]
+            """, [user, last?.rawValue ?? "~", limit, user, last?.rawValue ?? "~", limit]
         ).map { row throws(StoreError) in try Self.subscription(row) }
     }
 
@@ -52,14 +55,15 @@ extension Database {
         at account: AccountID, in environments: [Environment], after last: ID<Subscription>?, limit: Int64
     ) throws(StoreError) -> [SubscriptionRecord] {
         guard !environments.isEmpty else { return [] }
-        let marks = Array(repeating: "?", count: environments.count).joined(separator: ", ")
-        let names = environments.map(\.rawValue) as [any SQLBindable]
-        return try rows(
+        let part = """
+            SELECT * FROM (SELECT * FROM subscriptions WHERE account = ? AND environment = ? AND id > ?
+                ORDER BY id LIMIT ?) AS part
             """
-            SELECT * FROM subscriptions WHERE account = ? AND id > ? AND environment IN (\(marks))
-            ORDER BY id LIMIT ?
-            """, [account, last?.rawValue ?? ""] + names + [limit]
-        ).map { row throws(StoreError) in try Self.subscription(row) }
+        let parts = environments.map { _ in part }.joined(separator: " UNION ALL ")
+        let bound = environments.flatMap { [account, $0.rawValue, last?.rawValue ?? "", limit] as [any SQLBindable] }
+        return try rows("SELECT * FROM (\(parts)) AS parts ORDER BY id LIMIT ?", bound + [limit]).map {
+            row throws(StoreError) in try Self.subscription(row)
+        }
     }
 
     /// Until when a store was asked for the notifications that it sent about an app; nil: never.

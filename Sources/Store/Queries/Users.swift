@@ -36,12 +36,10 @@ extension Database {
     /// The app's own ids of many users; those of erased ones are missing.
     package func externalUserIDs(_ users: some Sequence<ID<User>>) throws(StoreError) -> [ID<User>: String] {
         var names: [ID<User>: String] = [:]
-        let users = Array(users)
-        for chunk in Chunks.of(users.count) {
-            let marks = Array(repeating: "?", count: chunk.count).joined(separator: ", ")
-            let rows = try rows("SELECT id, external_id FROM users WHERE id IN (\(marks))", Array(users[chunk]))
-            for row in rows { names[try row.id("id")] = try row.text("external_id") }
+        let found = try rowsByKey(Array(Set(users)).sorted(), "id") {
+            "SELECT id, external_id FROM users WHERE id IN (\($0))"
         }
+        for row in found.values.joined() { names[try row.id("id")] = try row.text("external_id") }
         return names
     }
 

@@ -25,19 +25,31 @@ extension Database {
     package func waitingPurchases(
         _ wait: PurchaseWait?, before cursor: WaitingCursor?, limit: Int64
     ) throws(StoreError) -> [WaitingPurchase] {
-        let condition =
+        let waits =
             switch wait {
-            case .unmapped: "sku IS NULL"
-            case .unclaimed: "user_id IS NULL"
-            case nil: "(sku IS NULL OR user_id IS NULL)"
+            case .unmapped: ["sku IS NULL"]
+            case .unclaimed: ["user_id IS NULL"]
+            case nil: ["sku IS NULL", "user_id IS NULL"]
             }
+        // Each has an index of its own; what waits for both is found twice and taken once.
+        let order = "ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?"
+        let parts = waits.map {
+            """
+            SELECT * FROM (SELECT received_at, environment, key FROM purchases
+                WHERE \($0) AND (received_at, environment, key) < (?, ?, ?) \(order)) AS part
+            """
+        }
+        let place: [any SQLBindable] = [
+            cursor?.receivedAt ?? Timestamp(.max), cursor?.environment ?? "", cursor?.key ?? "", limit,
+        ]
         return try rows(
             """
-            SELECT \(Self.purchaseColumns), key, received_at FROM purchases
-            WHERE \(condition) AND (received_at, environment, key) < (?, ?, ?)
-            ORDER BY received_at DESC, environment DESC, key DESC LIMIT ?
-            """,
-            [cursor?.receivedAt ?? Timestamp(.max), cursor?.environment ?? "", cursor?.key ?? "", limit]
+            SELECT \(Self.purchaseColumns), key, received_at FROM (
+                SELECT environment AS place, key AS name FROM (\(parts.joined(separator: " UNION "))) AS waiting
+                \(order)) AS found
+            CROSS JOIN purchases WHERE environment = found.place AND key = found.name
+            ORDER BY received_at DESC, environment DESC, key DESC
+            """, waits.flatMap { _ in place } + [limit]
         ).map { row throws(StoreError) in
             WaitingPurchase(
                 record: try Self.purchase(row), key: try row.text("key"), receivedAt: try row.time("received_at"))
