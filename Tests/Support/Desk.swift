@@ -16,6 +16,8 @@ package struct DeskSetup: Sendable {
     package var callsPerAccount = 64
     /// False for tests that break the stored facts on purpose.
     package var checksInvariants = true
+    /// Sees what the gateway asks of the store, and may hold it up; without one the desk has its own.
+    package var watch: StatementWatch?
 
     package init() {}
 
@@ -40,6 +42,8 @@ package struct Desk: Sendable {
     package let line: SandboxLine
     package let scripted: ScriptedProvider
     package let keyRing: KeyRing
+    /// Sees what the gateway asks of the store.
+    package let watch: StatementWatch
 
     package var store: Store { database.store }
     package var engine: TestEngine { database.engine }
@@ -49,6 +53,8 @@ package struct Desk: Sendable {
 
     init(_ database: TestDatabase, _ setup: DeskSetup) async throws {
         self.database = database
+        let watch = setup.watch ?? StatementWatch()
+        self.watch = watch
         // Leases and expiry count by the database's clock, so the desk begins at its time.
         clock = DeskClock(try await database.store.engine.databaseTime())
         transport = DeskTransport()
@@ -56,10 +62,11 @@ package struct Desk: Sendable {
         scripted = ScriptedProvider()
         keyRing = try KeyRing(keys: [Data(repeating: 7, count: 32)])
         let random = DeskRandom(UInt64(TestTemplates.nextNumber())).source
+        let watched = Store(engine: WatchedEngine(database.store.engine, watch))
         let accounts = try Self.accounts(
-            database.store, clock: clock, random: random, transport: transport, line: line, scripted: scripted)
+            watched, clock: clock, random: random, transport: transport, line: line, scripted: scripted)
         gateway = Gateway(
-            store: database.store,
+            store: watched,
             registry: ProviderRegistry(
                 kinds: [TroubledSandbox.self, AppleIAPProvider.self, ScriptedProvider.self], accounts: accounts),
             keyRing: keyRing, time: clock.time, random: random, calls: ProviderCalls(), webhooks: endpoints,
@@ -142,6 +149,8 @@ package func withDesk(
                 description: violations.map { "invariant \($0.invariant): \($0.subject): \($0.detail)" }
                     .joined(separator: "\n"))
         }
+        let faults = try await StatementPlans.faults(in: desk.watch.taken(), on: engine, desk.store)
+        guard faults.isEmpty else { throw Desk.Contradiction(description: faults.joined(separator: "\n")) }
     }
 }
 

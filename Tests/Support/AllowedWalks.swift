@@ -1,0 +1,78 @@
+/// What may walk a table that grows, and why.
+enum AllowedWalks {
+    /// Of each of these there are as many as people have configured.
+    static let smallTables: Set<String> = [
+        "account_book", "account_overrides", "api_keys", "apple_products", "counters", "missed_notifications",
+        "schema_migrations", "skus", "webhooks",
+    ]
+
+    static let growingTables: Set<String> = [
+        "audit", "audit_reasons", "audit_seals", "balances", "deliveries", "disputes", "events", "grants",
+        "idempotency_keys", "instrument_claims", "jobs", "learned_facts", "ledger", "mismatches", "notifications",
+        "order_anomalies",
+        "order_places", "order_sums", "order_timeline", "orders", "payments", "purchase_owners", "purchase_shares",
+        "purchases", "receipts", "refunds", "subscriptions", "usage", "user_states", "users",
+    ]
+
+    static let tables = smallTables.union(growingTables)
+
+    private static let page = "a list in this order, nothing of which is passed over: it ends with the page"
+    private static let due = "what is due, the longest due first, and no more than is taken at once"
+    private static let left = "holds only what is left to do"
+
+    /// By table and index; empty for the table itself.
+    static let reasons: [Walk: String] = [
+        Walk(table: "audit", index: "audit_by_time"): page,
+        Walk(table: "audit", index: "audit_unsealed"): left,
+        Walk(table: "audit_seals", index: ""): "the last one",
+        Walk(table: "audit_seals", index: "audit_seals_pkey"): "the last one",
+        Walk(table: "deliveries", index: "deliveries_again"): due,
+        Walk(table: "deliveries", index: "deliveries_failed"): "the newest, of which one is enough",
+        Walk(table: "deliveries", index: "deliveries_first"): due,
+        Walk(table: "deliveries", index: "deliveries_listed"): page,
+        // PostgreSQL joins them with the list of their ids, and begins with what its statistics say is less.
+        Walk(table: "deliveries", index: "deliveries_pkey"): "as many as the list has",
+        Walk(table: "events", index: "events_without_seq"): left,
+        Walk(table: "events", index: "sqlite_autoindex_events_2"): page,
+        Walk(table: "idempotency_keys", index: "idempotency_abandoned"): due,
+        Walk(table: "idempotency_keys", index: "idempotency_by_age"): due,
+        Walk(table: "idempotency_keys", index: "idempotency_undigested"): left,
+        Walk(table: "jobs", index: "jobs_by_state"): page,
+        Walk(table: "jobs", index: "jobs_due"): due,
+        Walk(table: "jobs", index: "jobs_leased"): "those that run",
+        Walk(table: "jobs", index: "jobs_pkey"): page,
+        Walk(table: "jobs", index: "sqlite_autoindex_jobs_1"): page,
+        Walk(table: "notifications", index: "notifications_by_status"): page,
+        Walk(table: "notifications", index: "notifications_pkey"): page,
+        Walk(table: "notifications", index: "notifications_with_raw"): due,
+        Walk(table: "notifications", index: "notifications_refused"): "what is refused, which is bounded by account",
+        Walk(table: "notifications", index: "sqlite_autoindex_notifications_1"): page,
+        Walk(table: "order_places", index: "order_places_pkey"): page,
+        Walk(table: "order_sums", index: "order_sums_pkey"): "at most 400 days",
+        Walk(table: "orders", index: "orders_open"): due,
+        // PostgreSQL, where the table is empty, for an order that its id names as well.
+        Walk(table: "orders", index: "orders_open_by_user"): "one order",
+        Walk(table: "orders", index: "sqlite_autoindex_orders_1"): "an export, page by page",
+        Walk(table: "payments", index: "payments_in_flight"): "those of one account that are not final, page by page",
+        Walk(table: "payments", index: "payments_pkey"): "the newest hundred",
+        Walk(table: "payments", index: "payments_to_look_at"): due,
+        Walk(table: "payments", index: "sqlite_autoindex_payments_1"): "the newest hundred",
+        Walk(table: "purchases", index: "purchases_in_xcode"): "only where somebody develops",
+        Walk(table: "purchases", index: "purchases_unmapped"): page,
+        Walk(table: "purchases", index: "purchases_without_sku"): page,
+        Walk(table: "purchases", index: "purchases_without_user"): page,
+        Walk(table: "receipts", index: "sqlite_autoindex_receipts_1"): "so many are looked at, used or not",
+        Walk(table: "refunds", index: "refunds_in_flight"): "those that are not final, which are few",
+        Walk(table: "refunds", index: "refunds_to_look_at"): due,
+        Walk(table: "subscriptions", index: "subscriptions_by_account"): page,
+        Walk(table: "subscriptions", index: "subscriptions_to_check"): due,
+        Walk(table: "user_states", index: "user_states_by_change"): due,
+    ]
+
+    /// Walks whose rows are sorted, of which there are few all the same.
+    static let sorted: Set<Walk> = [
+        Walk(table: "order_sums", index: "order_sums_pkey"),
+        // `paydesk doctor` counts the purchases that no SKU knows by their products.
+        Walk(table: "purchases", index: "purchases_without_sku"), Walk(table: "refunds", index: "refunds_in_flight"),
+    ]
+}
