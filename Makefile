@@ -2,6 +2,7 @@
 # make test   installs what is missing and runs every test, on SQLite and on a throwaway PostgreSQL
 # make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
+# make bench-million fills both engines with a million orders and measures every list, search and sum of them
 # make faults hurts a release in many ways under load and compares what clients were told with what is there, in minutes;
 #             make faults-long does so for hours (Benchmarks/README.md)
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
@@ -19,8 +20,8 @@ LINT_PACKAGES = python3 python3-jsonschema
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run test lint format bench faults faults-long faults-build fuzz example sanitize smoke openapi packages-run packages-test \
-    packages-lint packages-faults
+.PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi \
+    packages-run packages-test packages-lint packages-faults
 
 run: packages-run
 	$(SWIFT) build -c release --product paydesk
@@ -46,6 +47,11 @@ bench: packages-run
 	$(SWIFT) build -c release --product paydesk
 	$(SWIFT) build -c release --product paydesk-bench
 	.build/release/paydesk-bench
+
+bench-million: packages-test
+	$(SWIFT) build -c release --product paydesk
+	$(SWIFT) build -c release --product paydesk-bench
+	.build/release/paydesk-bench --only million --postgres
 
 fuzz:
 	@sh Fuzz/run.sh $(SWIFT) $(FUZZ_RUNS)

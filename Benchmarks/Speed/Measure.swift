@@ -8,7 +8,7 @@ struct Measure: AsyncParsableCommand {
         commandName: "measure", abstract: "Measures, and prints a table. Speed never fails a run.")
 
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
-    var only = Section.names
+    var only = Section.allCases.filter { $0 != .million }.map(\.rawValue).joined(separator: ",")
     @Flag(help: "Prints JSON instead of a table.") var json = false
     @Flag(help: "Measures what has a database on a throwaway PostgreSQL as well.") var postgres = false
     @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
@@ -17,6 +17,7 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "Seconds of each measurement of reads, of which there are three.") var seconds = 2
     @Option(help: "The grants of the large database.") var grants = 1_000_000
     @Option(help: "The events of the backlog that is delivered.") var events = 20_000
+    @Option(help: "The orders of the section `million`, which runs only where --only names it.") var orders = 1_000_000
     @Option(help: "The subscriptions that a sync asks Apple about.") var subscriptions = 10_000
     @Option(help: "Writes `perf` recordings of attach and status at 64 clients into this folder.")
     var profile: String?
@@ -92,6 +93,11 @@ struct Measure: AsyncParsableCommand {
             progress("overload on \(engine)")
             report.add(try await OverloadSection(bench: bench, engine: engine).figures())
         }
+        if sections.contains(.million) {
+            progress("lists of \(orders) orders on \(engine)")
+            let section = MillionSection(bench: bench, engine: engine, orders: orders, progress: progress)
+            report.add(try await section.figures())
+        }
         if engine == .sqlite { try await measureOnPostgres(sections, bench, into: &report) }
         if sections.contains(.slow) {
             progress("slow clients on \(engine)")
@@ -143,6 +149,7 @@ enum Section: String, CaseIterable {
     case pgbench
     case nodes
     case slow
+    case million
 
     static var names: String { allCases.map(\.rawValue).joined(separator: ",") }
 
