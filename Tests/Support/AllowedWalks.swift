@@ -59,6 +59,7 @@ enum AllowedWalks {
         Walk(table: "payments", index: "sqlite_autoindex_payments_1"): "the newest hundred",
         Walk(table: "purchases", index: "purchases_in_xcode"): "only where somebody develops",
         Walk(table: "purchases", index: "purchases_unmapped"): page,
+        Walk(table: "purchases", index: "sqlite_autoindex_purchases_1"): "once after a migration, page by page",
         Walk(table: "purchases", index: "purchases_without_sku"): page,
         Walk(table: "purchases", index: "purchases_without_user"): page,
         Walk(table: "receipts", index: "sqlite_autoindex_receipts_1"): "so many are looked at, used or not",
