@@ -20,7 +20,8 @@ struct OrderTriggers {
     private var placing: [String] {
         trigger("orders_are_placed", "INSERT", on: "orders", [place("NEW.id", at: "''")])
             + trigger(
-                "orders_move", "UPDATE", of: ["state", "paid_by", "charged", "returned", "returned_at", "revoked_share"], on: "orders",
+                "orders_move", "UPDATE",
+                of: ["state", "paid_by", "charged", "returned", "returned_at", "revoked_share"], on: "orders",
                 [move("NEW.id")])
             + trigger("payments_are_placed", "INSERT", on: "payments", [place("NEW.order_id", at: "NEW.account")])
             + trigger(

@@ -12,8 +12,10 @@ extension InvariantRule {
         WHERE k.n = 0 OR o.partner IS NOT NULL
         """
 
-    /// What a store charged and took back stands on the order, what a provider did on payments. Money that came in beside
-    /// the payment that paid the order, and what went back of it, are no turnover; nor are tests' purchases.
+    /// What a store charged and took back stands on the order, what a provider did on payments.
+    ///
+    /// Money that came in beside the payment that paid the order, and what went back of it, are no turnover; nor are tests'
+    /// purchases.
     private static let sums = """
         SELECT o.created_at / 86400 AS day, COALESCE(o.currency, o.charged_currency, '') AS currency, 1 AS opened,
             0 AS paid, 0 AS charged, 0 AS refunded
