@@ -23,6 +23,7 @@ package final class Gateway: Sendable {
     let snapshots = AnswersByVersion<EntitlementSnapshot>()
     let statuses = AnswersByVersion<PurchaseStatus>()
     let refusals: RefusalMeter
+    let keyUses = KeyUses()
     private let outages: OutageLog
     let lines: RepeatedLines
     let refusalLimits: RefusalLimits
@@ -66,6 +67,8 @@ package struct GatewaySettings: Sendable {
     package var defaultCurrency: Currency?
     /// Development only: webhooks may be http and inside.
     package var allowsPrivateWebhooks: Bool
+    /// Development mode: answers tell how payments are routed.
+    package var isDevelopment: Bool
     package var retention: RetentionPolicy
     package var ownership: OwnershipRules
     /// How many calls to one account are under way at once on this node; what comes beyond is not sent.
@@ -76,7 +79,7 @@ package struct GatewaySettings: Sendable {
 
     package init(
         publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
-        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false,
+        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false, isDevelopment: Bool = false,
         retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
         callsPerAccount: Int = 256
     ) {
@@ -86,6 +89,7 @@ package struct GatewaySettings: Sendable {
         self.meters = meters
         self.defaultCurrency = defaultCurrency
         self.allowsPrivateWebhooks = allowsPrivateWebhooks
+        self.isDevelopment = isDevelopment
         self.retention = retention
         self.ownership = ownership
         self.callsPerAccount = callsPerAccount
@@ -97,6 +101,8 @@ package struct CallContext: Sendable {
     package let actor: Actor
     package let requestID: String
     package let idempotency: IdempotentRun?
+    /// Whether the caller may know how payments are routed.
+    package var showsAccounts = false
 
     package init(actor: Actor, requestID: String, idempotency: IdempotentRun? = nil) {
         self.actor = actor

@@ -1,8 +1,9 @@
+package import Domain
 package import ProviderKit
 
 /// Every way in which a use case can refuse; the cases are the error ids of `api.md` section 2.
 package enum GatewayError: Error, Sendable, Equatable {
-    case invalidRequest(field: String, reason: String)
+    case invalidRequest(field: String, reason: LocalizedText)
     case invalidNotification
     case invalidTransaction(PurchaseRefusal.Reason)
     /// A reason of `invalidTransaction`, or `transaction_not_in_receipt`.
@@ -17,7 +18,12 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// A token or key that is none of ours, or no longer.
     case invalidCredential(InvalidCredential)
     case forbidden
+    /// Nothing stands at this path.
     case notFound
+    /// No such thing, under the id that the caller gave.
+    case unknown(UnknownThing, String)
+    /// The path is there, for these methods only.
+    case methodNotAllowed([String])
     case orderNotFound(String)
     case skuNotFound(String)
     case unknownProduct(String)
@@ -28,12 +34,15 @@ package enum GatewayError: Error, Sendable, Equatable {
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
     case requestInProgress
-    case conflict(reason: String, resource: String? = nil)
+    case conflict(reason: LocalizedText, resource: String? = nil)
     case payloadTooLarge
     case unsupportedMediaType
     case headersTooLarge
     case idempotencyKeyReused
+    /// Nobody reads or sells what is asked for.
     case noProviderAvailable
+    /// The same of a payment, with the reasons.
+    case noProvider(NoProvider)
     case providerRejected(reason: String)
     case refundExceedsCaptured
     case rateLimited(retryAfter: Int64)
@@ -41,11 +50,17 @@ package enum GatewayError: Error, Sendable, Equatable {
     case internalError
     case providerUnavailable
     /// A call that cannot be repeated may have taken effect; what to look at before it is asked for again.
-    case outcomeUnknown(String)
+    case outcomeUnknown(LocalizedText)
     case temporarilyUnavailable(retryAfter: Int64)
     /// The run of a job has lost its lease to another worker: nothing of this transaction is kept.
     case leaseLost
     case insufficientBalance
+}
+
+/// What a caller named that is not there: `details.what` of a `not_found`.
+package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
+    case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
+    case key = "api_key"
 }
 
 /// What is wrong with a token or key, as far as its holder may know.

@@ -31,6 +31,8 @@ package struct APISettings: Sendable {
     }
 
     package var corsOrigins: [String]
+    /// Development mode: pages of loopback origins are let in.
+    package var isDevelopment: Bool
     /// Whose `X-Forwarded-For` or `Forwarded` is believed.
     package var trustedProxies: [CIDR]
     package var limits: Limits
@@ -44,11 +46,13 @@ package struct APISettings: Sendable {
     package var servesTLS: Bool
 
     package init(
-        corsOrigins: [String], trustedProxies: [CIDR] = [], limits: Limits, tokens: UserTokenRules, version: String,
+        corsOrigins: [String], isDevelopment: Bool = false, trustedProxies: [CIDR] = [], limits: Limits,
+        tokens: UserTokenRules, version: String,
         metricsText: @escaping @Sendable () -> String, nodes: @escaping @Sendable () -> Int64 = { 1 },
         servesTLS: Bool = false
     ) {
         self.corsOrigins = corsOrigins
+        self.isDevelopment = isDevelopment
         self.trustedProxies = trustedProxies
         self.limits = limits
         self.tokens = tokens
@@ -82,10 +86,14 @@ package struct API: Sendable {
     }
 
     var endpoints: [Endpoint] {
-        let described = describedEndpoints
+        let registry = pipeline.gateway.registry
+        let operations = OperationGroup.all(payPages: registry.pageKinds, notifying: registry.notifyingKinds)
+            .flatMap(\.operations)
+        let byName = Dictionary(operations.map { (RouteName($0.method, $0.path), $0) }) { first, _ in first }
+        let described = describedEndpoints.map { $0.knowing(byName[RouteName($0.method, $0.path)]) }
         let documentation = DocumentationRoutes(
-            describing: described, kinds: pipeline.gateway.registry.pageKinds,
-            notifying: pipeline.gateway.registry.notifyingKinds, version: settings.version)
+            describing: described, kinds: registry.pageKinds, notifying: registry.notifyingKinds,
+            version: settings.version)
         return described + documentation.endpoints
     }
 
@@ -103,10 +111,11 @@ package struct API: Sendable {
             + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
             + InboxRoutes(gateway: gateway).endpoints + WebhookRoutes(gateway: gateway).endpoints
             + PartnerRoutes(gateway: gateway).endpoints + ReportRoutes(gateway: gateway).endpoints
-            + PurchaseRoutes(gateway: gateway).endpoints
+            + PurchaseRoutes(gateway: gateway).endpoints + BalanceRoutes(gateway: gateway).endpoints
             + UserRoutes(gateway: gateway).endpoints + SubscriptionRoutes(gateway: gateway).endpoints
             + PayPageRoutes(gateway: gateway).endpoints
             + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints
+            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).endpoints
     }
 
     /// What turns requests away in front of the router.
@@ -116,13 +125,16 @@ package struct API: Sendable {
             logger: pipeline.logger)
     }
 
-    /// The router of everything above; a path or method that is not there is `not_found`.
+    /// The router of everything above; a path that is not there is `not_found`, a method `method_not_allowed`.
     package func router() -> Router<PeerContext> {
         let router = Router(context: PeerContext.self)
         router.add(middleware: SafetyHeaders(servesTLS: settings.servesTLS))
         router.add(middleware: BodilessHead())
-        router.add(middleware: CORSPolicy(origins: Set(settings.corsOrigins)))
-        router.add(middleware: NotFound(pipeline: pipeline))
+        router.add(
+            middleware: CORSPolicy(
+                origins: Set(settings.corsOrigins), isDevelopment: settings.isDevelopment, logger: pipeline.logger))
+        let endpoints = endpoints
+        router.add(middleware: NotFound(pipeline: pipeline, endpoints: endpoints))
         for endpoint in endpoints {
             let names = endpoint.parameterNames
             let meter = EndpointMeter(endpoint)
@@ -149,6 +161,12 @@ extension Endpoint {
             return String(part[part.index(after: start)..<end])
         }
     }
+
+    /// Whether a path, split at its slashes, is this endpoint's.
+    fileprivate func fits(_ parts: [Substring]) -> Bool {
+        let own = path.split(separator: "/")
+        return own.count == parts.count && zip(own, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    }
 }
 
 /// Leaves the body out of every answer to a HEAD, refusals included (RFC 9110 section 9.3.2).
@@ -164,9 +182,10 @@ private struct BodilessHead<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Gives a path that is not there, and whatever the framework refuses, the envelope.
+/// Gives a path or method that is not there, and whatever the framework refuses, the envelope.
 private struct NotFound<Context: RequestContext>: RouterMiddleware {
     let pipeline: Pipeline
+    let endpoints: [Endpoint]
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -174,10 +193,22 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let refusal: GatewayError = error is HTTPError ? .notFound : .internalError
+            let requestID = pipeline.ids.requestID(request.headers[.requestID])
+            if !(error is HTTPError) {
+                pipeline.logger.error("request", metadata: ["error": "\(error)", "request_id": "\(requestID)"])
+            }
             return Envelope.failure(
-                ErrorReply(refusal), languages: AcceptLanguage.parse(request.headers[.acceptLanguage]),
-                requestID: pipeline.ids.requestID(request.headers[.requestID]))
+                ErrorReply(error is HTTPError ? refusal(of: request) : .internalError),
+                languages: AcceptLanguage.parse(request.headers[.acceptLanguage]), requestID: requestID)
         }
+    }
+
+    /// `methodNotAllowed` where the path is one of ours (RFC 9110 section 15.5.6).
+    private func refusal(of request: Request) -> GatewayError {
+        let parts = request.uri.path.split(separator: "/")
+        var methods = Set(endpoints.filter { $0.fits(parts) }.map(\.method.rawValue))
+        guard !methods.isEmpty, !methods.contains(request.method.rawValue) else { return .notFound }
+        if methods.contains("GET") { methods.insert("HEAD") }
+        return .methodNotAllowed(methods.sorted())
     }
 }

@@ -17,6 +17,9 @@ public enum PaymentOutcome: Sendable, Equatable, Codable {
     case tryFailed(reason: String)
     /// Final: closed before it was paid.
     case cancelled
+
+    /// The payer has acted, and the provider works on it: nothing is left for the payer to do.
+    public static let processing = PaymentOutcome.pending(status: "processing")
 }
 
 public struct PaymentReport: Sendable, Equatable, Codable {

@@ -47,6 +47,23 @@ extension SelectionNeed {
     }
 }
 
+/// Why an account cannot take a payment, in the order in which the reasons are looked for.
+package enum SelectionRefusal: String, Sendable, CaseIterable {
+    /// The client insists on another one.
+    case provider
+    case disabled, platform, currency
+    /// Its routing leaves this SKU out, or it cannot sell goods of this kind or in this quantity.
+    case sku
+    /// Outside its routing's bounds, or its provider can never charge it exactly.
+    case amount
+    /// It sells no subscriptions, and the SKU's single periods are not for sale.
+    case notRecurring = "not_recurring"
+    /// The client takes none of its contracts.
+    case accept
+    /// Nobody could charge what its wallet hands over.
+    case unavailable
+}
+
 /// Which accounts can take a payment, best first: a pure function of configuration, overrides and need.
 package enum Selection {
     /// The most that Apple sells of a consumable at once.
@@ -75,23 +92,36 @@ package enum Selection {
         _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
         whateverAmount: Bool = false
     ) -> Bool {
+        refusal(of: account, need, among: accounts, whateverAmount: whateverAmount) == nil
+    }
+
+    /// Why an account cannot be chosen for this need: the first reason that applies; nil where it can.
+    package static func refusal(
+        of account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
+        whateverAmount: Bool = false
+    ) -> SelectionRefusal? {
         let routing = account.routing
         let manifest = account.manifest
         func allows<Element: Equatable>(_ list: [Element], _ element: Element) -> Bool {
             list.isEmpty || list.contains(element)
         }
-        return account.enabled && routing.weight > 0
-            && (need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true)
-            && allows(routing.platforms, need.platform)
-            && allows(routing.currencies, need.amount.currency)
-            && allows(manifest.currencies, need.amount.currency)
-            && allows(routing.skus, need.sku)
-            && need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
-            && !account.provider.contractTypes.isDisjoint(with: need.accepts)
-            && (need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere)
-            && (whateverAmount || account.provider.amountFault(need.amount) == nil)
-            && sellsGoods(manifest.goods, need)
-            && isCharged(account, need, among: accounts, whateverAmount: whateverAmount)
+        let isNamed = need.provider.map { $0 == account.id.rawValue || $0 == manifest.kind } ?? true
+        let isWithin = need.amount.value >= (routing.min ?? 0) && need.amount.value <= (routing.max ?? .max)
+        let isCharged = whateverAmount || account.provider.amountFault(need.amount) == nil
+        let renews = need.kind != .subscription || manifest.recurring || need.onePeriodElsewhere
+        let rules: [(SelectionRefusal, Bool)] = [
+            (.provider, isNamed), (.disabled, account.enabled && routing.weight > 0),
+            (.platform, allows(routing.platforms, need.platform)),
+            (
+                .currency,
+                allows(routing.currencies, need.amount.currency) && allows(manifest.currencies, need.amount.currency)
+            ),
+            (.sku, allows(routing.skus, need.sku) && sellsGoods(manifest.goods, need)),
+            (.amount, isWithin && isCharged), (.notRecurring, renews),
+            (.accept, !account.provider.contractTypes.isDisjoint(with: need.accepts)),
+            (.unavailable, Self.isCharged(account, need, among: accounts, whateverAmount: whateverAmount)),
+        ]
+        return rules.first { !$0.1 }?.0
     }
 
     /// Whether somebody takes the money for it, in this currency and of exactly this amount.

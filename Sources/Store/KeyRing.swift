@@ -36,6 +36,11 @@ package struct KeyRing: Sendable {
         return all.contains { $0.id == id }
     }
 
+    /// Whether this was sealed with the first key.
+    package func isNewest(_ sealed: Data) -> Bool {
+        Data(sealed.dropFirst().prefix(Self.idLength)) == first.id
+    }
+
     /// - Parameter place: where the result is stored, such as "payments.contract/pay_…"; it opens only there.
     package func seal(_ plaintext: Data, place: String) throws(KeyRingError) -> Data {
         do {

@@ -16,7 +16,8 @@ struct EntitlementSnapshotTests {
         #expect(
             try json(empty) == """
                 {"active":false,"balances":{},"entitlements":[],"expires_at":null,"next_change_at":null,\
-                "perpetual":false,"sandbox_balances":{},"tier":"","tiers":[],"user_id":"u1","version":0}
+                "perpetual":false,"sandbox_balances":{},"tier":"","tier_expires_at":null,"tiers":[],\
+                "user_id":"u1","version":0}
                 """)
     }
 
@@ -38,7 +39,7 @@ struct EntitlementSnapshotTests {
                 "source":{"id":"gift","order_id":null,"type":"admin"},\
                 "starts_at":432000,"status":"active","tier":"","will_renew":false}],\
                 "expires_at":3456000,"next_change_at":3456000,"perpetual":false,"sandbox_balances":{"coins":-5},\
-                "tier":"VIP","tiers":[{"expires_at":3456000,"perpetual":false,"rank":20,"tier":"VIP"}],\
+                "tier":"VIP","tier_expires_at":3456000,"tiers":[{"expires_at":3456000,"perpetual":false,"rank":20,"tier":"VIP"}],\
                 "user_id":"u/1","version":17}
                 """)
     }

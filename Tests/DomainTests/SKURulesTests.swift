@@ -8,6 +8,12 @@ struct SKURulesTests {
         (0..<count).map(element).joined(separator: ",")
     }
     private static func option(_ days: Int) -> String { #"{"days":\#(days),"prices":[{"value":1,"currency":"CNY"}]}"# }
+    /// A consumable that gives something, unless the patch says what it gives.
+    private func sku(_ patch: String) throws -> SKU {
+        guard !patch.contains("\"units\"") else { return try DomainTests.sku(patch) }
+        let giving = try decoded(#"{"units":{"coins":1}}"#, as: JSONValue.self).merging(try decoded(patch))
+        return try DomainTests.sku(try json(giving))
+    }
     private static func options(_ list: String) -> String { #"{"kind":"non_renewing","options":[\#(list)]}"# }
 
     @Test(
@@ -26,6 +32,8 @@ struct SKURulesTests {
             ("duration_days", #"{"kind":"non_renewing"}"#),
             ("duration_days", #"{"kind":"non_renewing","apple_product_ids":["vip"]}"#),
             ("duration_days", #"{"kind":"subscription","one_period_elsewhere":true}"#),
+            ("units", #"{"units":{}}"#), ("tier", #"{"kind":"subscription","units":{},"apple_product_ids":["a"]}"#),
+            ("apple_product_ids", #"{"kind":"subscription","tier":"Pro"}"#),
         ])
     func `a field beyond its bounds is named`(_ field: String, _ patch: String) throws {
         try expectFault(field, patch)
@@ -90,7 +98,8 @@ struct SKURulesTests {
             #"{"kind":"non_renewing","apple_product_ids":["a","b:a","d${days}"]}"#,
             #"{"kind":"non_renewing","prices":[],"options":[\#(option(1)),\#(option(3_660))]}"#,
             options(list(100) { option($0 + 1) }), #"{"apple_product_ids":[\#(list(100) { "\"a\($0)\"" })]}"#,
-            #"{"kind":"subscription"}"#, #"{"kind":"subscription","one_period_elsewhere":true,"duration_days":30}"#,
+            #"{"kind":"subscription","apple_product_ids":["a"]}"#,
+            #"{"kind":"subscription","tier":"Pro","units":{},"one_period_elsewhere":true,"duration_days":30}"#,
             #"{"kind":"non_consumable","one_period_elsewhere":true}"#,
             #"{"units":{"coins":1,"gems.x":1000000000000}}"#, #"{"units":{\#(list(20) { "\"c\($0)\":1" })}}"#,
             #"{"attributes":{\#(list(50) { "\"a\($0)\":1" })}}"#,
@@ -106,6 +115,6 @@ struct SKURulesTests {
         let sku = try sku(patch)
         let fault = #expect(throws: SKUFault.self) { try sku.validated() }
         #expect(fault?.field == field)
-        #expect(fault?.reason.isEmpty == false)
+        #expect(fault?.reason.english.isEmpty == false)
     }
 }

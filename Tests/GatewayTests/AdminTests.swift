@@ -132,7 +132,7 @@ struct AdminTests {
             await #expect(throws: GatewayError.invalidCredential(.unknownKey)) {
                 try await gateway.authenticate(key: issued.key)
             }
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await gateway.revokeKey(issued.id.rawValue, context: .test)
             }
             for scopes in [[], ["root"], ["admin", "root"]] {

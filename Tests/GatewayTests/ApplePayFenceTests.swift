@@ -150,7 +150,7 @@ struct ApplePayFenceTests {
             #expect(try await wallet.checkout().instruction.type == .applePay)
             let change = AccountChange(enabled: false)
             _ = try await wallet.gateway.changeAccount(WalletDesk.processor, change, context: .test)
-            await #expect(throws: GatewayError.noProviderAvailable) { try await wallet.checkout() }
+            await expectNoProvider { try await wallet.checkout() }
         }
     }
 

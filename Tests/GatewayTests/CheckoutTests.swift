@@ -243,6 +243,7 @@ extension GatewayError {
     var withoutReason: GatewayError {
         if case .invalidRequest(let field, _) = self { return .invalidRequest(field: field, reason: "") }
         if case .conflict = self { return .conflict(reason: "") }
+        if case .noProvider = self { return .noProviderAvailable }
         return self
     }
 }

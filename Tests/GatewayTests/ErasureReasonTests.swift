@@ -93,7 +93,7 @@ struct ErasureReasonTests {
             }
             _ = try await desk.gateway.eraseUser(Self.user, context: Self.admin)
             for key in ["debit of \(Self.name)", "refund of \(Self.name)"] {
-                await #expect(throws: GatewayError.notFound) { try await Self.run(desk, key) }
+                await expectNotFound { try await Self.run(desk, key) }
             }
             await #expect(throws: HasAnswer.self) { try await Self.run(desk, "other") }
         }

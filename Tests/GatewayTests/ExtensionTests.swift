@@ -22,7 +22,7 @@ struct ExtensionTests {
     }
 
     private static func conflict(_ words: String) -> @Sendable (GatewayError) -> Bool {
-        { if case .conflict(let reason, nil) = $0 { reason.contains(words) } else { false } }
+        { if case .conflict(let reason, nil) = $0 { reason.english.contains(words) } else { false } }
     }
 
     static let refusals = [
@@ -51,7 +51,11 @@ struct ExtensionTests {
         Refusal(
             testDescription: "no answer", answer: .failure(.outcomeUnknown),
             error: {
-                if case .outcomeUnknown(let words) = $0 { words.contains("a second one would count") } else { false }
+                if case .outcomeUnknown(let words) = $0 {
+                    words.english.contains("a second one would count")
+                } else {
+                    false
+                }
             },
             action: "extension_unknown", isChecked: true),
         Refusal(
@@ -143,13 +147,15 @@ struct ExtensionTests {
             let appStore = ScriptedAppStore(.reply(Self.done))
             let apple = try desk.asking(appStore)
             let id = try await apple.given()
+            let unknown = apple.gateway.ids.make(Subscription.self).rawValue
             let cases: [(String, Int64, Int64, GatewayError)] = [
                 (id.rawValue, 0, 1, .invalidRequest(field: "days", reason: "must be 1 to 90")),
                 (id.rawValue, 91, 1, .invalidRequest(field: "days", reason: "must be 1 to 90")),
                 (id.rawValue, 30, -1, .invalidRequest(field: "reason_code", reason: "must be 0 to 3")),
                 (id.rawValue, 30, 4, .invalidRequest(field: "reason_code", reason: "must be 0 to 3")),
-                ("sub_nothing", 30, 1, .notFound), ("", 30, 1, .notFound),
-                (apple.gateway.ids.make(Subscription.self).rawValue, 30, 1, .notFound),
+                ("sub_nothing", 30, 1, .unknown(.subscription, "sub_nothing")),
+                ("", 30, 1, .unknown(.subscription, "")),
+                (unknown, 30, 1, .unknown(.subscription, unknown)),
             ]
             for (id, days, reason, error) in cases {
                 await #expect(throws: error) {

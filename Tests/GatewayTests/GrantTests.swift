@@ -78,7 +78,7 @@ struct GrantTests {
             try await desk.notify("dispute.opened", contract)
             try await desk.notify("dispute.won", contract)
             #expect(try await !desk.snapshot().active)
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await desk.gateway.revokeGrant("grt_nothing", context: .test)
             }
         }
@@ -105,7 +105,8 @@ struct GrantTests {
         BadGift("a time that is over", gift("vip_month", until: Timestamp(1)), field: "expires_at"),
         BadGift("a time beyond all", gift("vip_month", until: Timestamp(.max)), field: "expires_at"),
         BadGift("both", gift("vip_month", days: 1, until: .farFuture), field: "expires_at"),
-        BadGift("units without a time", gift("coins"), field: "duration_days"),
+        BadGift("units for a time", gift("coins", days: 3), field: "duration_days"),
+        BadGift("units until a time", gift("coins", until: .farFuture), field: "expires_at"),
     ]
 
     @Test(arguments: TestEngine.allCases, badGifts)

@@ -98,7 +98,7 @@ struct JobNotificationTests {
             #expect(try await desk.count("events") == events)
             #expect(try await desk.count("jobs WHERE kind = 'process_notification'") == 0)
             for unknown in ["", "x", desk.gateway.ids.make(Domain.Notification.self).rawValue] {
-                await #expect(throws: GatewayError.notFound) {
+                await expectNotFound {
                     try await desk.gateway.replayNotification(unknown, context: .test)
                 }
             }

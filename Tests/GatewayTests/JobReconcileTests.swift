@@ -269,7 +269,7 @@ struct JobReconcileTests {
             #expect(try await desk.order(paid.order).status == .paid)
             #expect(try await desk.count("jobs") == 0)
             for unknown in ["nobody", "", "NO!"] {
-                await #expect(throws: GatewayError.notFound) {
+                await expectNotFound {
                     try await gateway.syncAccount(unknown, context: .test)
                 }
             }

@@ -51,19 +51,21 @@ struct PurchaseInvariantTests {
         Tampering(
             testDescription: "an order that credited beside its purchase",
             sql: """
-                INSERT INTO ledger SELECT user_id, 'gems', environment, 'order', order_id, 1, 5, 1
+                INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
+                SELECT user_id, 'gems', environment, 'order', order_id, 1, 5, 1
                 FROM purchases WHERE kind = 'Consumable' AND revoked_at IS NULL
                 """, detail: "a store's purchase paid the order, which credited units beside it"),
         Tampering(
             testDescription: "a credit booked again",
             sql: """
-                INSERT INTO ledger SELECT user_id, unit, environment, source_kind, source_id, step + 7, delta, at
+                INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
+                SELECT user_id, unit, environment, source_kind, source_id, step + 7, delta, at
                 FROM ledger WHERE step = 1
                 """, detail: credited),
         Tampering(
             testDescription: "a credit booked three times",
             sql: """
-                INSERT INTO ledger
+                INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
                 SELECT l.user_id, l.unit, l.environment, l.source_kind, l.source_id, n.step, l.delta, l.at
                 FROM ledger l CROSS JOIN (SELECT 8 AS step UNION SELECT 9) n WHERE l.step = 1
                 """, detail: credited),

@@ -87,7 +87,8 @@ struct PurchaseMeaningTests {
             let fallback = isBelieved ? PurchaseFallback(durationDays: 30, subscribeID: 1001) : nil
             let attached = try await apple.attach(first, fallback: fallback)
             if !isBelieved {
-                _ = try await apple.gateway.changeSKU("old", .object(["apple_product_ids": .array([])]), context: .test)
+                let unnamed = ["apple_product_ids": JSONValue.array([]), "one_period_elsewhere": .bool(true)]
+                _ = try await apple.gateway.changeSKU("old", .object(unnamed), context: .test)
             }
             apple.desk.clock.advance(days: 30)
             let second = apple.period("original", from: 0) { ($0.product, $0.isRenewal) = (product, true) }

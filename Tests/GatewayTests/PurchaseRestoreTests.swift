@@ -61,6 +61,7 @@ struct PurchaseRestoreTests {
         let act: @Sendable (AppleDesk) async throws -> Void
         var active = true
         var ends: Int64?
+        var tierEnds: Int64?
         var tier = "VIP"
         var perpetual = false
         var status = "active"
@@ -118,7 +119,7 @@ struct PurchaseRestoreTests {
             act: {
                 try await $0.attach($0.period("p", from: 0, days: 5, "com.example.pro.auto"))
                 try await $0.attach($0.sale("merchant.example.day90"))
-            }, ends: 90, tier: "Pro", renews: true),
+            }, ends: 90, tierEnds: 5, tier: "Pro", renews: true),
         State(testDescription: "bought on the web", act: { try await $0.desk.buy() }, ends: 30),
         State(
             testDescription: "a pass and what money bought",
@@ -138,10 +139,13 @@ struct PurchaseRestoreTests {
             let token = try await apple.token()
             try await state.act(apple)
             let expires = state.perpetual ? 253_402_300_799 : state.ends.map { start.adding(days: $0).rawValue } ?? 0
+            // What holds the highest tier may end before the rest.
+            let tierEnd = state.tierEnds.map { start.adding(days: $0).rawValue } ?? expires
             #expect(
                 try await apple.status()
                     == PurchaseStatus(
-                        active: state.active, expires_at: expires, tier: state.tier, perpetual: state.perpetual,
+                        active: state.active, expires_at: expires, tier: state.tier, tier_expires_at: tierEnd,
+                        perpetual: state.perpetual,
                         status: state.status, will_renew: state.renews, app_account_token: token))
         }
     }

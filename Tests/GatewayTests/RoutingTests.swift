@@ -158,7 +158,7 @@ struct RoutingTests {
                 let said = try await Self.methods(desk, request, user: user)
                 guard !said.isEmpty else {
                     desk.clock.tick()
-                    await #expect(throws: GatewayError.noProviderAvailable) {
+                    await expectNoProvider {
                         try await desk.gateway.openCheckout(request, user: Desk.user(user), context: .test)
                     }
                     continue

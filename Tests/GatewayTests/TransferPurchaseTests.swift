@@ -119,7 +119,7 @@ struct TransferPurchaseTests {
     @Test(arguments: TestEngine.allCases)
     func `an id must be known, and its environment named where there are several`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
-            #expect(try await Self.refusal("nothing", at: apple) == .notFound)
+            #expect(try await Self.refusal("nothing", at: apple) == .unknown(.purchase, "nothing"))
             #expect(try await apple.desk.count("users") == 0)
             for environment in ["Production", "Sandbox"] {
                 try await apple.attach(apple.sale { ($0.id, $0.environment) = ("twice", environment) })
@@ -134,7 +134,7 @@ struct TransferPurchaseTests {
             #expect(try await apple.grants("alice").map(\.environment) == [.production])
             #expect(try await apple.grants("bob").map(\.environment) == [.sandbox])
             try await apple.attach(apple.sale { $0.id = "once" })
-            #expect(try await Self.refusal("once", .sandbox, at: apple) == .notFound)
+            #expect(try await Self.refusal("once", .sandbox, at: apple) == .unknown(.purchase, "once"))
         }
     }
 

@@ -59,7 +59,7 @@ struct UsageTests {
                     "messages", amount: amount, user: Desk.user("alice"), context: .test)
             }
             #expect(error?.withoutReason == .invalidRequest(field: "amount", reason: ""))
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await desk.gateway.consumeUsage("letters", amount: 1, user: Desk.user("alice"), context: .test)
             }
             let left = try await desk.count("usage")

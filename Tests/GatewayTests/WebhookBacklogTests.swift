@@ -61,12 +61,12 @@ struct WebhookBacklogTests {
             #expect(try await desk.count("deliveries") == 700)
             #expect(try await desk.count("webhooks WHERE url = '' AND length(secret) = 0 AND partner = ''") == 1)
             try await Self.expectSound(desk)
-            await #expect(throws: GatewayError.notFound) { try await desk.status(hook) }
-            await #expect(throws: GatewayError.notFound) { try await desk.deliveries(hook) }
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound { try await desk.status(hook) }
+            await expectNotFound { try await desk.deliveries(hook) }
+            await expectNotFound {
                 try await desk.change(hook, WebhookChange(status: .enabled))
             }
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await desk.gateway.deleteWebhook(hook.id.rawValue, by: key, context: .test)
             }
             #expect(try await desk.gateway.listWebhooks(of: "acme", cursor: nil, limit: 9).items.isEmpty)

@@ -246,7 +246,7 @@ struct WebhookRetryTests {
             let received = desk.endpoints.received(Desk.hook)
             #expect(received.count == 2 && Set(received.map(\.id)).count == 1 && received[0].body == received[1].body)
             #expect(try await desk.deliveries(hook).first?.status == "succeeded")
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await desk.gateway.redeliver(
                     delivery.id.rawValue, by: try await desk.partnerKey("other"), context: .test)
             }

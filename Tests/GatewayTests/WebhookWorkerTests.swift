@@ -100,7 +100,7 @@ struct WebhookWorkerTests {
             try await desk.append("ord_a")
             try await desk.work()
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 1)
-            await #expect(throws: GatewayError.notFound) {
+            await expectNotFound {
                 try await desk.gateway.deleteWebhook(
                     hook.id.rawValue, by: try await desk.partnerKey("other"), context: .test)
             }

@@ -90,6 +90,10 @@ struct AdminAuditTests {
             body: #"{"sku":"vip_month","duration_days":3,"reason":"sorry"}"#, before: "", after: "vip_month",
             reason: "sorry"
         ) { _ in "/v1/admin/users/alice/grants" },
+        Act(
+            "POST /v1/admin/users/{user_id}/balances/{unit}/credit", "balance.credited",
+            body: #"{"amount":5,"reason":"sorry"}"#, before: "coins 0", after: "coins 5 crd_", reason: "sorry"
+        ) { _ in "/v1/admin/users/alice/balances/coins/credit" },
         Act("DELETE /v1/admin/grants/{id}", "grant.revoked", before: "good", after: "revoked by an admin") {
             "/v1/admin/grants/\($0.grant)"
         },

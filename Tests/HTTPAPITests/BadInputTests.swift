@@ -179,7 +179,7 @@ struct BadInputTests {
         Call(.get, "/v1/admin/audit?cursor=x", field: "cursor"), Call(.get, "/v1/admin/skus?cursor=x", field: "cursor"),
         Call(.get, "/v1/admin/api-keys?cursor=ord_1", field: "cursor"),
         Call(.get, "/v1/admin/nothing", status: 404, error: "not_found"),
-        Call(.put, "/v1/admin/skus", "{}", status: 404, error: "not_found"),
+        Call(.put, "/v1/admin/skus", "{}", status: 405, error: "method_not_allowed"),
     ]
 
     private static func sku(_ change: String) -> String {

@@ -11,7 +11,7 @@ struct HeadTests {
         ("/healthz", false, 200), ("/version", false, 200), ("/openapi.json", false, 200),
         ("/v1/public/orders", true, 200), ("/v1/public/orders", false, 401), ("/v1/public/orders/ord_x", true, 404),
         // It takes a POST alone.
-        ("/v1/public/checkout", true, 404), ("/nothing", false, 404),
+        ("/v1/public/checkout", true, 405), ("/nothing", false, 404),
     ]
 
     @Test(arguments: paths)

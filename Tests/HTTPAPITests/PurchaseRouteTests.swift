@@ -11,7 +11,8 @@ struct PurchaseRouteTests {
             let token = try await counter.token()
             let none = try await counter.get(PurchasePath.status, token).data
             let fields: Set = [
-                "active", "expires_at", "tier", "perpetual", "status", "will_renew", "app_account_token",
+                "active", "expires_at", "tier", "tier_expires_at", "perpetual", "status", "will_renew",
+                "app_account_token",
             ]
             #expect(none.names == fields && none.text("status") == "none" && none.int("expires_at") == 0)
             let sale = apple.sale()

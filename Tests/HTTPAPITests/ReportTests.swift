@@ -135,10 +135,11 @@ struct ReportTests {
             let empty = try await counter.get("/v1/admin/export/orders.csv", reader)
             let header =
                 "id,user_id,status,sku,quantity,amount,currency,charged,refunded,provider,platform,environment,"
-                + "created_at,paid_at"
+                + "created_at,paid_at,amount_major,payment_reference,refund_references,created_at_iso,paid_at_iso"
             #expect(empty.status == 200 && empty.text == header + "\r\n")
             #expect(empty.header("Content-Type") == "text/csv; charset=utf-8; header=present")
             let at = desk.clock.now.rawValue
+            let iso = desk.clock.now.iso8601
             let names = [
                 ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"),
                 (#"a,"b""#, #""a,""b""""#), (#"=HYPERLINK("x","y")"#, #""'=HYPERLINK(""x"",""y"")""#), ("爱丽丝", "爱丽丝"),
@@ -146,14 +147,16 @@ struct ReportTests {
             var lines = [header]
             for (name, cell) in names {
                 let order = try await desk.checkout(user: name).order
-                lines.append("\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Production,\(at),")
+                lines.append(
+                    "\(order),\(cell),open,vip_month,1,3990,CNY,,0,box-url,web,Production,\(at),,39.90,,,\(iso),")
             }
             let paid = try await desk.buy("coins", user: "bob", quantity: 2)
             try await desk.refund(paid.order, 200)
             lines.append(
-                "\(paid.order),bob,partially_refunded,coins,2,1200,CNY,1200,200,box-url,web,Production,\(at),\(at)")
+                "\(paid.order),bob,partially_refunded,coins,2,1200,CNY,1200,200,box-url,web,Production,\(at),\(at),12.00,,,\(iso),"
+                    + iso)
             let free = try await desk.checkout("trial", user: "carl", provider: nil)
-            lines.append("\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at)")
+            lines.append("\(free.order),carl,paid,trial,1,0,CNY,0,0,,web,Production,\(at),\(at),0.00,,,\(iso),\(iso)")
             func export(_ query: String) async throws -> Reply {
                 try await counter.get("/v1/admin/export/orders.csv\(query)", reader)
             }

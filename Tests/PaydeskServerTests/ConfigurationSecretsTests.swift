@@ -20,7 +20,7 @@ struct ConfigurationSecretsTests {
     }
 
     private func userSecret(_ configuration: Configuration) -> String? {
-        if case .hs256(let secret) = configuration.auth.keys { secret.wrappedValue } else { nil }
+        if case .hs256(let secrets) = configuration.auth.keys { secrets.first?.wrappedValue } else { nil }
     }
 
     @Test func `development makes its secrets once and keeps them to itself`() throws {

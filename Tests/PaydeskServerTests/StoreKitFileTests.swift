@@ -204,7 +204,7 @@ struct StoreKitFileTests {
                  localizations: {en: {name: E, description: ""}, en-AU: {name: A}, zh: {name: Z, description: D}, x y: {name: X}}}
               - {id: gold, name: G, kind: subscription, tier: VIP, rank: 20, duration_days: 31, \(usd), apple_product_ids: [g]}
               - {id: tin, name: T, kind: subscription, tier: VIP, rank: 10, duration_days: 365, \(usd), apple_product_ids: [t]}
-              - {id: free, name: F, kind: subscription, duration_days: 7, \(usd), apple_product_ids: [f]}
+              - {id: free, name: F, kind: subscription, duration_days: 7, attributes: {size: 1}, \(usd), apple_product_ids: [f]}
               - {id: odd, name: O, kind: subscription, tier: VIP, duration_days: 50, \(usd), apple_product_ids: [o]}
               - {id: gone, name: O, kind: non_consumable, \(usd), apple_product_ids: [p], active: false}
               - {id: web, name: O, kind: non_consumable, \(usd)}

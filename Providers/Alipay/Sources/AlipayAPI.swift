@@ -34,11 +34,11 @@ struct AlipayAPI: Sendable {
             context.log.write(.warning, "alipay: no answer of Alipay's", ["call": method, "status": "\(reply.status)"])
             throw .unanswered
         }
-        let head = try? JSONDecoder().decode(Head.self, from: envelope.node)
+        let head = try? UnambiguousJSON.decode(Head.self, from: envelope.node)
         try prove(envelope, head, method)
         guard let head else { throw .unanswered }
         guard head.code == "10000" else { throw refusal(head, method) }
-        guard let value = try? JSONDecoder().decode(Value.self, from: envelope.node) else { throw .unsayable }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: envelope.node) else { throw .unsayable }
         return value
     }
 

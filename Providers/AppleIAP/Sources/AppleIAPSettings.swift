@@ -7,9 +7,11 @@ enum AppleIAPSettings {
             "apps", .list(.object(app)), required: true,
             summary: "The apps whose purchases count; all of them share Paydesk's users."),
         SettingsSchema.Field(
-            "environments", .list(.choice(["Production", "Sandbox", "Xcode"])),
-            default: .list([.text("Production"), .text("Sandbox")]), developmentOnlyChoices: ["Xcode"],
-            summary: "The environments that are accepted; Xcode in development mode only."),
+            "environments", .list(.choice(["Production", "Sandbox", "Xcode"])), developmentOnlyChoices: ["Xcode"],
+            summary: """
+                The environments that are accepted: Production and Sandbox, and in development mode Xcode, where none is \
+                named. Xcode is for development mode only.
+                """),
         SettingsSchema.Field(
             "sandbox", .object(sandbox), default: .object(["entitles": .text("all"), "users": .list([])]),
             summary: "What a Sandbox purchase gives."),

@@ -14,7 +14,8 @@ struct AppleIAPTrust: Sendable {
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
-        let names = settings["environments"] == nil ? ["Production", "Sandbox"] : settings.texts("environments")
+        let usual = account.isDevelopment ? ["Production", "Sandbox", "Xcode"] : ["Production", "Sandbox"]
+        let names = settings["environments"] == nil ? usual : settings.texts("environments")
         let environments = Set(names.compactMap(AppleEnvironment.init(rawValue:)))
         let apps = settings.objects("apps").map {
             AppleApp(

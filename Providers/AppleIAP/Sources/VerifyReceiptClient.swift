@@ -72,7 +72,7 @@ struct VerifyReceiptClient: Sendable {
                 (500...599).contains(reply.status) || reply.status == 429
                     ? .retryable(after: nil) : .refused("verifyReceipt answered with HTTP status \(reply.status)"))
         }
-        guard let answer = try? JSONDecoder().decode(VerifyReceiptAnswer.self, from: reply.body) else {
+        guard let answer = try? UnambiguousJSON.decode(VerifyReceiptAnswer.self, from: reply.body) else {
             throw .store(.retryable(after: nil))
         }
         return answer

@@ -83,7 +83,7 @@ struct EPayAPI: Sendable {
             context.log.write(.warning, "epay: no answer", ["call": name, "error": "\(error)"])
             throw error == .notSent ? .notSent : .unanswered
         }
-        guard reply.status == 200, let value = try? JSONDecoder().decode(Value.self, from: reply.body) else {
+        guard reply.status == 200, let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else {
             context.log.write(
                 .warning, "epay: no answer of the service's", ["call": name, "status": "\(reply.status)"])
             throw .unanswered

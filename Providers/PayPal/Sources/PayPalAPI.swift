@@ -29,7 +29,7 @@ struct PayPalAPI: Sendable {
     }
 
     private static func read<Value: Decodable>(_ reply: IncomingReply) throws(PayPalFailure) -> Value {
-        guard let value = try? JSONDecoder().decode(Value.self, from: reply.body) else { throw .unanswered }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else { throw .unanswered }
         return value
     }
 

@@ -13,7 +13,7 @@ extension PayPalProvider {
     }
 
     /// A cancelled payment whose money a capture may take yet.
-    private static let underWay = PaymentOutcome.pending(status: "capturing")
+    private static let underWay = PaymentOutcome.processing
     /// How long after its call a capture may take effect where its order does not show one.
     private static let captureSeconds: Int64 = 3_600
     /// The same where PayPal knows no such order any more.

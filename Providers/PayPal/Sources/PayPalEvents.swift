@@ -16,7 +16,7 @@ extension PayPalProvider {
 
     /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where PayPal does not answer.
     func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
-        guard let event = try? JSONDecoder().decode(Event.self, from: body) else {
+        guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
         guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }

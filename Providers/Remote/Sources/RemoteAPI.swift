@@ -38,7 +38,7 @@ struct RemoteAPI: Sendable {
             throw no("an answer that is not signed for this call", .unproven(.signature))
         }
         guard let word = Self.words[reply.status] else {
-            guard let answer = try? JSONDecoder().decode(Answer.self, from: reply.body) else {
+            guard let answer = try? UnambiguousJSON.decode(Answer.self, from: reply.body) else {
                 throw no("an answer that cannot be read", lost)
             }
             return answer

@@ -20,7 +20,7 @@ extension RemoteProvider {
         }
         guard seal.isTimely(at: now) else { throw .unproven(.time) }
         guard seal.isGenuine(notification.body, settings.secrets) else { throw .unproven(.signature) }
-        guard let notice = try? JSONDecoder().decode(RemoteNotice.self, from: notification.body),
+        guard let notice = try? UnambiguousJSON.decode(RemoteNotice.self, from: notification.body),
             let type = RemoteText.word(notice.type)
         else { throw .rejected(reason: "malformed_body") }
         let (status, fact) = try fact(notice, type)

@@ -15,7 +15,7 @@ struct SandboxEvent: Codable, Sendable {
 extension SandboxEvent {
     /// - Throws: `rejected` for what is genuine and yet cannot be understood.
     init(_ body: Data) throws(ProviderError) {
-        guard let event = try? JSONDecoder().decode(SandboxEvent.self, from: body) else {
+        guard let event = try? UnambiguousJSON.decode(SandboxEvent.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
         guard (1...255).contains(event.event_id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
@@ -65,7 +65,7 @@ extension SandboxEvent {
             return .succeeded(amount)
         case "failed": return .failed(reason: "payer_failed")
         case "cancelled": return .cancelled
-        case "pending": return .accepted
+        case "pending": return .processing
         default: return .pending(status: word)
         }
     }

@@ -98,7 +98,7 @@ struct StripeAPI: Sendable {
     }
 
     private static func read<Value: Decodable>(_ reply: IncomingReply) throws(StripeFailure) -> Value {
-        guard let value = try? JSONDecoder().decode(Value.self, from: reply.body) else { throw .unanswered }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else { throw .unanswered }
         return value
     }
 }

@@ -26,7 +26,7 @@ extension StripeProvider {
     /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where Stripe has to be asked
     ///   whose it is and does not answer.
     func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
-        guard let event = try? JSONDecoder().decode(Event.self, from: body) else {
+        guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
             throw .rejected(reason: "malformed_body")
         }
         guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
@@ -67,7 +67,7 @@ extension StripeProvider {
     }
 
     private func read<Object: Decodable>(_ body: Data) throws(StripeFailure) -> Object {
-        guard let content = try? JSONDecoder().decode(Content<Object>.self, from: body) else {
+        guard let content = try? UnambiguousJSON.decode(Content<Object>.self, from: body) else {
             throw .unsayable("malformed_object")
         }
         return content.data.object

@@ -70,7 +70,8 @@ extension StripeObject.PaymentIntent {
         switch status {
         case "requires_payment_method":
             failure.map { isCharge ? .failed(reason: $0) : .tryFailed(reason: $0) } ?? .accepted
-        case "requires_confirmation", "requires_action", "processing": .accepted
+        case "requires_confirmation", "requires_action": .accepted
+        case "processing": .processing
         case "canceled": .cancelled
         case "succeeded": .succeeded(try received())
         // `requires_capture` too: nothing here asks for it, so nobody here ends it.
@@ -121,6 +122,7 @@ extension StripeObject.CheckoutSession {
         switch intent.status {
         case "canceled": return .cancelled
         case "requires_payment_method": return .failed(reason: intent.failure ?? "payment_failed")
+        case "processing": return .processing
         default: return .accepted
         }
     }

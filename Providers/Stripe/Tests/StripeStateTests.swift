@@ -20,7 +20,7 @@ struct StripeStateTests {
     @Test(
         arguments: [
             (#""status":"requires_payment_method""#, .accepted), (#""status":"requires_confirmation""#, .accepted),
-            (#""status":"requires_action""#, .accepted), (#""status":"processing""#, .accepted),
+            (#""status":"requires_action""#, .accepted), (#""status":"processing""#, .processing),
             (#""status":"requires_capture""#, .pending(status: "requires_capture")),
             (#""status":"canceled""#, .cancelled),
             (#""status":"succeeded","amount_received":3990"#, .succeeded(usd(3990))),
@@ -39,7 +39,7 @@ struct StripeStateTests {
             ),
             (#""status":"requires_payment_method","last_payment_error":{}"#, .tryFailed(reason: "payment_failed")),
             // An old failure says nothing about the try that runs.
-            (#""status":"processing","last_payment_error":{"code":"card_declined"}"#, .accepted),
+            (#""status":"processing","last_payment_error":{"code":"card_declined"}"#, .processing),
         ] as [(String, PaymentOutcome)])
     func `a PaymentIntent's status is said in our words`(json: String, outcome: PaymentOutcome) throws {
         #expect(try Self.intent(json).outcome() == outcome)
@@ -60,7 +60,7 @@ struct StripeStateTests {
             (#""status":"complete""#, .pending(status: "complete")), (#""x":1"#, .pending(status: "unknown_status")),
             (
                 #""status":"complete","payment_status":"unpaid","payment_intent":{"id":"pi_1","status":"processing"}"#,
-                .accepted
+                .processing
             ),
             (
                 #""status":"complete","payment_status":"unpaid","payment_intent":{"id":"pi_1","status":"canceled"}"#,

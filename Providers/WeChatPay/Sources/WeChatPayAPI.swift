@@ -28,13 +28,13 @@ struct WeChatPayAPI: Sendable {
 
     func get<Value: Decodable>(_ target: String) async throws(WeChatPayFailure) -> Value {
         let body = try await call("GET", target, Data()).body
-        guard let value = try? JSONDecoder().decode(Value.self, from: body) else { throw .unanswered }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: body) else { throw .unanswered }
         return value
     }
 
     func post<Value: Decodable>(_ target: String, _ content: some Encodable) async throws(WeChatPayFailure) -> Value {
         let body = try await call("POST", target, Self.encoded(content)).body
-        guard let value = try? JSONDecoder().decode(Value.self, from: body) else { throw .unanswered }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: body) else { throw .unanswered }
         return value
     }
 

@@ -24,7 +24,7 @@ extension WeChatPayProvider {
 
     /// - Throws: `rejected` for what is genuine and yet cannot be understood.
     func reading(_ body: Data) throws(ProviderError) -> ReceivedNotification {
-        guard let event = try? JSONDecoder().decode(Notification.self, from: body),
+        guard let event = try? UnambiguousJSON.decode(Notification.self, from: body),
             event.resource_type == "encrypt-resource"
         else { throw .rejected(reason: "malformed_body") }
         guard (1...255).contains(event.id.utf8.count) else { throw .rejected(reason: "bad_event_id") }
@@ -73,7 +73,7 @@ extension WeChatPayProvider {
     }
 
     private func read<Object: Decodable>(_ plain: Data) throws(WeChatPayFailure) -> Object {
-        guard let object = try? JSONDecoder().decode(Object.self, from: plain) else {
+        guard let object = try? UnambiguousJSON.decode(Object.self, from: plain) else {
             throw .unsayable("malformed_resource")
         }
         return object

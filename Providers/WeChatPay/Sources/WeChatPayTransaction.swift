@@ -20,7 +20,8 @@ struct WeChatPayTransaction: Decodable, Sendable {
     /// - Throws: `unsayable` for a success without an amount that can be said exactly.
     func outcome() throws(WeChatPayFailure) -> PaymentOutcome {
         switch trade_state {
-        case "NOTPAY", "USERPAYING": .accepted
+        case "NOTPAY": .accepted
+        case "USERPAYING": .processing
         // What was given back was paid before; the refunds tell of themselves.
         case "SUCCESS", "REFUND": .succeeded(try paid())
         // The order lives on, and the payer may try again until it is closed.

@@ -160,7 +160,7 @@ struct WeChatPayNotificationTests {
     /// The outcome of each of WeChat Pay's states, in a notification as in an answer.
     @Test(arguments: [
         ("SUCCESS", PaymentOutcome.succeeded(cny(3990))), ("REFUND", .succeeded(cny(3990))), ("NOTPAY", .accepted),
-        ("USERPAYING", .accepted), ("CLOSED", .cancelled), ("REVOKED", .cancelled),
+        ("USERPAYING", .processing), ("CLOSED", .cancelled), ("REVOKED", .cancelled),
         ("PAYERROR", .tryFailed(reason: "PAYERROR")), ("ACCEPT", .pending(status: "ACCEPT")),
         ("success", .pending(status: "success")), ("a b", .pending(status: "unknown_status")),
         ("", .pending(status: "unknown_status")),

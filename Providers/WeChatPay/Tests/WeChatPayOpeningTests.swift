@@ -160,7 +160,7 @@ struct WeChatPayOpeningTests {
         bench.standIn.script("/close", bench.standIn.signed(status, object, now: bench.clock.now.rawValue))
         #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .accepted)
         bench.standIn.state.withLock { $0.orders[0].state = "USERPAYING" }
-        #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .accepted)
+        #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .processing)
         bench.standIn.state.withLock { $0.orders[0].state = "NOTPAY" }
         #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .cancelled)
         #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .cancelled)

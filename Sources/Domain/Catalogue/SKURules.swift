@@ -1,13 +1,13 @@
 /// A SKU that breaks a rule: which field, and why, in words for the admin.
 package struct SKUFault: Error, Sendable, Equatable {
     package let field: String
-    package let reason: String
+    package let reason: LocalizedText
 }
 
 extension SKU {
     /// This SKU, or the first rule that it breaks.
     package func validated() throws(SKUFault) -> SKU {
-        func require(_ holds: Bool, _ field: String, _ reason: String) throws(SKUFault) {
+        func require(_ holds: Bool, _ field: String, _ reason: LocalizedText) throws(SKUFault) {
             guard holds else { throw SKUFault(field: field, reason: reason) }
         }
         try require(code != nil, "id", "must match [a-z0-9][a-z0-9_.-]{0,63}")
@@ -31,11 +31,27 @@ extension SKU {
         try checkOptions()
         try checkAppleProducts()
         try checkExtras()
-        let lasts = kind != .nonRenewing || durationDays != nil || !options.isEmpty || pattern != nil
-        try require(lasts, "duration_days", "a pass needs its number of days")
+        if let fault = givesNothing { throw fault }
         let sellsAPeriod = !(kind == .subscription && onePeriodElsewhere) || durationDays != nil
         try require(sellsAPeriod, "duration_days", "one_period_elsewhere needs the period's number of days")
         return self
+    }
+
+    /// Why whoever pays for it would get nothing, or nobody could buy it; nil for a SKU that can be sold.
+    package var givesNothing: SKUFault? {
+        switch kind {
+        case .consumable where units.isEmpty:
+            SKUFault(field: "units", reason: "a consumable needs the units that it credits")
+        case .nonRenewing where durationDays == nil && options.isEmpty && pattern == nil:
+            SKUFault(field: "duration_days", reason: "a pass needs its number of days")
+        case .subscription where tier.isEmpty && units.isEmpty && attributes.isEmpty:
+            SKUFault(field: "tier", reason: "a subscription needs a tier, units or attributes that it gives")
+        case .subscription where appleProductIDs.isEmpty && !onePeriodElsewhere:
+            SKUFault(
+                field: "apple_product_ids",
+                reason: "a subscription needs an Apple product, or one_period_elsewhere, to be bought by")
+        default: nil
+        }
     }
 
     private static func check(_ prices: [Money], _ field: String) throws(SKUFault) {

@@ -33,7 +33,10 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package let version: Int64
     package let active: Bool
     package let tier: String
+    /// The latest end of all tiers that are held.
     package let expires_at: Timestamp?
+    /// The end of the tier that is shown.
+    package let tier_expires_at: Timestamp?
     package let perpetual: Bool
     package let next_change_at: Timestamp?
     package let tiers: [Tier]
@@ -50,6 +53,7 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         active = fold.membership != nil
         tier = fold.membership?.tier ?? ""
         expires_at = fold.membership?.endsAt
+        tier_expires_at = fold.tiers.first?.endsAt
         perpetual = fold.membership.map { $0.endsAt == nil } ?? false
         next_change_at = fold.nextChangeAt
         tiers = fold.tiers.map {
@@ -61,8 +65,8 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case user_id, version, active, tier, expires_at, perpetual, next_change_at, tiers, entitlements, balances
-        case sandbox_balances
+        case user_id, version, active, tier, expires_at, tier_expires_at, perpetual, next_change_at, tiers
+        case entitlements, balances, sandbox_balances
     }
 
     /// Absent times are null, never left out.
@@ -73,6 +77,7 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         try fields.encode(active, forKey: .active)
         try fields.encode(tier, forKey: .tier)
         try fields.encode(expires_at, forKey: .expires_at)
+        try fields.encode(tier_expires_at, forKey: .tier_expires_at)
         try fields.encode(perpetual, forKey: .perpetual)
         try fields.encode(next_change_at, forKey: .next_change_at)
         try fields.encode(tiers, forKey: .tiers)

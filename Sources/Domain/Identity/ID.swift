@@ -53,7 +53,7 @@ extension ID: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = ID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an id of this kind")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "is not an id of this kind")
         }
         self = id
     }

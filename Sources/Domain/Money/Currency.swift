@@ -40,7 +40,7 @@ extension Currency: Codable {
         let container = try decoder.singleValueContainer()
         let code = try container.decode(String.self)
         guard let currency = Currency(code) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an ISO 4217 currency")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "must be an ISO 4217 currency")
         }
         self = currency
     }

@@ -14,7 +14,15 @@ extension Gateway {
         // A contract that nobody can charge is as good as none.
         unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
         let accounts = Selection.candidates(configured, for: need, avoiding: unhealthy)
-        return Route(accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
+        guard accounts.isEmpty else {
+            return Route(accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
+        }
+        let refusals = configured.compactMap { account in
+            Selection.refusal(of: account, need, among: configured).map {
+                AccountRefusal(account: account.id, reason: $0)
+            }
+        }
+        return Route(accounts: [], insists: false, refusals: refusals)
     }
 
     /// The configured accounts with what admins changed laid over them.
@@ -50,7 +58,7 @@ extension Gateway {
     package func changeAccount(
         _ id: String, _ change: AccountChange, context: CallContext
     ) async throws(GatewayError) -> AccountView {
-        guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .notFound }
+        guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .unknown(.account, id) }
         let configured = account.routing
         let cause = Cause(actor: context.actor, requestID: context.requestID)
         try await settle(cause) { settlement in
@@ -74,7 +82,9 @@ extension Gateway {
                 before: Self.words(before), after: Self.words(after))
         }
         let views = try await listAccounts()
-        guard let view = views.first(where: { $0.account.id == account.id }) else { throw .notFound }
+        guard let view = views.first(where: { $0.account.id == account.id }) else {
+            throw .unknown(.account, id)
+        }
         return view
     }
 
@@ -94,12 +104,9 @@ extension Gateway {
         let merged: AccountRouting
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try routing.storedJSON().utf8))
-            merged = try JSONDecoder().decode(
-                AccountRouting.self, from: Data(try current.merging(patch).storedJSON().utf8))
-        } catch let error as DecodingError {
-            throw .invalidRequest(field: "routing.\(error.fieldName)", reason: "has the wrong type")
+            merged = try JSONTree(current.merging(patch)).decode(AccountRouting.self)
         } catch {
-            throw .internalError
+            throw GatewayError(decoding: error, in: "routing")
         }
         try check(merged)
         return merged

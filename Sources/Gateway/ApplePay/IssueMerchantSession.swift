@@ -47,5 +47,6 @@ extension Gateway {
         return file
     }
 
-    static let noWalletContract = "the order has no Apple Pay contract that is open; make one by checkout"
+    static let noWalletContract: LocalizedText =
+        "the order has no Apple Pay contract that is open; make one by checkout"
 }

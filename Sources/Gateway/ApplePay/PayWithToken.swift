@@ -130,7 +130,9 @@ extension Gateway {
     }
 
     private func tokenPayment(_ payment: ID<Payment>, _ order: ID<Order>) async throws(GatewayError) -> TokenPayment {
-        guard let state = try await read({ db in try db.payment(payment)?.payment.state }) else { throw .notFound }
+        guard let state = try await read({ db in try db.payment(payment)?.payment.state }) else {
+            throw .unknown(.payment, payment.rawValue)
+        }
         let status: TokenPayment.Status =
             switch state {
             case .succeeded: .paid
@@ -156,7 +158,7 @@ extension Settlement {
         }
         let newest = try tx.payments(of: scene.order.id).last?.payment.id
         guard scene.payment.state == .pending, scene.payment.processor == nil, newest == payment else {
-            let reason =
+            let reason: LocalizedText =
                 scene.payment.state.isFinal || newest != payment
                 ? "the payment that this token answers has ended; make the next contract by checkout"
                 : "another token is being charged for this payment"

@@ -105,16 +105,29 @@ extension Gateway {
         }
     }
 
+    private static let kindIsFixed = GatewayError.invalidRequest(
+        field: "kind", reason: "a SKU's kind never changes; make another SKU")
+    /// Members of a SKU that are maps: an empty object empties one, which a merge would leave as it is.
+    private static let maps = ["units", "attributes", "localizations"]
+
+    /// The SKUs on offer for which whoever pays would get nothing.
+    package func emptySKUs() async throws(GatewayError) -> [(sku: SKU, fault: SKUFault)] {
+        try await read { db in try db.activeSKUs() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
+    }
+
+    fileprivate static func requireKind(of after: SKU, like before: SKU) throws(GatewayError) {
+        guard after.kind == before.kind else { throw kindIsFixed }
+    }
+
     private func patched(_ sku: SKU, _ patch: JSONValue) throws(GatewayError) -> SKU {
         let merged: SKU
         do {
             let current = try JSONDecoder().decode(JSONValue.self, from: Data(try sku.storedJSON().utf8))
-            merged = try JSONDecoder().decode(SKU.self, from: Data(try current.merging(patch).storedJSON().utf8))
-        } catch let error as DecodingError {
-            throw .invalidRequest(field: error.fieldName, reason: "has the wrong type or is missing")
+            merged = try JSONTree(current.merging(patch).emptying(patch, Self.maps)).decode(SKU.self)
         } catch {
-            throw .internalError
+            throw GatewayError(decoding: error)
         }
+        guard merged.kind == sku.kind else { throw Self.kindIsFixed }
         var after = try validate(merged)
         after.number = sku.number
         return after
@@ -128,8 +141,9 @@ extension Settlement {
         // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
         for sku in skus { try tx.releaseAppleProducts(sku) }
         for sku in skus {
-            guard let code = sku.code else { throw GatewayError.invalidRequest(field: "id", reason: sku.id) }
+            guard let code = sku.code else { throw GatewayError.internalError }
             if let before = try tx.lockSKU(code) {
+                try Gateway.requireKind(of: sku, like: before)
                 var after = sku
                 after.number = before.number
                 guard after != before else {
@@ -173,21 +187,11 @@ package struct CatalogueImport: Codable, Sendable, Equatable {
     package var changed: Int
 }
 
-extension DecodingError {
-    /// The JSON member that did not fit, as `prices[0].value`.
-    package var fieldName: String {
-        switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            Self.name(context.codingPath)
-        case .keyNotFound(let key, let context): Self.name(context.codingPath + [key])
-        @unknown default: ""
-        }
-    }
-
-    private static func name(_ path: [any CodingKey]) -> String {
-        path.reduce("") { name, key in
-            if let index = key.intValue { return "\(name)[\(index)]" }
-            return name.isEmpty ? key.stringValue : "\(name).\(key.stringValue)"
-        }
+extension JSONValue {
+    /// This object with those of the members emptied that a patch names with an empty object.
+    fileprivate func emptying(_ patch: JSONValue, _ names: [String]) -> JSONValue {
+        guard case .object(var members) = self, case .object(let changes) = patch else { return self }
+        for name in names where changes[name] == .object([:]) { members[name] = .object([:]) }
+        return .object(members)
     }
 }

@@ -21,13 +21,17 @@ extension Gateway {
     /// What is offered, localized, by ascending number.
     ///
     /// - Parameters:
+    ///   - user: whose possessions are marked; nil marks none.
     ///   - platform: hides what no enabled account could sell there; a free SKU is always shown.
     ///   - currency: keeps the SKUs that are priced in it.
     package func listProducts(
-        user: ExternalUserID, platform: Platform?, currency: Currency?, languages: [String]
+        user: ExternalUserID?, platform: Platform?, currency: Currency?, languages: [String]
     ) async throws(GatewayError) -> [ProductView] {
         let (skus, overrides, grants) = try await read { db in
-            (try db.activeSKUs(), try db.accountOverrides(), try db.userID(user).map { try db.grants(of: $0) } ?? [])
+            (
+                try db.activeSKUs(), try db.accountOverrides(),
+                try user.flatMap { try db.userID($0) }.map { try db.grants(of: $0) } ?? []
+            )
         }
         let accounts = accounts(with: overrides)
         let owned = Set(grants.filter { $0.term == .perpetual && $0.revocation == nil }.map(\.sku.rawValue))

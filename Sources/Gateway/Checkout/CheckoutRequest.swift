@@ -12,6 +12,8 @@ package struct CheckoutRequest: Sendable {
     /// The contract types that the client takes.
     package var accept: Set<ContractType>
     package var returnURL: String?
+    /// The language of what the payer sees; nil for the SKU's own.
+    package var locale: String?
     package var metadata: [String: String]
     /// Where the payer is; nil where nobody knows.
     package var payerAddress: IPAddress?
@@ -19,7 +21,7 @@ package struct CheckoutRequest: Sendable {
     package init(
         sku: String, quantity: Int64 = 1, days: Int64? = nil, platform: Platform, currency: Currency,
         provider: String? = nil, accept: Set<ContractType> = ContractType.base, returnURL: String? = nil,
-        metadata: [String: String] = [:], payerAddress: IPAddress? = nil
+        locale: String? = nil, metadata: [String: String] = [:], payerAddress: IPAddress? = nil
     ) {
         self.sku = sku
         self.quantity = quantity
@@ -29,6 +31,7 @@ package struct CheckoutRequest: Sendable {
         self.provider = provider
         self.accept = accept
         self.returnURL = returnURL
+        self.locale = locale
         self.metadata = metadata
         self.payerAddress = payerAddress
     }

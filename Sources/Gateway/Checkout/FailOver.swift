@@ -7,6 +7,8 @@ struct Route: Sendable {
     var accounts: [ConfiguredAccount]
     /// Whether no able account is believed to answer, so that they are tried all the same.
     var insists: Bool
+    /// Why each account cannot; empty where one can.
+    var refusals: [AccountRefusal] = []
 }
 
 /// One request's way to a contract for an order.

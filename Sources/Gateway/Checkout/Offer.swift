@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import ProviderKit
 import Store
 
@@ -8,6 +8,26 @@ struct Offer: Sendable {
     let code: SKUCode
     let quote: Quote
     let route: Route
+
+    /// What the order keeps, its name in the payer's language where that is known.
+    func terms(in locale: String?) -> OrderTerms {
+        guard let locale else { return quote.terms }
+        var terms = quote.terms
+        terms.name = sku.localized(for: [locale]).name
+        return terms
+    }
+}
+
+extension Gateway {
+    /// The currency of a checkout that names none.
+    ///
+    /// - Throws: `invalidRequest` where there is no default.
+    package func currency(_ asked: Currency?) throws(GatewayError) -> Currency {
+        guard let currency = asked ?? settings.defaultCurrency else {
+            throw .invalidRequest(field: "currency", reason: "is missing")
+        }
+        return currency
+    }
 }
 
 extension Gateway {

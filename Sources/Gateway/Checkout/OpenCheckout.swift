@@ -21,7 +21,7 @@ extension Gateway {
             let order = try await placeOrder(request, offer, on: nil, user: user, partner: partner, context: context)
             return try await contract(of: order.order)
         }
-        guard let account = offer.route.accounts.first else { throw .noProviderAvailable }
+        guard let account = offer.route.accounts.first else { throw noProvider(offer.route, context) }
         let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
         guard let intent = placed.intent else { throw .internalError }
         let passage = Passage(
@@ -53,7 +53,8 @@ extension Gateway {
             let waiting = try tx.askOpenOrders(of: userID, at: now, upTo: Settlement.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
-                terms: offer.quote.terms, days: offer.quote.days, amount: offer.quote.amount, state: .open,
+                terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
+                state: .open,
                 platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.insertOrder(order)

@@ -55,7 +55,7 @@ extension Gateway {
             throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
         }
         let route = try await route(of: found, amount, request, user: user)
-        guard let account = route.accounts.first else { throw .noProviderAvailable }
+        guard let account = route.accounts.first else { throw noProvider(route, context) }
         var fenced = Fence()
         for _ in 0..<Self.fenceRounds {
             fenced = try await fence(found.id, cause: cause, after: fenced)

@@ -11,7 +11,7 @@ package struct BalanceView: Encodable, Sendable, Equatable {
 }
 
 extension Gateway {
-    private static let debitRange: ClosedRange<Int64> = 1...1_000_000_000_000
+    static let unitRange: ClosedRange<Int64> = 1...1_000_000_000_000
     private static let reasonLimit = 500
 
     /// Takes units of a user's production balance, all or nothing.
@@ -23,7 +23,7 @@ extension Gateway {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
-        guard Self.debitRange.contains(amount) else {
+        guard Self.unitRange.contains(amount) else {
             throw .invalidRequest(field: "amount", reason: "must be 1 to 1,000,000,000,000")
         }
         guard reason.hasScalars(0...Self.reasonLimit) else {
@@ -39,7 +39,7 @@ extension Gateway {
             let debit = ids.make(Debit.self)
             let left = try tx.debit(
                 amount, unit: unit, user: userID, source: LedgerSource(kind: "debit", id: debit.rawValue),
-                at: settlement.now)
+                reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
             try tx.bind(context, to: debit.rawValue)
             try settlement.audit(
@@ -50,7 +50,7 @@ extension Gateway {
         }
     }
 
-    private func balance(of unit: String, user: ExternalUserID) async throws(GatewayError) -> BalanceView {
+    func balance(of unit: String, user: ExternalUserID) async throws(GatewayError) -> BalanceView {
         let amount = try await read { db in
             try db.userID(user).flatMap { try db.balances(of: $0)[.production]?[unit] }
         }

@@ -41,6 +41,12 @@ extension Gateway {
                     source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production,
                     purchasedAt: now,
                     term: term, stackGroup: isPass ? terms.stackGroup : nil, attributes: sku.attributes))
+            let source = LedgerSource(kind: kind.rawValue, id: id.rawValue)
+            for (unit, amount) in sku.units.sorted(by: { $0.key < $1.key }) where sku.kind == .consumable {
+                _ = try tx.book(
+                    amount, unit: unit, user: userID, environment: .production, source: source, step: 1,
+                    reason: request.reason, at: now)
+            }
             try tx.bind(context, to: id.rawValue)
             try settlement.audit(
                 subject: userID.rawValue, "grant.created", before: "", after: "\(id) \(sku.id)",
@@ -57,16 +63,17 @@ extension Gateway {
     package func revokeGrant(
         _ grant: String, context: CallContext
     ) async throws(GatewayError) -> EntitlementSnapshot.Item {
-        guard let id = ID<Grant>(grant) else { throw .notFound }
+        guard let id = ID<Grant>(grant) else { throw .unknown(.grant, grant) }
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            guard let unlocked = try tx.grant(id) else { throw GatewayError.notFound }
+            guard let unlocked = try tx.grant(id) else { throw GatewayError.unknown(.grant, grant) }
             try tx.lockUser(unlocked.user)
             guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
             // A transfer gave it to somebody whose lock is not held here.
             guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
+            try settlement.takeUnits(of: current)
             // A gift goes; what was bought beside it stays.
             if current.order == nil {
                 _ = try settlement.giveHeld(current.sku, in: current.environment, to: current.user)
@@ -87,12 +94,18 @@ extension Gateway {
             let fold = EntitlementRules.fold(try db.grants(of: grant.user), now: now)
             return fold.entitlements.first { $0.grant.id == id }.map(EntitlementSnapshot.Item.init)
         }
-        guard let item else { throw .notFound }
+        guard let item else { throw .unknown(.grant, id.rawValue) }
         return item
     }
 
     private static func term(_ request: GrantRequest, _ sku: SKU, now: Timestamp) throws(GatewayError) -> Grant.Term {
         switch (request.durationDays, request.expiresAt) {
+        case (nil, nil) where sku.kind == .consumable:
+            // Its units are credited; the grant itself is over as soon as it is given.
+            return .until(now)
+        case (let days, _) where sku.kind == .consumable:
+            throw .invalidRequest(
+                field: days == nil ? "expires_at" : "duration_days", reason: "only what lasts has an end")
         case (.some, .some):
             throw .invalidRequest(field: "expires_at", reason: "either duration_days or expires_at, not both")
         case (let days?, nil):
@@ -111,6 +124,21 @@ extension Gateway {
                     field: "duration_days", reason: "duration_days or expires_at is needed for this SKU")
             }
             return term
+        }
+    }
+}
+
+extension Settlement {
+    /// Takes back the units that a grant by hand has credited, once, below zero too.
+    fileprivate func takeUnits(of grant: Grant) throws {
+        let source = LedgerSource(kind: grant.source.kind.rawValue, id: grant.source.id)
+        guard grant.kind == .consumable, grant.order == nil else { return }
+        let booked = try tx.booked(source, user: grant.user, environment: grant.environment)
+        for (unit, book) in booked.sorted(by: { $0.key < $1.key }) where book.sum > 0 {
+            let balance = try tx.book(
+                -book.sum, unit: unit, user: grant.user, environment: grant.environment, source: source,
+                step: book.steps + 1, at: now)
+            if balance < 0 { try emitOverdrawn(unit, balance, grant.user) }
         }
     }
 }

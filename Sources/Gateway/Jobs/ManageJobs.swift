@@ -40,12 +40,12 @@ extension Gateway {
     ///
     /// - Throws: `notFound`.
     package func retryJob(_ job: String, context: CallContext) async throws(GatewayError) -> JobView {
-        guard let id = ID<Job>(job) else { throw .notFound }
+        guard let id = ID<Job>(job) else { throw .unknown(.job, job) }
         let now = time.now
         let record = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             guard let before = try settlement.tx.job(id, at: now), try settlement.tx.retryJob(id, at: now),
                 let after = try settlement.tx.job(id, at: now)
-            else { throw GatewayError.notFound }
+            else { throw GatewayError.unknown(.job, job) }
             if after.kind == JobKind.processNotification.rawValue,
                 let notification = ID<Domain.Notification>(after.subject)
             {

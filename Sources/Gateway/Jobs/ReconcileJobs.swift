@@ -40,7 +40,7 @@ extension Gateway {
         } catch {
             switch error {
             // What the provider refused has failed, and that is recorded.
-            case .providerRejected, .refundExceedsCaptured, .notFound: return .done
+            case .providerRejected, .refundExceedsCaptured, .notFound, .unknown: return .done
             default: throw error
             }
         }

@@ -21,7 +21,7 @@ extension Gateway {
     /// - Returns: the counts, or after 10 s the job that goes on with it.
     /// - Throws: `notFound`.
     package func syncAccount(_ id: String, context: CallContext) async throws(GatewayError) -> AccountSync {
-        guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .notFound }
+        guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .unknown(.account, id) }
         let (job, now) = (ids.make(Job.self), time.now)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             // Its audit is one chain, whoever writes it.

@@ -2,6 +2,7 @@ import Crypto
 package import Domain
 import FoundationEssentials
 import Store
+import Synchronization
 
 /// What an API key may do; `admin` implies every other.
 package enum Scope: String, Sendable, CaseIterable {
@@ -11,6 +12,7 @@ package enum Scope: String, Sendable, CaseIterable {
     case entitlementsWrite = "entitlements:write"
     case ordersRead = "orders:read"
     case checkoutWrite = "checkout:write"
+    case refundsWrite = "refunds:write"
     case eventsRead = "events:read"
     case webhooksWrite = "webhooks:write"
 }
@@ -32,6 +34,9 @@ package struct KeyView: Encodable, Sendable {
     let partner: String
     let scopes: [String]
     let created_at: Timestamp
+    let expires_at: Timestamp?
+    /// Within a minute.
+    let last_used_at: Timestamp?
     let revoked_at: Timestamp?
 
     init(_ record: APIKeyRecord) {
@@ -40,6 +45,8 @@ package struct KeyView: Encodable, Sendable {
         partner = record.partner
         scopes = record.scopes
         created_at = record.createdAt
+        expires_at = record.expiresAt
+        last_used_at = record.lastUsedAt
         revoked_at = record.revokedAt
     }
 }
@@ -50,7 +57,24 @@ package struct IssuedKey: Encodable, Sendable {
     let name: String
     let partner: String
     package let scopes: [String]
+    let expires_at: Timestamp?
     package let key: String
+}
+
+/// Which keys were noted as used a short while ago, so that their use is not written with every call.
+final class KeyUses: Sendable {
+    private static let interval: Int64 = 60
+
+    private let noted = Mutex<[ID<APIKey>: Timestamp]>([:])
+
+    /// Takes the right to note a use now; false within a minute of the last time on this node.
+    func claim(_ key: ID<APIKey>, at now: Timestamp) -> Bool {
+        noted.withLock { noted in
+            if let last = noted[key], (0..<Self.interval).contains(now.rawValue - last.rawValue) { return false }
+            noted[key] = now
+            return true
+        }
+    }
 }
 
 extension Gateway {
@@ -58,17 +82,20 @@ extension Gateway {
     ///
     /// Only its hash is stored.
     ///
-    /// - Throws: `invalidRequest` for a bad name, partner or scope.
+    /// - Parameter expiresAt: from then on it is no key; nil makes one without an end.
+    /// - Throws: `invalidRequest` for a bad name, partner, scope or end.
     package func createKey(
-        name: String, partner: String?, scopes: [String], context: CallContext
+        name: String, partner: String?, scopes: [String], expiresAt: Timestamp? = nil, context: CallContext
     ) async throws(GatewayError) -> IssuedKey {
+        if let expiresAt, expiresAt <= time.now || expiresAt > .farFuture {
+            throw .invalidRequest(field: "expires_at", reason: "must lie ahead")
+        }
         try Self.checkName(name, "name")
         let partner = partner ?? name
         try Self.checkName(partner, "partner")
         let known = scopes.compactMap(Scope.init)
         guard !scopes.isEmpty, known.count == scopes.count else {
-            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalidRequest(field: "scopes", reason: "must be some of \(all)")
+            throw .invalidRequest(field: "scopes", reason: .words(Scope.allCases.map(\.rawValue), isList: true))
         }
         if context.resumed != nil {
             throw .conflict(reason: "this key was made and shown once", resource: context.resumed)
@@ -77,7 +104,7 @@ extension Gateway {
         let key = "pdk_\(id.rawValue.dropFirst(4))_\(Self.base64url(random.bytes(32)))"
         let record = APIKeyRecord(
             id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key),
-            createdAt: time.now)
+            createdAt: time.now, expiresAt: expiresAt)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.tx.insertAPIKey(record)
             try settlement.tx.bind(context, to: id.rawValue)
@@ -85,7 +112,7 @@ extension Gateway {
                 subject: id.rawValue, "key.created", before: "",
                 after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
         }
-        return IssuedKey(id: id, name: name, partner: partner, scopes: record.scopes, key: key)
+        return IssuedKey(id: id, name: name, partner: partner, scopes: record.scopes, expires_at: expiresAt, key: key)
     }
 
     private static func checkName(_ name: String, _ field: String) throws(GatewayError) {
@@ -103,9 +130,12 @@ extension Gateway {
         guard key.utf8.count <= 128, parts.count == 3, parts[0] == "pdk", let id = ID<APIKey>("key_\(parts[1])") else {
             throw .invalidCredential(.noKey)
         }
+        let now = time.now
         guard let record = try await read({ db in try db.apiKey(id) }), record.revokedAt == nil,
-            Self.equalInConstantTime(record.hash, Self.hash(key))
+            record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
+        // Who may call does not depend on whether it can be noted.
+        if keyUses.claim(id, at: now) { try? await write { tx in try tx.noteUse(of: id, at: now) } }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 
@@ -117,14 +147,19 @@ extension Gateway {
 
     /// - Throws: `notFound` for a key that is not there or no longer good.
     package func revokeKey(_ key: String, context: CallContext) async throws(GatewayError) {
-        guard let id = ID<APIKey>(key) else { throw .notFound }
+        guard let id = ID<APIKey>(key) else { throw .unknown(.key, key) }
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else { throw GatewayError.notFound }
+            guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else {
+                throw GatewayError.unknown(.key, key)
+            }
             try settlement.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
         }
     }
 
-    package func hasAdminKey() async throws(GatewayError) -> Bool { try await read { db in try db.hasAdminKey() } }
+    package func hasAdminKey() async throws(GatewayError) -> Bool {
+        let now = time.now
+        return try await read { db in try db.hasAdminKey(at: now) }
+    }
 
     private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }
 

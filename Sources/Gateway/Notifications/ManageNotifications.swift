@@ -64,7 +64,7 @@ extension Gateway {
     ) async throws(GatewayError) -> NotificationView {
         guard let id = ID<Domain.Notification>(notification),
             let kept = try await read({ db in try db.keptNotification(id) })
-        else { throw .notFound }
+        else { throw .unknown(.notification, notification) }
         let record = try await verifyAgain(kept)
         let (job, now) = (ids.make(Job.self), time.now)
         let replayed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
@@ -79,7 +79,9 @@ extension Gateway {
             return target
         }
         _ = try? await performNow(.processNotification, subject: replayed.rawValue)
-        guard let after = try await read({ db in try db.notification(replayed) }) else { throw .notFound }
+        guard let after = try await read({ db in try db.notification(replayed) }) else {
+            throw .unknown(.notification, notification)
+        }
         return NotificationView(after)
     }
 

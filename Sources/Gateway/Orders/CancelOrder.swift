@@ -14,6 +14,17 @@ extension Gateway {
         return try await close(found, reason: "cancelled", audience: .user, cause: cause)
     }
 
+    /// Closes an open order that a partner may see.
+    ///
+    /// - Throws: as for its user; `orderNotFound` for another partner's too.
+    package func cancelOrder(
+        _ order: String, visibleTo partner: String, context: CallContext
+    ) async throws(GatewayError) -> OrderSnapshot {
+        let found = try await readOrder(order, visibleTo: partner).order
+        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        return try await close(found, reason: "cancelled by the partner", audience: .stored, cause: cause)
+    }
+
     /// Closes any open order, for an admin.
     ///
     /// - Throws: `orderNotFound`, `orderNotOpen`.

@@ -20,7 +20,8 @@ extension Gateway {
 
     /// The next lines of an export as CSV (RFC 4180), in the order of the orders' ids; nil at the end.
     ///
-    /// Amounts are minor units, times seconds since 1970, as everywhere in the API.
+    /// Amounts are minor units and times seconds since 1970, as everywhere in the API; for people, the price stands in
+    /// major units and times in ISO 8601 beside them.
     package func continueExport(_ export: inout OrderExport) async throws(GatewayError) -> String? {
         guard !export.hasEnded else { return nil }
         let (period, last) = (export.period, export.last)
@@ -38,7 +39,8 @@ extension Gateway {
 extension ExportedOrder {
     fileprivate static let columns = [
         "id", "user_id", "status", "sku", "quantity", "amount", "currency", "charged", "refunded", "provider",
-        "platform", "environment", "created_at", "paid_at",
+        "platform", "environment", "created_at", "paid_at", "amount_major", "payment_reference", "refund_references",
+        "created_at_iso", "paid_at_iso",
     ]
 
     /// The one currency is that of the money that moved; a price in another one is left out.
@@ -51,6 +53,8 @@ extension ExportedOrder {
             number(amount), currency?.code ?? "", number(order.charged?.value),
             number(currency == nil ? nil : order.refunded + order.lost), provider ?? "", order.platform.rawValue,
             order.environment.rawValue, number(order.createdAt.rawValue), number(order.paidAt?.rawValue),
+            order.amount?.currency == currency ? order.amount?.decimal ?? "" : "", paymentReference ?? "",
+            refundReferences ?? "", order.createdAt.iso8601, order.paidAt?.iso8601 ?? "",
         ]
     }
 }

@@ -24,21 +24,28 @@ package struct OrderSnapshot: Sendable {
         /// Who moves the money where it is not the provider.
         let processor: String?
         let status: String
+        /// The provider's own id, once known.
+        let reference: String?
         let amount: Money
         let unfenced: Bool
+        let failure: PaymentFailure?
         let created_at: Timestamp
 
-        init(_ payment: Payment) {
+        init(_ payment: Payment, failure: PaymentFailure? = nil) {
             id = payment.id
             provider = payment.account.rawValue
             processor = payment.processor?.rawValue
             status = payment.state.rawValue
+            reference = payment.reference
             amount = payment.amount
             unfenced = payment.unfenced
+            self.failure = failure
             created_at = payment.createdAt
         }
 
-        private enum CodingKeys: CodingKey { case id, provider, processor, status, amount, unfenced, created_at }
+        private enum CodingKeys: CodingKey {
+            case id, provider, processor, status, reference, amount, unfenced, failure, created_at
+        }
 
         package func encode(to encoder: any Encoder) throws {
             var fields = encoder.container(keyedBy: CodingKeys.self)
@@ -46,8 +53,10 @@ package struct OrderSnapshot: Sendable {
             try fields.encode(provider, forKey: .provider)
             try fields.encode(processor, forKey: .processor)
             try fields.encode(status, forKey: .status)
+            try fields.encode(reference, forKey: .reference)
             try fields.encode(amount, forKey: .amount)
             try fields.encode(unfenced, forKey: .unfenced)
+            try fields.encode(failure, forKey: .failure)
             try fields.encode(created_at, forKey: .created_at)
         }
     }
@@ -57,9 +66,24 @@ package struct OrderSnapshot: Sendable {
         let payment_id: ID<Payment>
         let status: String
         let amount: Money
+        /// The provider's own id, once known.
+        let reference: String?
         /// Not in what is stored: an event is never changed, and a reason may name the user.
         let reason: String?
         let created_at: Timestamp
+
+        private enum CodingKeys: CodingKey { case id, payment_id, status, amount, reference, reason, created_at }
+
+        package func encode(to encoder: any Encoder) throws {
+            var fields = encoder.container(keyedBy: CodingKeys.self)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(payment_id, forKey: .payment_id)
+            try fields.encode(status, forKey: .status)
+            try fields.encode(amount, forKey: .amount)
+            try fields.encode(reference, forKey: .reference)
+            try fields.encodeIfPresent(reason, forKey: .reason)
+            try fields.encode(created_at, forKey: .created_at)
+        }
     }
 
     package struct DisputeLine: Encodable, Sendable {
@@ -99,6 +123,7 @@ package struct OrderSnapshot: Sendable {
     package let timeline: [TimelineLine]
     /// Money that came with other amounts; for admins alone.
     package let mismatches: [MismatchLine]?
+    package let nextAction: NextAction
     package let userName: String?
     /// The subscription whose period it paid.
     package let subscription: ID<Subscription>?
@@ -125,6 +150,7 @@ package struct OrderSnapshot: Sendable {
         refunds = []
         disputes = []
         self.timeline = timeline.map { TimelineLine(at: $0.at, type: $0.type, detail: $0.detail) }
+        nextAction = NextAction(order, payments: payment.map { [$0] } ?? [], history: [])
         self.subscription = subscription
         mismatches = nil
         userName = order.user.rawValue
@@ -166,14 +192,16 @@ package struct OrderSnapshot: Sendable {
     /// - Parameter userName: the app's own id of the user; nil after an erasure, and where nobody is shown it.
     private init(_ order: Order, _ parts: OrderParts, audience: Audience, userName: String?) {
         self.order = order
-        payments = parts.payments.map { PaymentLine($0.payment) }
+        let attempts = parts.payments.map(\.payment)
+        payments = attempts.map { PaymentLine($0, failure: PaymentFailure($0, history: parts.timeline)) }
+        nextAction = NextAction(order, payments: attempts, history: parts.timeline)
         provider =
             payments.isEmpty
             ? parts.storeAccount?.rawValue : (payments.first { $0.id == order.paidBy } ?? payments.last)?.provider
         refunds = parts.refunds.map {
             RefundLine(
                 id: $0.id, payment_id: $0.payment, status: $0.state.rawValue, amount: $0.amount,
-                reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
+                reference: $0.reference, reason: audience == .stored ? nil : $0.reason, created_at: $0.createdAt)
         }
         disputes = parts.disputes.map {
             DisputeLine(
@@ -196,8 +224,8 @@ extension OrderSnapshot: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, user_id, status, origin, sku, quantity, days, amount, charged, refunded, provider, platform,
             environment
-        case subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies, payments,
-            refunds
+        case next_action, subscription_id, partner, metadata, created_at, expires_at, paid_at, closed_at, anomalies
+        case payments, refunds
         case disputes, timeline, mismatches
     }
 
@@ -206,6 +234,7 @@ extension OrderSnapshot: Encodable {
         try fields.encode(order.id, forKey: .id)
         try fields.encodeIfPresent(userName, forKey: .user_id)
         try fields.encode(order.status.rawValue, forKey: .status)
+        try fields.encode(nextAction, forKey: .next_action)
         try fields.encode(order.origin.rawValue, forKey: .origin)
         try fields.encode(order.sku.rawValue, forKey: .sku)
         try fields.encode(order.quantity, forKey: .quantity)

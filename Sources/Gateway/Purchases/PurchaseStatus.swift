@@ -1,11 +1,13 @@
 package import Domain
 import Store
 
-/// The membership over all sources together, in the seven fields of the App Store clients (`api.md` section 6).
+/// The membership over all sources together, in the eight fields of the App Store clients (`api.md` section 6).
 package struct PurchaseStatus: Encodable, Sendable, Equatable {
     package let active: Bool
     package let expires_at: Int64
     package let tier: String
+    /// The end of that tier alone.
+    package let tier_expires_at: Int64
     package let perpetual: Bool
     package let status: String
     package let will_renew: Bool
@@ -42,6 +44,7 @@ extension PurchaseStatus {
         perpetual = fold.membership.map { $0.endsAt == nil } ?? false
         expires_at = fold.membership.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0
         tier = fold.membership?.tier ?? ""
+        tier_expires_at = fold.tiers.first.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0
         status = deciding?.status.rawValue ?? "none"
         will_renew = deciding?.willRenew ?? false
         app_account_token = token

@@ -55,15 +55,15 @@ extension Settlement {
     fileprivate func environment(of original: String, named environment: Environment?) throws -> Environment {
         let known = try tx.environments(ofOriginal: original)
         if let environment {
-            guard known.contains(environment) else { throw GatewayError.notFound }
+            guard known.contains(environment) else { throw GatewayError.unknown(.purchase, original) }
             return environment
         }
         guard known.count < 2 else {
-            let names = known.map(\.rawValue).joined(separator: " and ")
+            let names = known.map(\.rawValue).joined(separator: ", ")
             throw GatewayError.invalidRequest(
                 field: "environment", reason: "must be named: this id is known in \(names)")
         }
-        guard let only = known.first else { throw GatewayError.notFound }
+        guard let only = known.first else { throw GatewayError.unknown(.purchase, original) }
         return only
     }
 

@@ -5,13 +5,16 @@ import Store
 extension Gateway {
     /// Gives money of an order back; the amount is bound by the database before the provider is called.
     ///
-    /// - Parameter amount: nil gives back all that is left of one payment: first of what was paid twice.
+    /// - Parameters:
+    ///   - amount: nil gives back all that is left of one payment: first of what was paid twice.
+    ///   - partner: whose orders are within reach, beside those that no partner made; nil reaches all.
     /// - Throws: `orderNotFound`, `invalidRequest`, `refundExceedsCaptured`, `providerRejected` (the money stays),
     ///   `providerUnavailable` (the refund is not lost: the same key, or a refresh, goes on with it).
     package func refundOrder(
-        _ order: String, amount: Money?, reason: String, context: CallContext
+        _ order: String, amount: Money?, reason: String, visibleTo partner: String? = nil, context: CallContext
     ) async throws(GatewayError) -> RefundView {
         let cause = Cause(actor: context.actor, requestID: context.requestID)
+        if let partner { _ = try await readOrder(order, visibleTo: partner) }
         if let refund = context.resumed.flatMap(ID<Refund>.init) {
             return try await executeRefund(refund, cause: cause)
         }
@@ -170,7 +173,9 @@ extension Settlement {
 package struct RefundView: Encodable, Sendable {
     package let refund: Refund
 
-    private enum CodingKeys: String, CodingKey { case id, order_id, payment_id, status, amount, reason, created_at }
+    private enum CodingKeys: String, CodingKey {
+        case id, order_id, payment_id, status, amount, reference, reason, created_at
+    }
 
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
@@ -179,6 +184,7 @@ package struct RefundView: Encodable, Sendable {
         try fields.encode(refund.payment, forKey: .payment_id)
         try fields.encode(refund.state.rawValue, forKey: .status)
         try fields.encode(refund.amount, forKey: .amount)
+        try fields.encode(refund.reference, forKey: .reference)
         try fields.encode(refund.reason, forKey: .reason)
         try fields.encode(refund.createdAt, forKey: .created_at)
     }

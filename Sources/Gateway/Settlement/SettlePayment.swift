@@ -18,7 +18,9 @@ extension Settlement {
         switch report.outcome {
         case .succeeded(let money): try succeed(money, reference, from: account, scene)
         case .accepted: try move(.accepted, scene, from: account, detail: "")
-        case .pending(let status): try move(.accepted, scene, from: account, detail: status)
+        case .pending(let status):
+            try move(.accepted, scene, from: account, detail: status)
+            if report.outcome == .processing { try noteProcessing(scene, from: account) }
         case .failed(let reason): try move(.failed, scene, from: account, detail: reason)
         case .cancelled: try move(.cancelled, scene, from: account, detail: "")
         case .tryFailed(let reason):
@@ -37,6 +39,16 @@ extension Settlement {
             $0.type == type && $0.detail.hasPrefix(scene.payment.id.rawValue)
         }
         if told?.detail != detail { try note(scene.order, type, detail) }
+    }
+
+    /// Tells that the provider works on what the payer did, once for each try.
+    private func noteProcessing(_ scene: Scene, from account: AccountID) throws {
+        guard scene.belongs(to: account), !scene.payment.state.isFinal else { return }
+        let last = try tx.timeline(scene.order.id).last {
+            [Payment.processing, "payment.try_failed"].contains($0.type)
+                && $0.detail.hasPrefix(scene.payment.id.rawValue)
+        }
+        if last?.type != Payment.processing { try note(scene.order, Payment.processing, scene.payment.id.rawValue) }
     }
 
     /// Records that a call ended without an answer.

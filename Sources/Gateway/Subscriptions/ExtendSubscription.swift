@@ -40,14 +40,14 @@ extension Gateway {
         guard let reason = RenewalExtension.Reason(rawValue: reasonCode) else {
             throw .invalidRequest(field: "reason_code", reason: "must be 0 to 3")
         }
-        guard let id = ID<Subscription>(subscription) else { throw .notFound }
+        guard let id = ID<Subscription>(subscription) else { throw .unknown(.subscription, subscription) }
         let resumed = context.resumed
         let found = try await read { db -> (SubscriptionRecord, bundle: String, ExtensionLog?)? in
             guard let record = try db.subscription(id) else { return nil }
             let bundle = try db.storePurchases(record.environment, original: record.original).last?.purchase.bundleID
             return (record, bundle ?? "", try resumed.flatMap { try ExtensionLog($0, of: id, in: db) })
         }
-        guard let (record, bundle, before) = found else { throw .notFound }
+        guard let (record, bundle, before) = found else { throw .unknown(.subscription, subscription) }
         guard let provider = registry[record.account]?.provider as? any RenewalExtending else {
             throw .conflict(reason: Self.nobodyToAsk)
         }
@@ -75,10 +75,11 @@ extension Gateway {
         return ExtendedSubscription(id: id, days: days, endsAt: try end.get())
     }
 
-    private static let nobodyToAsk = "this subscription's account cannot ask its store for an extension"
-    private static let howToLook =
-        "the store did not say whether it extended the subscription, and is being asked; look at the subscription's end "
-        + "before another extension, because a second one would count"
+    private static let nobodyToAsk: LocalizedText = "this subscription's account cannot ask its store for an extension"
+    private static let howToLook: LocalizedText = """
+        the store did not say whether it extended the subscription, and is being asked; look at the subscription's end \
+        before another extension, because a second one would count
+        """
 
     private func keepIntent(
         _ request: RenewalExtension, _ record: SubscriptionRecord, isNew: Bool, context: CallContext
@@ -100,9 +101,9 @@ extension Gateway {
             switch error {
             case .rejected(let reason), .unfit(let reason):
                 try await conclude(.refused, request, record, reason, cause: cause)
-                throw .conflict(reason: reason)
+                throw .conflict(reason: LocalizedText(stringLiteral: reason))
             case .unsupported:
-                try await conclude(.refused, request, record, Self.nobodyToAsk, cause: cause)
+                try await conclude(.refused, request, record, Self.nobodyToAsk.english, cause: cause)
                 throw .conflict(reason: Self.nobodyToAsk)
             case .unavailable:
                 try await conclude(.failed, request, record, cause: cause)

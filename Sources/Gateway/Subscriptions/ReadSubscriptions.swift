@@ -30,7 +30,7 @@ extension Gateway {
             else { return nil }
             return try SubscriptionSnapshot.load(record, from: db, at: now)
         }
-        guard let found else { throw .notFound }
+        guard let found else { throw .unknown(.subscription, id) }
         return found
     }
 }

@@ -42,8 +42,8 @@ extension Gateway {
     }
 
     private func find(_ meter: String) throws(GatewayError) -> Meter {
-        guard let meter = settings.meters.first(where: { $0.id == meter }) else { throw .notFound }
-        return meter
+        guard let known = settings.meters.first(where: { $0.id == meter }) else { throw .unknown(.meter, meter) }
+        return known
     }
 
     private static func tier(of user: ID<User>, in db: any Database, now: Timestamp) throws -> String {

@@ -20,7 +20,9 @@ extension Gateway {
         guard context.resumed == nil else { return Erasure(erased: true) }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            guard let id = try tx.lockMapping(user) else { throw GatewayError.notFound }
+            guard let id = try tx.lockMapping(user) else {
+                throw GatewayError.unknown(.user, user.rawValue)
+            }
             try tx.lockUser(id)
             for event in try tx.eventsWithFreeText(of: id) {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }

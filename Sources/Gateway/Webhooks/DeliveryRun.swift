@@ -113,11 +113,11 @@ struct DeliveryRun: Sendable {
     ///
     /// What was switched off, moved or taken from the partner's keys before the question goes out no more.
     private func permit() async throws(GatewayError) -> DeliveryPermit {
-        let record = record
+        let (record, now) = (record, gateway.time.now)
         return try await gateway.read { db in
             guard let current = try db.webhook(record.id), current.status == .enabled else { return .ended }
             guard current.url == record.url, current.secret == record.secret else { return .changed }
-            return .types(current.deliveredTypes(try db.liveScopes(of: current.partner)))
+            return .types(current.deliveredTypes(try db.liveScopes(of: current.partner, at: now)))
         }
     }
 

@@ -83,7 +83,7 @@ extension Gateway {
     package func readWebhook(_ webhook: String, of partner: String) async throws(GatewayError) -> WebhookView {
         guard let id = ID<Webhook>(webhook), let record = try await read({ db in try db.webhook(id) }),
             record.partner == partner
-        else { throw .notFound }
+        else { throw .unknown(.webhook, webhook) }
         return WebhookView(record)
     }
 
@@ -92,7 +92,7 @@ extension Gateway {
     package func changeWebhook(
         _ webhook: String, _ change: WebhookChange, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> WebhookView {
-        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
         _ = try await readWebhook(webhook, of: key.partner)
         let url = try change.url.map { (url) throws(GatewayError) in try checkedURL(url).text }
         let types = try change.types.map { (types) throws(GatewayError) in
@@ -124,7 +124,7 @@ extension Gateway {
     package func deleteWebhook(
         _ webhook: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) {
-        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
         try await settle(cause(context)) { settlement in
             let before = try settlement.lockWebhook(id, for: key)
             try settlement.delete(id)
@@ -139,7 +139,7 @@ extension Gateway {
     package func rotateSecret(
         of webhook: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> WebhookView {
-        guard let id = ID<Webhook>(webhook) else { throw .notFound }
+        guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
         _ = try await readWebhook(webhook, of: key.partner)
         if context.resumed != nil {
             throw .conflict(reason: "this secret was made and shown once", resource: context.resumed)
@@ -167,7 +167,7 @@ extension Gateway {
         do throws(WebhookURL.Refusal) {
             return try WebhookURL(text, allowsPrivate: settings.allowsPrivateWebhooks)
         } catch {
-            throw .invalidRequest(field: "url", reason: error.rawValue)
+            throw .invalidRequest(field: "url", reason: LocalizedText(stringLiteral: error.rawValue))
         }
     }
 
@@ -175,8 +175,7 @@ extension Gateway {
     private static func checkedTypes(_ names: [String], scopes: Set<Scope>) throws(GatewayError) -> [String] {
         let types = Set(names.compactMap(EventType.init))
         guard names.allSatisfy({ EventType(rawValue: $0) != nil }) else {
-            let all = EventType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalidRequest(field: "types", reason: "must be some of \(all)")
+            throw .invalidRequest(field: "types", reason: .words(EventType.allCases.map(\.rawValue), isList: true))
         }
         guard types.isSubset(of: EventType.readable(with: scopes)) else { throw .forbidden }
         return EventType.allCases.filter(types.contains).map(\.rawValue)
@@ -195,7 +194,9 @@ extension Settlement {
     ///
     /// - Throws: `notFound` for another partner's as well, `forbidden` for a key that is too narrow.
     func lockWebhook(_ id: ID<Webhook>, for key: AuthenticatedKey) throws -> WebhookRecord {
-        guard let record = try tx.lockWebhook(id), record.partner == key.partner else { throw GatewayError.notFound }
+        guard let record = try tx.lockWebhook(id), record.partner == key.partner else {
+            throw GatewayError.unknown(.webhook, id.rawValue)
+        }
         guard record.shownTypes.isSubset(of: EventType.readable(with: key.scopes)) else { throw GatewayError.forbidden }
         return record
     }

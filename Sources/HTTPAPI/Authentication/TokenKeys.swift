@@ -10,13 +10,16 @@ import _CryptoExtras
 /// first token that asks for it, before that token is verified, and keeps it.
 actor TokenKeys {
     private let keys: [JWK]
-    private var collections: [String: JWTKeyCollection]
+    private var collections: [String: [JWTKeyCollection]]
 
-    init(secret: [UInt8]) async {
+    /// - Parameter secrets: tried in their order, each by itself: a token need not say which one signed it.
+    init(secrets: [[UInt8]]) async {
         keys = []
-        collections = [
-            "HS256": await JWTKeyCollection().add(hmac: HMACKey(from: Data(secret)), digestAlgorithm: .sha256)
-        ]
+        var made: [JWTKeyCollection] = []
+        for secret in secrets {
+            made.append(await JWTKeyCollection().add(hmac: HMACKey(from: Data(secret)), digestAlgorithm: .sha256))
+        }
+        collections = ["HS256": made]
     }
 
     /// Takes the keys that can be used and passes over the others (RFC 7517 section 5): those of kinds and algorithms that
@@ -44,12 +47,12 @@ actor TokenKeys {
     }
 
     /// - Parameter algorithm: one of a closed list.
-    func collection(for algorithm: String) async -> JWTKeyCollection {
+    func collections(for algorithm: String) async -> [JWTKeyCollection] {
         if let known = collections[algorithm] { return known }
         let made = JWTKeyCollection()
         for key in keys { _ = try? await made.add(jwk: key) }
-        collections[algorithm] = made
-        return made
+        collections[algorithm] = [made]
+        return [made]
     }
 }
 

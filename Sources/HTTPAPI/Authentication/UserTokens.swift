@@ -8,6 +8,8 @@ import JWTKit
 package enum UserKeys: Sendable {
     /// A shared secret of at least 32 bytes, HS256 (RFC 7518 section 3.2).
     case secret([UInt8])
+    /// Several, of which each verifies, so that one can be replaced.
+    case secrets([[UInt8]])
     /// A JWK set (RFC 7517) that does not change while the process runs.
     case set(json: String)
     /// A JWK set behind an address: fetched when first needed, and again when a key is unknown, at most once a minute.
@@ -97,10 +99,12 @@ actor TokenVerifier {
 
     /// - Throws: `invalidCredential`; `temporarilyUnavailable` while there is no key that could judge a token.
     func verify(_ token: String) async throws(GatewayError) -> VerifiedToken {
-        guard let algorithm = Self.algorithm(of: token) else { throw .invalidCredential(.noToken) }
+        guard let algorithm = Self.algorithm(of: token), Self.isUnambiguous(token) else {
+            throw .invalidCredential(.noToken)
+        }
         let isConfigured =
             switch rules.keys {
-            case .secret: algorithm == "HS256"
+            case .secret, .secrets: algorithm == "HS256"
             case .set, .remote: Self.asymmetric.contains(algorithm)
             }
         guard isConfigured else { throw .invalidCredential(.signature) }
@@ -113,13 +117,17 @@ actor TokenVerifier {
     }
 
     private func verified(_ token: String, _ algorithm: String) async -> Claims? {
-        try? await keys?.collection(for: algorithm).verify(token, as: Claims.self)
+        for collection in await keys?.collections(for: algorithm) ?? [] {
+            if let claims = try? await collection.verify(token, as: Claims.self) { return claims }
+        }
+        return nil
     }
 
     private func prepareKeys() async {
         guard keys == nil else { return }
         switch rules.keys {
-        case .secret(let bytes): keys = await TokenKeys(secret: bytes)
+        case .secret(let bytes): keys = await TokenKeys(secrets: [bytes])
+        case .secrets(let secrets): keys = await TokenKeys(secrets: secrets)
         case .set(let json): keys = TokenKeys(set: json)
         case .remote: _ = await refetch()
         }
@@ -179,8 +187,22 @@ actor TokenVerifier {
             let crit: [String]?
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        let standard = parts[0].utf8.map { byte in
+        guard parts.count == 3, let json = decoded(parts[0]),
+            let header = try? JSONDecoder().decode(Header.self, from: json), header.crit == nil
+        else { return nil }
+        return header.alg
+    }
+
+    /// Whether every reader understands the same: no member of the header or the claims stands twice (RFC 7519 section 4).
+    private static func isUnambiguous(_ token: String) -> Bool {
+        token.split(separator: ".", omittingEmptySubsequences: false).prefix(2).allSatisfy { part in
+            decoded(part).map { !JSONTree.isAmbiguous(Array($0)) } ?? false
+        }
+    }
+
+    /// Base64 for addresses (RFC 4648 section 5), without padding.
+    private static func decoded(_ part: Substring) -> Data? {
+        let standard = part.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
             case UInt8(ascii: "_"): UInt8(ascii: "/")
@@ -188,11 +210,7 @@ actor TokenVerifier {
             }
         }
         let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
-        let padded = String(decoding: standard, as: UTF8.self) + padding
-        guard let json = Data(base64Encoded: padded), let header = try? JSONDecoder().decode(Header.self, from: json),
-            header.crit == nil
-        else { return nil }
-        return header.alg
+        return Data(base64Encoded: String(decoding: standard, as: UTF8.self) + padding)
     }
 }
 

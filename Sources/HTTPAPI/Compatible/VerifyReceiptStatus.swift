@@ -31,8 +31,9 @@ extension VerifyReceiptStatus {
         case .rateLimited, .temporarilyUnavailable, .leaseLost, .requestInProgress, .providerUnavailable:
             self = .unavailable
         case .internalError: self = .dataAccess
-        case .noProviderAvailable: self = .notConfigured
-        case .invalidNotification, .notFound, .orderNotFound, .skuNotFound, .unknownProduct, .alreadyOwned,
+        case .noProviderAvailable, .noProvider: self = .notConfigured
+        case .invalidNotification, .notFound, .unknown, .methodNotAllowed, .orderNotFound, .skuNotFound,
+            .unknownProduct, .alreadyOwned,
             .orderNotOpen, .contractGone, .purchaseBelongsToAnotherUser, .purchaseRevoked, .conflict,
             .idempotencyKeyReused,
             .providerRejected, .refundExceedsCaptured, .usageLimitReached, .outcomeUnknown, .insufficientBalance,

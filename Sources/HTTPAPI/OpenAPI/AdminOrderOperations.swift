@@ -36,18 +36,20 @@ extension OperationGroup {
                 note:
                     "All at once, the newest day first, without test purchases; days are whole, also the first and the last.",
                 query: [
-                    .query("from", .time, "30 days before `to` where it is left out, and at most 400."),
-                    .query("to", .time, "Up to before this time; until now where it is left out."),
+                    .query("from", .moment, "30 days before `to` where it is left out, and at most 400."),
+                    .query("to", .moment, "Up to before this time; until now where it is left out."),
                     .query("by", .words("day"), "The one step that there is."),
                 ],
                 answers: .page(.dayOfOrders)),
             Operation(
                 "exportOrders", .get, "/v1/admin/export/orders.csv", "Orders as CSV", note: "Oldest first.",
                 query: [
-                    .query("from", .time, "When the first was made; all where it is left out."),
-                    .query("to", .time, "Before which the last was made; until now where it is left out."),
+                    .query("from", .moment, "When the first was made; all where it is left out."),
+                    .query("to", .moment, "Before which the last was made; until now where it is left out."),
                 ],
-                answers: .other("text/csv", "RFC 4180 with a header; amounts are minor units.")),
+                answers: .other(
+                    "text/csv",
+                    "RFC 4180 with a header; amounts are minor units, `amount_major` and `…_iso` are for people.")),
         ])
 }
 
@@ -58,7 +60,7 @@ extension Operation.Query {
             query("status", .words(Order.Status.self), "How it stands."),
             query("provider", .string, "The account of one of its payments."),
             query("reference", .string, "The provider's own id of one of its payments."),
-            query("from", .time, "Made then or later."), query("to", .time, "Made before."),
+            query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
         ] + page
 }
 
@@ -78,7 +80,7 @@ extension Shape {
         "act": .words(Mismatch.Act.self), "reason": .string.noted("1 to 500 characters."),
     ])
 
-    fileprivate static let moneyBack = named("NewRefund", moneyBackMembers).shown(
+    static let moneyBack = named("NewRefund", moneyBackMembers).shown(
         #"{"amount":{"value":990,"currency":"CNY"},"reason":"delivered late"}"#)
 
     private static let moneyBackMembers = object(
@@ -89,11 +91,11 @@ extension Shape {
             "reason": .string(0...500).orNull.noted("In Unicode scalars."),
         ])
 
-    fileprivate static let refundForAdmins = named(
+    static let refundForAdmins = named(
         "Refund",
         .object([
             "id": .id("ref"), "order_id": .id("ord"), "payment_id": .id("pay"), "status": .words(Refund.State.self),
-            "amount": .money, "reason": .string, "created_at": .time,
+            "amount": .money, "reference": .string.orNull, "reason": .string, "created_at": .time,
         ]))
 
     fileprivate static let dayOfOrders = named(

@@ -21,6 +21,14 @@ extension OperationGroup {
                 parameters: ["user_id": userID], body: .json(.newGrant), answers: .data(.entitlement),
                 refuses: [.skuNotFound]),
             Operation(
+                "creditBalance", .post, "/v1/admin/users/{user_id}/balances/{unit}/credit", "Gives units of a balance",
+                note: "Of the production balance.", parameters: ["user_id": userID, "unit": unit],
+                body: .json(.credit), answers: .data(.balance), refuses: [.conflict]),
+            Operation(
+                "listBalanceHistory", .get, "/v1/admin/users/{user_id}/balances/{unit}/history",
+                "How a balance became what it is", query: Operation.Query.page,
+                parameters: ["user_id": userID, "unit": unit], answers: .page(.balanceChange)),
+            Operation(
                 "revokeGrant", .delete, "/v1/admin/grants/{id}", "Takes a grant back for good",
                 answers: .data(.entitlement), refuses: [.notFound]),
             Operation(
@@ -38,6 +46,7 @@ extension OperationGroup {
                 body: .json(.newOwner), answers: .data(.transferredPurchase)),
         ])
 
+    private static let unit = "A unit that SKUs credit, `coins`."
     private static let userID = "The app's own id of the user, 1 to 128 characters."
 }
 

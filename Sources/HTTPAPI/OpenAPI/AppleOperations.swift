@@ -114,6 +114,7 @@ extension Shape {
         .object([
             "active": .boolean,
             "expires_at": .time.noted("Seconds since 1970-01-01 UTC; 253402300799: perpetual, 0: not active."),
+            "tier_expires_at": .time.noted("The end of the tier that is shown; 0 where none is active."),
             "tier": .string, "perpetual": .boolean,
             "status": Shape(.words(Entitlement.Status.allCases.map(\.rawValue) + ["none"])).noted(
                 "Of the entitlement that decides the tier, or, when none is active, of the one that ends last."),

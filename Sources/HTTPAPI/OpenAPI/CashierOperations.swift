@@ -20,7 +20,8 @@ extension OperationGroup {
                 query: [
                     .query("sku", .string, "The SKU to be paid.", isRequired: true),
                     .query("platform", .words(Platform.self), "Where the client runs.", isRequired: true),
-                    .query("currency", .currency, "Of the price.", isRequired: true),
+                    .query(
+                        "currency", .currency, "Of the price; the configured `default_currency` where it is left out."),
                     .query("quantity", .integer(1...1_000), "1 where it is left out."),
                     .query("days", .integer, "The option of a SKU that has several."),
                     .query("provider", .string, "An account's id, or a kind."),
@@ -53,7 +54,7 @@ extension OperationGroup {
 
 extension Shape {
     /// `localizations` are resolved; a pattern is shown as its options' product ids.
-    fileprivate static let product = named(
+    static let product = named(
         "Product",
         .object(
             [
@@ -77,12 +78,14 @@ extension Shape {
     static let checkout = named(
         "Checkout",
         .object(
-            ["sku": .string, "platform": .words(Platform.self), "currency": .currency],
+            ["sku": .string, "platform": .words(Platform.self)],
             optional: [
+                "currency": .currency.orNull.noted("The configured `default_currency` where it is left out."),
                 "quantity": .integer(1...1_000).orNull.noted("1 where it is left out."),
                 "days": .integer.orNull.noted("The option of a SKU that has several."),
                 "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
                 "return_url": returnURL.orNull,
+                "locale": .string(2...35).orNull.noted("The language of what the payer sees: a tag such as `zh-Hans`."),
                 "metadata": .map(.string).orNull.noted(
                     "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
             ]))

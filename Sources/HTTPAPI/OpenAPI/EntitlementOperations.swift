@@ -36,6 +36,7 @@ extension Shape {
             "user_id": .string, "version": .integer.noted("Grows with every change; 0 for a user never seen."),
             "active": .boolean, "tier": .string.noted("Of the membership; empty where there is none."),
             "expires_at": .time.orNull.noted("Null when nothing is active or when it is perpetual."),
+            "tier_expires_at": .time.orNull.noted("The end of the tier that is shown, which a lower tier may outlast."),
             "perpetual": .boolean, "next_change_at": .time.orNull.noted("When time alone changes this answer."),
             "tiers": .list(
                 .object([
@@ -73,10 +74,10 @@ extension Shape {
             "conclusion": .string.noted("Sentences for people."),
         ]))
 
-    fileprivate static let consumption = object(
+    static let consumption = object(
         [:], optional: ["amount": .integer(1...1_000_000).orNull.noted("1 where it is left out.")])
 
-    fileprivate static let usage = named(
+    static let usage = named(
         "Usage",
         .object([
             "meter": .string, "limit": .integer.orNull.noted("Null: unlimited."), "used": .integer,

@@ -86,15 +86,17 @@ extension Shape {
             ],
             optional: [
                 "partner": .string.orNull.noted(
-                    "1 to 200 characters, no control characters; the name where it is left out.")
+                    "1 to 200 characters, no control characters; the name where it is left out."),
+                "expires_at": .time.orNull.noted("Ahead: from then on it is no key."),
             ]))
 
     fileprivate static let issuedKey = named(
         "IssuedAPIKey",
-        .object([
-            "id": .id("key"), "name": .string, "partner": .string, "scopes": .list(.words(Scope.self)),
-            "key": .string.noted("`pdk_…`, to be sent as the bearer token."),
-        ]))
+        .object(
+            [
+                "id": .id("key"), "name": .string, "partner": .string, "scopes": .list(.words(Scope.self)),
+                "key": .string.noted("`pdk_…`, to be sent as the bearer token."),
+            ], optional: ["expires_at": .time]))
 
     fileprivate static let keptKey = named(
         "APIKey",
@@ -102,7 +104,10 @@ extension Shape {
             [
                 "id": .id("key"), "name": .string, "partner": .string, "scopes": .list(.words(Scope.self)),
                 "created_at": .time,
-            ], optional: ["revoked_at": .time]))
+            ],
+            optional: [
+                "expires_at": .time, "last_used_at": .time.noted("Within a minute."), "revoked_at": .time,
+            ]))
 
     fileprivate static let auditedAct = named(
         "AuditEntry",

@@ -62,7 +62,8 @@ struct OpenAPIDocument: Sendable {
     static let introduction = """
         Times are seconds since 1970-01-01 UTC, money is in integer minor units. Every `/v1` answer has the envelope \
         `code`, `msg`, `data`, `request_id`; an error has a stable `error` id, and its `msg` follows `Accept-Language`. \
-        Unknown fields of a request are ignored; further ones may come in answers. Send an `Idempotency-Key` with every \
+        Unknown fields and parameters of a request are refused with the nearest known name, but for the calls of App Store \
+        clients, which ignore them; further fields may come in answers. Send an `Idempotency-Key` with every \
         POST: the same key, path and body give the same answer and one effect.
         """
 }

@@ -7,6 +7,9 @@ extension OperationGroup {
         name: "Operations", note: "For whoever runs this server; none needs a login, and no answer has the envelope.",
         operations: [
             Operation(
+                "readFirstPage", .get, "/", "A small page: what this is, and where to go on",
+                answers: .other("text/html", "The page.")),
+            Operation(
                 "checkHealth", .get, "/healthz", "Whether the process is up",
                 answers: .json(.object(["status": .words("ok")]))),
             Operation(

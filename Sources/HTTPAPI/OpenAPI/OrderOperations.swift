@@ -1,4 +1,5 @@
 import Domain
+import Gateway
 import HTTPTypes
 
 extension OperationGroup {
@@ -36,7 +37,10 @@ extension Shape {
 
     private static let orderMembers = object(
         [
-            "id": .id("ord"), "status": .words(Order.Status.self), "origin": .words(Order.Origin.self), "sku": .string,
+            "id": .id("ord"), "status": .words(Order.Status.self),
+            "next_action": .words(NextAction.self).noted(
+                "`pay`: the attempt waits for the payer; `wait`: an outcome is awaited; `retry`: make another attempt."),
+            "origin": .words(Order.Origin.self), "sku": .string,
             "quantity": .integer, "days": .integer.orNull, "amount": .money.orNull, "charged": .money.orNull,
             "refunded": .money.orNull, "provider": .string.orNull, "platform": .string.orNull,
             "environment": .words(Environment.self), "subscription_id": .id("sub").orNull,
@@ -49,14 +53,23 @@ extension Shape {
 
     private static let payment = object([
         "id": .id("pay"), "provider": .string, "processor": .string.orNull, "status": .words(Payment.State.self),
-        "amount": .money,
+        "reference": .string.orNull.noted("The provider's own id, once known."), "amount": .money,
+        "failure": .paymentFailure.orNull,
         "unfenced": .boolean.noted("Another attempt was made although this one may still be paid."),
         "created_at": .time,
     ])
 
+    private static let paymentFailure = named(
+        "PaymentFailure",
+        .object([
+            "reason": .string.noted("`[a-z_]+`, the provider's own word where it gave one."), "message": .string,
+            "retryable": .boolean,
+        ]))
+
     static let refund = object(
         [
             "id": .id("ref"), "payment_id": .id("pay"), "status": .words(Refund.State.self), "amount": .money,
+            "reference": .string.orNull.noted("The provider's own id, once known."),
             "created_at": .time,
         ],
         optional: ["reason": .string])

@@ -15,6 +15,40 @@ extension OperationGroup {
                 parameters: ["user_id": "The app's own id of the user.", "unit": "A unit that SKUs credit, `coins`."],
                 body: .json(.debit), answers: .data(.balance), refuses: [.insufficientBalance]),
             Operation(
+                "creditPartnerBalance", .post, "/v1/partner/users/{user_id}/balances/{unit}/credit",
+                "Gives units of a balance", note: "Of the production balance.", parameters: unit,
+                body: .json(.credit), answers: .data(.balance), refuses: [.conflict]),
+            Operation(
+                "listPartnerBalanceHistory", .get, "/v1/partner/users/{user_id}/balances/{unit}/history",
+                "How a balance became what it is", query: Operation.Query.page, parameters: unit,
+                answers: .page(.balanceChange)),
+            Operation(
+                "listPartnerProducts", .get, "/v1/partner/products", "What is sold here",
+                note: "The same list as a user's; nothing in it is `owned`.",
+                query: [
+                    .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
+                    .query("currency", .currency, "Only SKUs with a price in it."),
+                    .query("locale", .string, "The language of names, before `Accept-Language`."),
+                ],
+                answers: .page(.product)),
+            Operation(
+                "readPartnerUsage", .get, "/v1/partner/users/{user_id}/usage/{meter}", "How much of a meter is used",
+                parameters: meter, answers: .data(.usage), refuses: [.notFound]),
+            Operation(
+                "consumePartnerUsage", .post, "/v1/partner/users/{user_id}/usage/{meter}/consume", "Uses a meter",
+                note: "All or nothing.", parameters: meter, body: .json(.consumption), answers: .data(.usage),
+                refuses: [.usageLimitReached, .notFound]),
+            Operation(
+                "cancelPartnerOrder", .post, "/v1/partner/orders/{id}/cancel", "Closes an open order",
+                note: "Its attempts are cancelled, or asked about, first; one that was paid meanwhile stays paid.",
+                body: .json(.object([:])), answers: .data(.partnerOrder),
+                refuses: [.orderNotFound, .orderNotOpen, .providerUnavailable]),
+            Operation(
+                "refundPartnerOrder", .post, "/v1/partner/orders/{id}/refunds", "Gives money of an order back",
+                note: "What Apple was paid only Apple gives back: `provider_rejected`.",
+                body: .json(.moneyBack), answers: .data(.refundForAdmins),
+                refuses: [.orderNotFound, .refundExceedsCaptured, .providerRejected, .providerUnavailable]),
+            Operation(
                 "createPartnerGrant", .post, "/v1/partner/users/{user_id}/grants",
                 "Gives a user a SKU without an order",
                 note: """
@@ -53,14 +87,16 @@ extension OperationGroup {
         ])
 
     private static let user = ["user_id": "The app's own id of the user."]
+    private static let unit = user.merging(["unit": "A unit that SKUs credit, `coins`."]) { $1 }
+    private static let meter = user.merging(["meter": "A configured meter's id."]) { $1 }
 
     private static let orderFilters: [Operation.Query] = [
         .query("user_id", .string(1...128), "Whose orders."),
         .query("status", .words(Order.Status.self), "How they stand."),
         .query("provider", .string, "The id of an account that a payment was made with."),
         .query("reference", .string, "The provider's own id of a payment."),
-        .query("from", .time, "Made at this time or later, in seconds since 1970-01-01 UTC."),
-        .query("to", .time, "Made before this time."),
+        .query("from", .moment, "Made at this time or later."),
+        .query("to", .moment, "Made before this time."),
     ]
 }
 
@@ -69,7 +105,20 @@ extension Shape {
         "NewDebit",
         .object(["amount": .integer(1...1_000_000_000_000)], optional: ["reason": .string(0...500).orNull]))
 
-    fileprivate static let balance = named("Balance", .object(["unit": .string, "balance": .integer]))
+    static let credit = object(["amount": .integer(1...1_000_000_000_000), "reason": .string(1...500)])
+
+    static let balanceChange = named(
+        "BalanceChange",
+        .object([
+            "at": .time, "amount": .integer.noted("Negative for a debit."),
+            "balance": .integer.noted("What the change left of the same environment."), "reason": .string.orNull,
+            "environment": .words(Environment.self),
+            "source": .object([
+                "type": .string.noted("`order`, `apple_transaction`, `admin` or `partner`."), "id": .string,
+            ]),
+        ]))
+
+    static let balance = named("Balance", .object(["unit": .string, "balance": .integer]))
 
     fileprivate static let partnerCheckout = named(
         "PartnerCheckout", checkout.unnamed.adding(["user_id": .string(1...128)]))

@@ -43,6 +43,9 @@ extension Shape {
     static let boolean = Shape(.boolean)
     /// Seconds since 1970-01-01 UTC.
     static let time = Shape(.integer(nil)).noted("Seconds since 1970-01-01 UTC.").shown("1736860000")
+    /// A time of a query: seconds since 1970, or ISO 8601.
+    static let moment = string.noted("Seconds since 1970-01-01 UTC, a date or an ISO 8601 time.").shown(
+        #""2026-01-31""#)
     static let address = Shape(.string(format: "uri", length: nil)).shown(#""https://app.example/done""#)
     static let currency = Shape(.string(format: nil, length: 3...3)).noted("ISO 4217.").shown(#""CNY""#)
     /// An amount in integer minor units.

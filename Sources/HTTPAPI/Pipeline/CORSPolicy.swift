@@ -1,14 +1,27 @@
 import HTTPTypes
 import Hummingbird
+import Logging
+import Synchronization
 
-/// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`.
+/// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`; in development also
+/// pages that this machine serves.
 struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
-    let origins: Set<String>
+    private let origins: Set<String>
+    private let isDevelopment: Bool
+    private let refused: RefusedOrigins
+
+    init(origins: Set<String>, isDevelopment: Bool = false, logger: Logger) {
+        self.origins = origins
+        self.isDevelopment = isDevelopment
+        refused = RefusedOrigins(logger)
+    }
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let origin = request.headers[.origin], origins.contains(origin) else {
+        guard let origin = request.headers[.origin] else { return try await next(request, context) }
+        guard origins.contains(origin) || (isDevelopment && Loopback.isOrigin(origin)) else {
+            refused.note(origin)
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return Response(status: .noContent, headers: [.vary: "Origin"])
             }
@@ -29,7 +42,41 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.vary] = "Origin"
         response.headers[.accessControlExposeHeaders] =
-            "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate"
+            "ETag, X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate, Allow"
         return response
+    }
+}
+
+/// Origins of pages that are not let in, each of them logged once; the first hundred, because anyone can name more.
+private final class RefusedOrigins: Sendable {
+    private static let limit = 100
+
+    private let logger: Logger
+    private let known = Mutex<Set<String>>([])
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func note(_ origin: String) {
+        let shown = origin.shown
+        let isNew = known.withLock { $0.count < Self.limit && $0.insert(shown).inserted }
+        guard isNew else { return }
+        logger.warning(
+            "a page of an origin that http.cors_origins does not list is not let in", metadata: ["origin": "\(shown)"])
+    }
+}
+
+/// Addresses of the machine itself.
+enum Loopback {
+    /// Whether a browser's `Origin` is a page that this machine serves: `http://localhost:5173`, `http://[::1]:8081`.
+    static func isOrigin(_ origin: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: origin.hasPrefix) else { return false }
+        let place = origin.dropFirst(scheme.count)
+        for host in ["localhost", "127.0.0.1", "[::1]"] where place.hasPrefix(host) {
+            let port = place.dropFirst(host.count)
+            if port.isEmpty { return true }
+            return port.first == ":" && (2...6).contains(port.utf8.count)
+                && port.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+        }
+        return false
     }
 }

@@ -45,6 +45,8 @@ struct Endpoint: Sendable {
     let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
     /// Answers even when the node is full.
     let isAlwaysServed: Bool
+    /// The parameters of the query that it reads; nil where any others are passed over.
+    var queryNames: [String]?
     let handle: @Sendable (Call) async throws(GatewayError) -> Answer
 
     init(
@@ -153,6 +155,8 @@ struct Call: Sendable {
     let from: ClientAddress
     let requestID: String
     let languages: [String]
+    /// Whether members of the body that nothing reads are refused.
+    let isStrict: Bool
     let run: IdempotentRun?
     /// Charges the caller's rate for so much work, such as the signatures to check; whoever has no credentials pays
     /// elsewhere.
@@ -179,7 +183,9 @@ struct Call: Sendable {
             case .user: .user
             case .key(let key): key.actor
             }
-        return CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
+        var context = CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
+        if case .key(let key) = caller { context.showsAccounts = key.allows(.admin) }
+        return context
     }
 
     func parameter(_ name: String) throws(GatewayError) -> String {
@@ -189,26 +195,16 @@ struct Call: Sendable {
 
     /// The body as JSON; an empty body is `{}`.
     ///
-    /// - Throws: `invalidRequest` naming the member that has the wrong type or is missing.
+    /// - Throws: `invalidRequest` naming the member that is not known, has the wrong type or is missing, with its place.
     func decode<Value: Decodable>(_: Value.Type = Value.self) throws(GatewayError) -> Value {
-        let body = body.isEmpty ? Data("{}".utf8) : body
-        guard JSONText.isNested(atMost: 32, body) else {
-            throw .invalidRequest(field: "", reason: "JSON is nested more than 32 levels deep")
+        let tree: JSONTree
+        do throws(JSONFault) { tree = try JSONTree(body.isEmpty ? Array("{}".utf8) : Array(body)) } catch {
+            throw GatewayError(error)
         }
-        guard !JSONText.holdsNUL(body) else {
-            throw .invalidRequest(field: "", reason: "text must not contain U+0000")
+        if isStrict, let unknown = tree.unknownMember(of: Value.self) {
+            throw .unknownField(unknown.place, nearest: unknown.nearest)
         }
-        do {
-            return try JSONDecoder().decode(Value.self, from: body)
-        } catch let failure as DecodingError {
-            let error = JSONText.misfit(Value.self, in: body) ?? failure
-            let field = error.fieldName
-            throw .invalidRequest(field: field, reason: field.isEmpty ? "the body is not a JSON object" : error.problem)
-        } catch let error as GatewayError {
-            throw error
-        } catch {
-            throw .invalidRequest(field: "", reason: "the body is not JSON")
-        }
+        do { return try tree.decode(Value.self) } catch { throw GatewayError(decoding: error) }
     }
 
     /// `?limit=`, 1–200, 50 where it is absent.
@@ -230,8 +226,7 @@ struct Call: Sendable {
     ) throws(GatewayError) -> Choice? {
         guard let text = query[name] else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalidRequest(field: name, reason: "must be one of \(all)")
+            throw .invalidRequest(field: name, reason: .words(Choice.allCases.map(\.rawValue)))
         }
         return choice
     }
@@ -246,25 +241,9 @@ struct Call: Sendable {
 
     func time(_ name: String) throws(GatewayError) -> Timestamp? {
         guard let text = query[name] else { return nil }
-        guard let seconds = Int64(text) else {
-            throw .invalidRequest(field: name, reason: "must be seconds since 1970")
+        guard let time = Int64(text).map({ Timestamp($0) }) ?? Timestamp(iso8601: text) else {
+            throw .invalidRequest(field: name, reason: "must be seconds since 1970, a date or an ISO 8601 time")
         }
-        return Timestamp(seconds)
-    }
-}
-
-extension DecodingError {
-    /// What is wrong with the member, in words.
-    fileprivate var problem: String {
-        switch self {
-        case .typeMismatch: "has the wrong type"
-        case .valueNotFound: "must not be null"
-        case .keyNotFound: "is missing"
-        // What Swift itself says of a word that is none of an enum's cases names the enum.
-        case .dataCorrupted(let context) where context.debugDescription.hasPrefix("Cannot initialize "):
-            "is not one of the words that it may be"
-        case .dataCorrupted(let context): context.debugDescription
-        @unknown default: "does not fit"
-        }
+        return time
     }
 }

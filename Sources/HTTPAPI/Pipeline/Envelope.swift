@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Gateway
 import HTTPTypes
@@ -35,7 +36,8 @@ enum Envelope {
     static func headers(of reply: ErrorReply, requestID: String) -> HTTPFields {
         let retry = reply.retryAfter.map { HTTPField(name: .retryAfter, value: String($0)) }
         let challenge = reply.challenge.map { HTTPField(name: .wwwAuthenticate, value: $0) }
-        return headers(requestID: requestID, extra: [retry, challenge].compactMap(\.self))
+        let allow = reply.allow.map { HTTPField(name: .allow, value: $0) }
+        return headers(requestID: requestID, extra: [retry, challenge, allow].compactMap(\.self))
     }
 
     /// A refusal in front of its request's id and behind it, for one that is made again and again.
@@ -72,7 +74,7 @@ enum Envelope {
             let code: Int
             let msg: String
             let error: String
-            let details: [String: String]
+            let details: [String: JSONValue]
             let request_id: String
         }
         let body = Body(

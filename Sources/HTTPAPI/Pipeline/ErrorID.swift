@@ -13,6 +13,7 @@ enum ErrorID: String, Sendable, CaseIterable {
     case notFound = "not_found"
     case orderNotFound = "order_not_found"
     case skuNotFound = "sku_not_found"
+    case methodNotAllowed = "method_not_allowed"
     case applePayTokenReused = "apple_pay_token_reused"
     case amountMismatch = "amount_mismatch"
     case purchaseBelongsToAnotherUser = "purchase_belongs_to_another_user"
@@ -43,6 +44,7 @@ enum ErrorID: String, Sendable, CaseIterable {
         case .unauthenticated: .unauthorized
         case .forbidden: .forbidden
         case .unknownProduct, .notFound, .orderNotFound, .skuNotFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
         case .applePayTokenReused, .amountMismatch, .purchaseBelongsToAnotherUser, .purchaseRevoked, .alreadyOwned,
             .orderNotOpen, .requestInProgress, .conflict, .insufficientBalance:
             .conflict

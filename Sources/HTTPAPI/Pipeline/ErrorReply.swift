@@ -9,10 +9,12 @@ struct ErrorReply: Sendable {
     let id: String
     let english: String
     let chinese: String
-    var details: [String: String] = [:]
+    var details: [String: JSONValue] = [:]
     var retryAfter: Int64?
     /// The value of `WWW-Authenticate`, which every 401 has (RFC 9110 section 15.5.2).
     var challenge: String?
+    /// The value of `Allow`, which every 405 has (RFC 9110 section 15.5.6).
+    var allow: String?
 
     func message(_ languages: [String]) -> String {
         for language in languages.map({ $0.lowercased() }) {
@@ -27,24 +29,26 @@ extension ErrorReply {
     init(_ error: GatewayError) {
         switch error {
         case .invalidRequest(let field, let reason):
+            let (english, chinese) = (reason.english, reason.chinese)
             self.init(
                 .invalidRequest,
-                field.isEmpty ? "The request is not valid: \(reason)." : "\(field): \(reason).",
-                field.isEmpty ? "请求无效:\(reason)。" : "参数 \(field) 无效:\(reason)。", ["field": field, "reason": reason])
+                field.isEmpty ? "The request is not valid: \(english)." : "\(field): \(english).",
+                field.isEmpty ? "请求无效:\(chinese)。" : "参数 \(field) 无效:\(chinese)。",
+                reason.details.merging(["field": .string(field), "reason": .string(english)]) { $1 })
         case .invalidNotification:
             self.init(.invalidNotification, "The notification does not verify.", "通知验证失败。")
         case .invalidTransaction(let reason):
             self.init(
                 .invalidTransaction, "The transaction does not verify: \(reason.rawValue).",
-                "交易验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
+                "交易验证失败:\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
         case .invalidReceipt(let reason):
             self.init(
-                .invalidReceipt, "The receipt does not verify: \(reason).", "收据验证失败:\(reason)。",
-                ["reason": reason])
+                .invalidReceipt, "The receipt does not verify: \(reason).", "收据验证失败:\(RefusalWords.chinese(reason))。",
+                ["reason": .string(reason)])
         case .applePayTokenInvalid(let reason):
             self.init(
                 .applePayTokenInvalid, "The payment could not be verified: \(reason.rawValue).",
-                "支付凭证验证失败:\(reason.rawValue)。", ["reason": reason.rawValue])
+                "支付凭证验证失败:\(RefusalWords.chinese(reason.rawValue))。", ["reason": .string(reason.rawValue)])
         case .applePayTokenReused:
             self.init(
                 .applePayTokenReused, "This token was used for another payment.", "该支付凭证已用于其他支付。")
@@ -60,18 +64,30 @@ extension ErrorReply {
             self.init(
                 .purchaseBelongsToAnotherUser, "This purchase belongs to another user.", "该购买属于其他用户。")
         case .purchaseRevoked:
-            self.init(.purchaseRevoked, "Apple has taken this purchase back.", "该购买已被 Apple 撤销。")
+            self.init(.purchaseRevoked, "Apple has taken this purchase back.", "该购买已被苹果撤销。")
         case .unauthenticated:
             self.init(.unauthenticated, "A valid token or key is needed.", "需要有效的令牌或密钥。")
             challenge = Self.challenge
         case .invalidCredential(let fault):
             let (english, chinese) = fault.words
             self.init(.unauthenticated, "\(english).", "\(chinese)。")
+            if case .claim(let name) = fault { details = ["claim": .string(name.shown)] }
             challenge = "\(Self.challenge), error=\"invalid_token\", error_description=\"\(english)\""
         case .forbidden:
             self.init(.forbidden, "This key lacks the scope for that.", "此密钥没有所需的权限。")
         case .notFound:
             self.init(.notFound, "There is nothing here.", "未找到所请求的资源。")
+        case .unknown(let thing, let id):
+            let (english, chinese) = thing.words
+            self.init(
+                .notFound, "There is no \(english) \(id.shown).", "\(chinese) \(id.shown) 不存在。",
+                ["what": .string(thing.rawValue)])
+        case .methodNotAllowed(let methods):
+            let all = methods.joined(separator: ", ")
+            self.init(
+                .methodNotAllowed, "This path takes \(all) only.", "此路径只接受以下方法:\(all)。",
+                ["allowed": .array(methods.map(JSONValue.string))])
+            allow = all
         case .orderNotFound(let id):
             self.init(.orderNotFound, "Order \(id.shown) does not exist.", "订单 \(id.shown) 不存在。")
         case .skuNotFound(let id):
@@ -88,14 +104,13 @@ extension ErrorReply {
                 retryAfter: 1)
         case .conflict(let reason, let resource):
             self.init(
-                .conflict, "That conflicts with what is there: \(reason).", "与现有数据冲突:\(reason)。",
-                resource.map { ["reason": reason, "resource": $0] } ?? ["reason": reason])
+                .conflict, "That conflicts with what is there: \(reason.english).", "与现有数据冲突:\(reason.chinese)。",
+                ["reason": .string(reason.english)].merging(resource.map { ["resource": .string($0)] } ?? [:]) { $1 })
         case .payloadTooLarge:
             self.init(.payloadTooLarge, "The body is too large.", "请求体过大。")
         case .unsupportedMediaType:
             self.init(
-                .unsupportedMediaType, "The body must be application/json.",
-                "请求体必须是 application/json。")
+                .unsupportedMediaType, "The body must be application/json.", "请求体必须是 JSON 格式。")
         case .headersTooLarge:
             self.init(
                 .headersTooLarge, "The headers are larger than 16 KiB.",
@@ -107,10 +122,24 @@ extension ErrorReply {
         case .noProviderAvailable:
             self.init(
                 .noProviderAvailable, "No payment method fits this request.", "没有符合要求的支付方式。")
+        case .noProvider(let why):
+            let (english, chinese) = why.reason?.words ?? ("no account is configured", "没有配置收款账户")
+            var details: [String: JSONValue] = why.reason.map { ["reason": .string($0.rawValue)] } ?? [:]
+            if !why.accounts.isEmpty {
+                details["accounts"] = .array(
+                    why.accounts.map {
+                        .object([
+                            "account": .string($0.account.rawValue), "reason": .string($0.reason.rawValue),
+                        ])
+                    })
+            }
+            self.init(
+                .noProviderAvailable, "No payment method fits this request: \(english).",
+                "没有符合要求的支付方式:\(chinese)。", details)
         case .providerRejected(let reason):
             self.init(
                 .providerRejected, "The payment provider refused.", "支付渠道拒绝了请求。",
-                ["reason": reason])
+                ["reason": .string(reason)])
         case .refundExceedsCaptured:
             self.init(
                 .refundExceedsCaptured, "That is more than is left to refund.", "退款金额超过可退余额。")
@@ -126,8 +155,8 @@ extension ErrorReply {
             self.init(.providerUnavailable, "The payment provider did not answer.", "支付渠道暂无响应。")
         case .outcomeUnknown(let reason):
             self.init(
-                .temporarilyUnavailable, "This may have happened: \(reason).",
-                "操作可能已经生效:\(reason)。", ["reason": reason], retryAfter: 60)
+                .temporarilyUnavailable, "This may have happened: \(reason.english).",
+                "操作可能已经生效:\(reason.chinese)。", ["reason": .string(reason.english)], retryAfter: 60)
         case .temporarilyUnavailable(let seconds):
             self.init(
                 .temporarilyUnavailable, "Please try again.", "服务暂时不可用,请稍后重试。",
@@ -144,7 +173,7 @@ extension ErrorReply {
     private static let challenge = #"Bearer realm="paydesk""#
 
     private init(
-        _ id: ErrorID, _ english: String, _ chinese: String, _ details: [String: String] = [:],
+        _ id: ErrorID, _ english: String, _ chinese: String, _ details: [String: JSONValue] = [:],
         retryAfter: Int64? = nil, status: HTTPResponse.Status? = nil
     ) {
         self.status = status ?? id.status
@@ -153,32 +182,5 @@ extension ErrorReply {
         self.chinese = chinese
         self.details = details
         self.retryAfter = retryAfter
-    }
-}
-
-extension InvalidCredential {
-    /// In English, as a quoted string of a header may have it, and in Chinese.
-    fileprivate var words: (english: String, chinese: String) {
-        switch self {
-        case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌(JWT)")
-        case .noKey: ("An API key (pdk_...) is needed here", "此处需要 API 密钥(pdk_…)")
-        case .unknownKey: ("There is no such API key, or it was revoked", "API 密钥不存在或已被撤销")
-        case .signature: ("The token's signature does not verify", "令牌签名验证失败")
-        case .expired: ("The token has expired", "令牌已过期")
-        case .claim(let name):
-            (
-                "The token's claim \(Self.quotable(name)) is missing or not as configured",
-                "令牌的声明 \(Self.quotable(name)) 缺失或与配置不符"
-            )
-        }
-    }
-
-    private static func quotable(_ name: String) -> String { name.shown.filter { $0 != "\"" && $0 != "\\" } }
-}
-
-extension String {
-    /// What a caller sent, short and in printable ASCII, so that a message never carries more than it names.
-    fileprivate var shown: String {
-        String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init))
     }
 }

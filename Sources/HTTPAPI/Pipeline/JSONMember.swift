@@ -1,7 +1,7 @@
 import Foundation
 import FoundationEssentials
 
-extension JSONText {
+enum JSONText {
     /// The value of a member of the root object, byte for byte as it stands there.
     ///
     /// - Parameter json: JSON that a parser has accepted.

@@ -41,8 +41,14 @@ struct Pipeline: Sendable {
                     ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
         }
         meter.record(response.status, ContinuousClock.now - started)
+        let level: Logger.Level =
+            switch response.status.code {
+            case 500: .error
+            case 501...: .warning
+            default: .debug
+            }
         logger.log(
-            level: response.status == .internalServerError ? .error : .debug, "request",
+            level: level, "request",
             metadata: [
                 "route": "\(endpoint.method) \(endpoint.path)", "status": "\(response.status.code)",
                 "request_id": "\(requestID)",
@@ -68,12 +74,13 @@ struct Pipeline: Sendable {
         }
         defer { if !endpoint.isAlwaysServed { admission.leave(isStranger: holder.isStranger) } }
         let query = Self.query(request)
+        try endpoint.checkNames(of: query)
         try Self.refuseNUL(endpoint, parameters, query)
         func call(_ run: IdempotentRun?) -> Call {
             Call(
                 request: request.head, parameters: parameters, query: query,
                 queryText: request.uri.query ?? "", body: body, caller: caller, from: from, requestID: requestID,
-                languages: languages, run: run
+                languages: languages, isStrict: endpoint.isStrict, run: run
             ) { (count) throws(GatewayError) in try limitRate(caller, count) }
         }
         guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
@@ -292,6 +299,28 @@ extension Endpoint {
 
     /// Whether providers send their notifications there.
     var isNotification: Bool { path.hasPrefix("/v1/notify/") }
+
+    /// Whether members and parameters that nothing reads are refused: everywhere but in the calls that other clients make
+    /// already (`api.md` sections 6 and 7), which may send more than they need.
+    var isStrict: Bool { takesJSON && !path.hasPrefix("/v1/public/iap/") }
+
+    /// The endpoint with the parameters of its description as those that it knows.
+    ///
+    /// A user's reading that has no parameters takes any, as caches and browsers add some.
+    func knowing(_ operation: Operation?) -> Endpoint {
+        guard isStrict, let operation else { return self }
+        var endpoint = self
+        let names = operation.query.map(\.name)
+        if case .key = access { endpoint.queryNames = names } else if !names.isEmpty { endpoint.queryNames = names }
+        return endpoint
+    }
+
+    fileprivate func checkNames(of query: [String: String]) throws(GatewayError) {
+        guard let queryNames else { return }
+        for name in query.keys.sorted() where !queryNames.contains(name) {
+            throw .unknownField(name, nearest: NearestName.of(name, among: queryNames))
+        }
+    }
 }
 
 extension ByteBudget.Holder {

@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Gateway
 import HTTPTypes
@@ -7,7 +8,7 @@ struct StoredAnswer: Codable {
     let error: String
     let english: String
     let chinese: String
-    let details: [String: String]
+    let details: [String: JSONValue]
 
     init(_ error: GatewayError) {
         let reply = ErrorReply(error)

@@ -30,7 +30,8 @@ struct AccountRoutes {
         guard fields.enabled != nil || fields.routing != nil || fields.reset != nil else {
             throw .invalidRequest(field: "", reason: "needs enabled, routing or reset")
         }
-        let change = AccountChange(enabled: fields.enabled, routing: fields.routing, reset: fields.reset ?? false)
+        let change = AccountChange(
+            enabled: fields.enabled, routing: fields.routing?.value, reset: fields.reset ?? false)
         return try .json(
             AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
     }
@@ -56,7 +57,7 @@ private struct FinishedSync: Encodable {
 
 private struct AccountFields: Decodable {
     let enabled: Bool?
-    let routing: JSONValue?
+    let routing: Patch<AccountRouting>?
     let reset: Bool?
 }
 

@@ -28,19 +28,15 @@ struct AdminOrderRoutes {
 
     private func refund(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(RefundFields.self)
-        let reason = fields.reason ?? ""
-        guard reason.hasScalars(0...500) else {
-            throw .invalidRequest(field: "reason", reason: "at most 500 characters")
-        }
         let refund = try await gateway.refundOrder(
-            call.parameter("id"), amount: fields.amount, reason: reason, context: call.context)
+            call.parameter("id"), amount: fields.amount, reason: fields.checkedReason(), context: call.context)
         return try .json(refund)
     }
 
     private func settleMismatch(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(MismatchFields.self)
         guard let act = Mismatch.Act(rawValue: fields.act) else {
-            throw .invalidRequest(field: "act", reason: "must be accept or return")
+            throw .invalidRequest(field: "act", reason: .words(Mismatch.Act.allCases.map(\.rawValue)))
         }
         let reason = fields.reason ?? ""
         guard (1...500).contains(reason.unicodeScalars.count), !reason.isBlank else {
@@ -63,9 +59,18 @@ private struct MismatchFields: Decodable {
     let reason: String?
 }
 
-private struct RefundFields: Decodable {
+/// The body of a refund.
+struct RefundFields: Decodable {
     let amount: Money?
     let reason: String?
+
+    func checkedReason() throws(GatewayError) -> String {
+        let reason = reason ?? ""
+        guard reason.hasScalars(0...500) else {
+            throw .invalidRequest(field: "reason", reason: "at most 500 characters")
+        }
+        return reason
+    }
 }
 
 extension Call {

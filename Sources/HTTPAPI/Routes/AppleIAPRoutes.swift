@@ -79,6 +79,6 @@ private struct RestoredLine: Encodable {
         index = item.index
         status = item.status
         error = refusal?.id
-        reason = refusal?.details["reason"]
+        reason = if case .string(let reason)? = refusal?.details["reason"] { reason } else { nil }
     }
 }

@@ -56,8 +56,6 @@ private struct PaymentFields: Decodable {
 
     /// An object; what is in it is read from the bytes as they came.
     struct Token: Decodable {
-        private enum CodingKeys: CodingKey {}
-
-        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self) }
+        init(from decoder: any Decoder) throws { _ = try [String: JSONValue](from: decoder) }
     }
 }

@@ -10,6 +10,7 @@ struct CheckoutRoutes {
     var endpoints: [Endpoint] {
         [
             Endpoint(.get, "/v1/public/products", .user, handle: products),
+            Endpoint(.get, "/v1/partner/products", .key([.checkoutWrite]), handle: partnerProducts),
             Endpoint(.get, "/v1/public/payment-methods", .user, handle: paymentMethods),
             Endpoint(.post, "/v1/public/checkout", .user, handle: checkout),
             Endpoint(.post, "/v1/public/orders/{id}/checkout", .user, handle: retry),
@@ -19,9 +20,17 @@ struct CheckoutRoutes {
     }
 
     private func products(_ call: Call) async throws(GatewayError) -> Answer {
+        try await products(call, of: call.user)
+    }
+
+    private func partnerProducts(_ call: Call) async throws(GatewayError) -> Answer {
+        try await products(call, of: nil)
+    }
+
+    private func products(_ call: Call, of user: ExternalUserID?) async throws(GatewayError) -> Answer {
         let languages = (call.query["locale"].map { [$0] } ?? []) + call.languages
         let products = try await gateway.listProducts(
-            user: call.user, platform: call.choice("platform"), currency: call.currency("currency"),
+            user: user, platform: call.choice("platform"), currency: call.currency("currency"),
             languages: languages)
         return try .json(Listing(items: products.map(ProductItem.init)))
     }
@@ -31,9 +40,7 @@ struct CheckoutRoutes {
         guard let platform = try call.choice("platform", Platform.self) else {
             throw .invalidRequest(field: "platform", reason: "is missing")
         }
-        guard let currency = try call.currency("currency") else {
-            throw .invalidRequest(field: "currency", reason: "is missing")
-        }
+        let currency = try gateway.currency(call.currency("currency"))
         let accept = try CheckoutFields.accept(call.query["accept"].map { $0.split(separator: ",").map(String.init) })
         let quantity = try call.integer("quantity") ?? 1
         let request = CheckoutRequest(
@@ -43,7 +50,7 @@ struct CheckoutRoutes {
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
-        var request = try call.decode(CheckoutFields.self).request()
+        var request = try call.decode(CheckoutFields.self).request(gateway)
         request.payerAddress = call.payerAddress
         return try .json(try await gateway.openCheckout(request, user: call.user, context: call.context))
     }
@@ -95,10 +102,11 @@ struct CheckoutFields: Decodable {
     let quantity: Int64?
     let days: Int64?
     let platform: String
-    let currency: String
+    let currency: String?
     let provider: String?
     let accept: [String]?
     let return_url: String?
+    let locale: String?
     let metadata: [String: String]?
 
     /// Bytes of UTF-8, of all keys and values together.
@@ -115,7 +123,7 @@ struct CheckoutFields: Decodable {
         }
     }
 
-    func request() throws(GatewayError) -> CheckoutRequest {
+    func request(_ gateway: Gateway) throws(GatewayError) -> CheckoutRequest {
         let quantity = quantity ?? 1
         guard SKU.quantityRange.contains(quantity) else {
             throw .invalidRequest(field: "quantity", reason: "must be 1 to 1000")
@@ -124,14 +132,14 @@ struct CheckoutFields: Decodable {
         try Self.check(metadata)
         return CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: try Self.platform(platform),
-            currency: try Self.currency(currency), provider: provider, accept: try Self.accept(accept),
-            returnURL: return_url,
+            currency: try gateway.currency(currency.map(Self.currency)), provider: provider,
+            accept: try Self.accept(accept), returnURL: return_url, locale: try locale.map(Self.locale),
             metadata: metadata)
     }
 
     static func platform(_ text: String) throws(GatewayError) -> Platform {
         guard let platform = Platform(rawValue: text) else {
-            throw .invalidRequest(field: "platform", reason: "must be ios, android, web or desktop")
+            throw .invalidRequest(field: "platform", reason: .words(Platform.allCases.map(\.rawValue)))
         }
         return platform
     }
@@ -141,6 +149,18 @@ struct CheckoutFields: Decodable {
             throw .invalidRequest(field: "currency", reason: "must be an ISO 4217 currency")
         }
         return currency
+    }
+
+    /// A language tag (RFC 5646 section 2.1), by its letters alone.
+    static func locale(_ text: String) throws(GatewayError) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
+                || (0x61...0x7A).contains(byte | 0x20)
+        }
+        guard (2...35).contains(text.utf8.count), isPlain else {
+            throw .invalidRequest(field: "locale", reason: "must be a language tag")
+        }
+        return text.replacing("_", with: "-")
     }
 
     /// The contract types that the client takes; words that are not known are left out, so that new clients work.

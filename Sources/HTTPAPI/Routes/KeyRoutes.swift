@@ -18,7 +18,8 @@ struct KeyRoutes {
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(KeyFields.self)
         let issued = try await gateway.createKey(
-            name: fields.name, partner: fields.partner, scopes: fields.scopes, context: call.context)
+            name: fields.name, partner: fields.partner, scopes: fields.scopes, expiresAt: fields.expires_at,
+            context: call.context)
         return try .json(issued)
     }
 
@@ -46,4 +47,5 @@ private struct KeyFields: Decodable {
     let name: String
     let partner: String?
     let scopes: [String]
+    let expires_at: Timestamp?
 }

@@ -35,7 +35,7 @@ struct OrderRoutes {
     }
 }
 
-/// The body of a call that takes none: an empty one, or any JSON object.
+/// The body of a call that takes none: an empty one, or an object without members.
 struct NoFields: Decodable {
     private enum CodingKeys: CodingKey {}
 

@@ -16,6 +16,8 @@ struct PartnerRoutes {
             Endpoint(.post, "/v1/partner/checkout", .key([.checkoutWrite]), handle: checkout),
             Endpoint(.get, "/v1/partner/orders", .key([.ordersRead]), handle: orders),
             Endpoint(.get, "/v1/partner/orders/{id}", .key([.ordersRead]), handle: order),
+            Endpoint(.post, "/v1/partner/orders/{id}/cancel", .key([.checkoutWrite]), handle: cancel),
+            Endpoint(.post, "/v1/partner/orders/{id}/refunds", .key([.refundsWrite]), handle: refund),
             Endpoint(.get, "/v1/partner/events", .key([.eventsRead]), handle: events),
         ]
     }
@@ -38,8 +40,9 @@ struct PartnerRoutes {
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
-        let user = try UserName.parse(call.decode(BuyerField.self).user_id)
-        let request = try call.decode(CheckoutFields.self).request()
+        let fields = try call.decode(PartnerCheckoutFields.self)
+        let user = try UserName.parse(fields.user_id)
+        let request = try fields.checkout.request(gateway)
         let contract = try await gateway.openCheckout(
             request, user: user, partner: call.callingKey.partner, context: call.context)
         return try .json(contract)
@@ -55,6 +58,21 @@ struct PartnerRoutes {
         try .namedJSON(try await gateway.readOrder(call.parameter("id"), visibleTo: call.callingKey.partner))
     }
 
+    private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        return try .json(
+            try await gateway.cancelOrder(
+                call.parameter("id"), visibleTo: call.callingKey.partner, context: call.context))
+    }
+
+    private func refund(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(RefundFields.self)
+        return try .json(
+            try await gateway.refundOrder(
+                call.parameter("id"), amount: fields.amount, reason: fields.checkedReason(),
+                visibleTo: call.callingKey.partner, context: call.context))
+    }
+
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
         let last = call.query["after"] == nil ? try call.integer("cursor") : try call.integer("after")
         let feed = try await gateway.readEvents(
@@ -68,9 +86,17 @@ private struct DebitFields: Decodable {
     let reason: String?
 }
 
-/// Whom a partner's checkout is for.
-private struct BuyerField: Decodable {
+/// A checkout, and whom it is for.
+private struct PartnerCheckoutFields: Decodable {
     let user_id: String
+    let checkout: CheckoutFields
+
+    private enum CodingKeys: CodingKey { case user_id }
+
+    init(from decoder: any Decoder) throws {
+        user_id = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .user_id)
+        checkout = try CheckoutFields(from: decoder)
+    }
 }
 
 extension Call {

@@ -18,7 +18,7 @@ struct PurchaseRoutes {
         let original = try call.parameter("original_transaction_id")
         // Text that no store signs and no database keeps.
         guard (1...128).contains(original.utf8.count), original.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-            throw .notFound
+            throw .unknown(.purchase, original)
         }
         let transferred = try await gateway.transferPurchase(
             original, to: UserName.parse(fields.user_id), environment: fields.place(), context: call.context)
@@ -34,7 +34,8 @@ private struct TransferFields: Decodable {
         guard let environment else { return nil }
         // In Xcode ids repeat on every machine, and nothing belongs to anybody.
         guard let place = Environment(rawValue: environment), place != .xcode else {
-            throw .invalidRequest(field: "environment", reason: "must be one of Production, Sandbox")
+            throw .invalidRequest(
+                field: "environment", reason: .words([Environment.production, .sandbox].map(\.rawValue)))
         }
         return place
     }

@@ -30,7 +30,9 @@ struct SKURoutes {
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.changeSKU(call.parameter("id"), try call.decode(), context: call.context))
+        try .json(
+            try await gateway.changeSKU(call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
+        )
     }
 
     private func archive(_ call: Call) async throws(GatewayError) -> Answer {

@@ -10,6 +10,11 @@ struct UsageRoutes {
         [
             Endpoint(.get, "/v1/public/usage/{meter}", .user, handle: read),
             Endpoint(.post, "/v1/public/usage/{meter}/consume", .user, handle: consume),
+            Endpoint(
+                .get, "/v1/partner/users/{user_id}/usage/{meter}", .key([.entitlementsRead]), handle: readOfUser),
+            Endpoint(
+                .post, "/v1/partner/users/{user_id}/usage/{meter}/consume", .key([.entitlementsWrite]),
+                handle: consumeOfUser),
         ]
     }
 
@@ -17,10 +22,23 @@ struct UsageRoutes {
         try .json(UsageView(try await gateway.readUsage(call.parameter("meter"), user: call.user)))
     }
 
+    private func readOfUser(_ call: Call) async throws(GatewayError) -> Answer {
+        let user = try UserName.parse(call.parameter("user_id"))
+        return try .json(UsageView(try await gateway.readUsage(call.parameter("meter"), user: user)))
+    }
+
     private func consume(_ call: Call) async throws(GatewayError) -> Answer {
+        try await consume(call, of: call.user)
+    }
+
+    private func consumeOfUser(_ call: Call) async throws(GatewayError) -> Answer {
+        try await consume(call, of: UserName.parse(call.parameter("user_id")))
+    }
+
+    private func consume(_ call: Call, of user: ExternalUserID) async throws(GatewayError) -> Answer {
         let fields = try call.decode(ConsumeFields.self)
         let usage = try await gateway.consumeUsage(
-            call.parameter("meter"), amount: fields.amount ?? 1, user: call.user, context: call.context)
+            call.parameter("meter"), amount: fields.amount ?? 1, user: user, context: call.context)
         return try .json(UsageView(usage))
     }
 }

@@ -43,7 +43,7 @@ struct WebhookRoutes {
         var change = WebhookChange(url: fields.url, types: fields.types)
         if let name = fields.status {
             guard let status = Webhook.Status(rawValue: name) else {
-                throw .invalidRequest(field: "status", reason: "must be enabled or disabled")
+                throw .invalidRequest(field: "status", reason: .words(["enabled", "disabled"]))
             }
             change.status = status
         }

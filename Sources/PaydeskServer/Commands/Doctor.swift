@@ -98,6 +98,12 @@ struct Doctor: AsyncParsableCommand {
         }
         findings.append(try await sellable(gateway))
         findings += try await unchargeable(gateway)
+        findings += try await gateway.emptySKUs().map { empty in
+            DoctorFinding(
+                "sku \(empty.sku.id)", good: false,
+                "is on offer and gives nothing: \(empty.fault.field): \(empty.fault.reason.english); correct or archive it"
+            )
+        }
         findings += try await unknownProducts(gateway)
         findings += examined(accounts.map(\.account))
         if !offline {

@@ -7,7 +7,8 @@ import Store
 /// `paydesk keys`.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes, lists and revokes API keys.", subcommands: [Create.self, List.self, Revoke.self])
+        abstract: "Makes, lists and revokes API keys; seals secrets anew.",
+        subcommands: [Create.self, List.self, Revoke.self, Reseal.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Makes a key and shows it once.")
@@ -79,6 +80,28 @@ struct Keys: AsyncParsableCommand {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
             _ = try await AdminCommand.revokeKey(id: id).perform(configuration, providers: CommandLineTool.providers)
             print("\(id) is revoked.")
+        }
+    }
+}
+
+extension Keys {
+    struct Reseal: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Seals every stored secret with the first of secrets.keys, so that the others may go.")
+
+        @OptionGroup var common: CommonOptions
+        @Flag(help: "Prints JSON.") var json = false
+
+        func run() async throws {
+            let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
+            let result = try await AdminCommand.reseal.perform(configuration, providers: CommandLineTool.providers)
+            guard case .resealed(let done) = result else { return }
+            print(json ? try JSONText.make(done) : "\(done.resealed) secrets were sealed anew.")
+            guard done.closed == 0 else {
+                throw CommandError.checkFailed(
+                    "paydesk: \(done.closed) secrets were sealed with a key that secrets.keys lacks; put it back behind the "
+                        + "new one and run this again")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ struct Token: AsyncParsableCommand {
         guard configuration.isDevelopment else {
             throw CommandError.usage("paydesk: tokens are made by your own login in production mode")
         }
-        guard case .hs256(let secret) = configuration.auth.keys else {
+        guard case .hs256(let secrets) = configuration.auth.keys, let secret = secrets.first else {
             throw CommandError.usage("paydesk: tokens are signed by the issuer of your JWKS, not by Paydesk")
         }
         guard ExternalUserID(user) != nil else {

@@ -34,6 +34,7 @@ struct Composition {
                 policies: configuration.orders, meters: configuration.meters,
                 defaultCurrency: configuration.defaultCurrency,
                 allowsPrivateWebhooks: configuration.webhooks.allowPrivateNetworks,
+                isDevelopment: configuration.isDevelopment,
                 retention: RetentionPolicy(
                     rawDays: configuration.retention.rawDays, idempotencyDays: configuration.retention.idempotencyDays),
                 ownership: OwnershipRules(
@@ -50,7 +51,8 @@ struct Composition {
         return API(
             gateway: gateway,
             settings: APISettings(
-                corsOrigins: configuration.http.corsOrigins, trustedProxies: configuration.http.trustedProxies,
+                corsOrigins: configuration.http.corsOrigins, isDevelopment: configuration.isDevelopment,
+                trustedProxies: configuration.http.trustedProxies,
                 limits: APISettings.Limits(
                     userPerSecond: limits.userPerSecond, userBurst: limits.userBurst, keyPerSecond: limits.keyPerSecond,
                     keyBurst: limits.keyBurst, sessionsPerMinute: limits.sessionsPerMinute,
@@ -123,7 +125,7 @@ extension Configuration.Auth {
     func tokenRules(fetchJWKS: @escaping @Sendable (String) async -> String?) throws(CommandError) -> UserTokenRules {
         let userKeys: UserKeys
         switch keys {
-        case .hs256(let secret): userKeys = .secret(Array(secret.wrappedValue.utf8))
+        case .hs256(let secrets): userKeys = .secrets(secrets.map { Array($0.wrappedValue.utf8) })
         case .jwksFile(let path):
             guard let json = try? String(contentsOfFile: path, encoding: .utf8) else {
                 throw .usage("paydesk.yaml: auth.jwks_file: cannot be read; name a readable file")

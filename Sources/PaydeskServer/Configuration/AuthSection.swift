@@ -4,9 +4,10 @@ import HTTPAPI
 /// Reads `auth` of `paydesk.yaml`: how the tokens of the app's users are verified.
 enum AuthSection {
     private static let keys = [
-        "hs256_secret", "jwks_file", "jwks_url", "issuer", "audience", "user_claim", "max_lifetime_hours",
+        "hs256_secret", "hs256_secrets", "jwks_file", "jwks_url", "issuer", "audience", "user_claim",
+        "max_lifetime_hours",
     ]
-    private static let sources = ["hs256_secret", "jwks_file", "jwks_url"]
+    private static let sources = ["hs256_secret", "hs256_secrets", "jwks_file", "jwks_url"]
     private static let shortestSecret = 32
 
     /// An empty secret among the keys stands for "to be made", which only development allows.
@@ -29,7 +30,7 @@ enum AuthSection {
                 given[1], "is given together with \(given[0]), but tokens are verified in one way only",
                 "empty all of \(sources.joined(separator: ", ")) but one")
         }
-        let none = Configuration.Auth.Keys.hs256(Secret(wrappedValue: ""))
+        let none = Configuration.Auth.Keys.hs256([Secret(wrappedValue: "")])
         switch given.first {
         case "jwks_file", "jwks_url":
             if !auth.reading.isDevelopment, !isBound {
@@ -41,8 +42,8 @@ enum AuthSection {
             }
             if given[0] == "jwks_file" { return keyFile(auth).map { .jwksFile($0) } ?? none }
             return auth["jwks_url"]?.webAddress(insecure: .loopback).map { .jwksURL($0) } ?? none
-        default:
-            return .hs256(Secret(wrappedValue: secret(auth)))
+        case "hs256_secrets": return .hs256(secrets(auth).map { Secret(wrappedValue: $0) })
+        default: return .hs256([Secret(wrappedValue: secret(auth))])
         }
     }
 
@@ -59,6 +60,18 @@ enum AuthSection {
             return nil
         }
         return path
+    }
+
+    /// Every one of the list verifies; the first signs what `paydesk token` makes.
+    private static func secrets(_ auth: MappingReader) -> [String] {
+        auth.elements("hs256_secrets").compactMap { element in
+            guard let secret = element.secret() else { return nil }
+            guard secret.utf8.count >= shortestSecret else {
+                element.fault("is shorter than 32 bytes", "make a longer one: openssl rand -base64 48")
+                return nil
+            }
+            return secret
+        }
     }
 
     private static func secret(_ auth: MappingReader) -> String {

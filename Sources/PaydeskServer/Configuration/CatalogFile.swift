@@ -59,7 +59,7 @@ package enum CatalogFile {
             let json = try JSONEncoder().encode(entry.node.json)
             return try JSONDecoder().decode(SKU.self, from: json).validated()
         } catch let fault as SKUFault {
-            fields.fault(fault.field, "breaks a rule of SKUs", fault.reason)
+            fields.fault(fault.field, "breaks a rule of SKUs", fault.reason.english)
         } catch let error as DecodingError {
             report(error, entry)
         } catch {

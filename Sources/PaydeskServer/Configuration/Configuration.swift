@@ -54,7 +54,7 @@ extension Configuration {
 
     package struct Auth: Sendable {
         package enum Keys: Sendable {
-            case hs256(Secret<String>)
+            case hs256([Secret<String>])
             /// An absolute path.
             case jwksFile(String)
             case jwksURL(String)

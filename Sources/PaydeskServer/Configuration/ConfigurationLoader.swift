@@ -96,11 +96,13 @@ package enum ConfigurationLoader {
     ) {
         let nameless = configuration.accounts.filter { $0.notifyToken == "" }.map(\.id.rawValue)
         var needsUserSecret = false
-        if case .hs256(let secret) = configuration.auth.keys { needsUserSecret = secret.wrappedValue.isEmpty }
+        if case .hs256(let secrets) = configuration.auth.keys {
+            needsUserSecret = secrets.allSatisfy(\.wrappedValue.isEmpty)
+        }
         guard !nameless.isEmpty || needsUserSecret || configuration.secretKeys.isEmpty else { return }
         do {
             let secrets = try file.secrets(notifyTokensFor: nameless)
-            if needsUserSecret { configuration.auth.keys = .hs256(Secret(wrappedValue: secrets.userSecret)) }
+            if needsUserSecret { configuration.auth.keys = .hs256([Secret(wrappedValue: secrets.userSecret)]) }
             if configuration.secretKeys.isEmpty, let key = Data(base64Encoded: secrets.encryptionKey) {
                 configuration.secretKeys = [key]
             }

@@ -10,6 +10,7 @@ enum AdminCommand: Codable, Sendable {
     case importCatalogue([SKU])
     case importStoreKit(StoreKitImport)
     case backup(path: String)
+    case reseal
 }
 
 /// What such a command did.
@@ -19,6 +20,7 @@ enum AdminResult: Codable, Sendable {
     case imported(CatalogueImport)
     case importedStoreKit(StoreKitOutcome)
     case backedUp(path: String)
+    case resealed(ResealedSecrets)
     case refused(message: String, exitCode: Int32)
 }
 
@@ -38,6 +40,7 @@ extension AdminCommand {
                 return .imported(try await gateway.importCatalogue(skus, context: context))
             case .importStoreKit(let file):
                 return .importedStoreKit(try await gateway.importStoreKit(file, context: context))
+            case .reseal: return .resealed(try await gateway.resealSecrets())
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {
                     return .refused(
@@ -56,7 +59,7 @@ extension AdminCommand {
         case GatewayError.invalidRequest(let field, let reason):
             return .refused(message: "paydesk: \(field): \(reason)", exitCode: 2)
         case GatewayError.conflict(let reason, _): return .refused(message: "paydesk: \(reason)", exitCode: 2)
-        case GatewayError.notFound: return .refused(message: "paydesk: there is no such key", exitCode: 2)
+        case GatewayError.unknown(.key, _): return .refused(message: "paydesk: there is no such key", exitCode: 2)
         default:
             let failure = CommandError.store(error)
             return .refused(message: failure.message, exitCode: failure.exitCode)

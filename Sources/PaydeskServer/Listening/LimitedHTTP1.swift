@@ -24,7 +24,7 @@ struct LimitedHTTP1: ServerChildChannel {
             // The next piece of an answer waits while so much of it is not taken.
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 32 << 10))
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            var handlers: [any ChannelHandler] = [SlowClientHandler(limits)]
+            var handlers: [any ChannelHandler] = [SlowClientHandler(limits), HostHandler()]
             if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
             handlers.append(ContinueHandler())
             try pipeline.addHandlers(handlers, position: .after(decoder))

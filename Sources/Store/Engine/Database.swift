@@ -70,6 +70,14 @@ package enum Dialect: Sendable {
     /// Whether writers need locks of rows; SQLite has one writer.
     package var locksRows: Bool { self == .postgres }
 
+    /// An aggregate: the texts of an expression with spaces between them.
+    package func joined(_ expression: String) -> String {
+        switch self {
+        case .sqlite: "group_concat(\(expression), ' ')"
+        case .postgres: "string_agg(\(expression), ' ')"
+        }
+    }
+
     /// The suffix of a SELECT that locks its rows until the commit; SQLite has one writer, so it needs none.
     package var forUpdate: String {
         switch self {

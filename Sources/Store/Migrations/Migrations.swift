@@ -25,5 +25,7 @@ package enum Migrations {
         Migration(number: 22, name: "refused room", sql: refusedRoom),
         Migration(number: 23, name: "apple parts", sql: appleParts),
         Migration(number: 24, name: "order lists", sql: orderLists, particular: orderTriggers),
+        Migration(number: 25, name: "balance history", sql: balanceHistory),
+        Migration(number: 26, name: "key life", sql: keyLife),
     ]
 }

@@ -10,11 +10,15 @@ package struct APIKeyRecord: Sendable {
     /// SHA-256 of the whole key.
     package let hash: Data
     package let createdAt: Timestamp
+    /// From then on it is no key; nil for one without an end.
+    package let expiresAt: Timestamp?
+    /// Within a minute; nil where it never was.
+    package let lastUsedAt: Timestamp?
     package let revokedAt: Timestamp?
 
     package init(
         id: ID<APIKey>, name: String, partner: String, scopes: [String], hash: Data, createdAt: Timestamp,
-        revokedAt: Timestamp? = nil
+        expiresAt: Timestamp? = nil, lastUsedAt: Timestamp? = nil, revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
@@ -22,6 +26,8 @@ package struct APIKeyRecord: Sendable {
         self.scopes = scopes
         self.hash = hash
         self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.lastUsedAt = lastUsedAt
         self.revokedAt = revokedAt
     }
 }
@@ -38,9 +44,12 @@ extension Database {
     }
 
     /// What the keys of a partner that are still good may do together.
-    package func liveScopes(of partner: String) throws(StoreError) -> Set<String> {
+    package func liveScopes(of partner: String, at now: Timestamp) throws(StoreError) -> Set<String> {
         let rows = try rows(
-            "SELECT DISTINCT scopes FROM api_keys WHERE partner = ? AND revoked_at IS NULL", [partner])
+            """
+            SELECT DISTINCT scopes FROM api_keys
+            WHERE partner = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+            """, [partner, now])
         var scopes: Set<String> = []
         for row in rows { scopes.formUnion(try row.text("scopes").split(separator: " ").map(String.init)) }
         return scopes
@@ -63,24 +72,39 @@ extension Database {
         }
     }
 
-    package func hasAdminKey() throws(StoreError) -> Bool {
-        try row("SELECT id FROM api_keys WHERE revoked_at IS NULL AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1")
-            != nil
+    package func hasAdminKey(at now: Timestamp) throws(StoreError) -> Bool {
+        try row(
+            """
+            SELECT id FROM api_keys
+            WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+              AND ' ' || scopes || ' ' LIKE '% admin %' LIMIT 1
+            """, now) != nil
     }
 
     private static func apiKey(_ row: Row) throws(StoreError) -> APIKeyRecord {
         APIKeyRecord(
             id: try row.id("id"), name: try row.text("name"), partner: try row.text("partner"),
             scopes: try row.text("scopes").split(separator: " ").map(String.init), hash: try row.blob("hash"),
-            createdAt: try row.time("created_at"), revokedAt: try row.optionalTime("revoked_at"))
+            createdAt: try row.time("created_at"), expiresAt: try row.optionalTime("expires_at"),
+            lastUsedAt: try row.optionalTime("last_used_at"), revokedAt: try row.optionalTime("revoked_at"))
     }
 }
 
 extension Transaction {
     package func insertAPIKey(_ key: APIKeyRecord) throws(StoreError) {
         try run(
-            "INSERT INTO api_keys (id, name, partner, scopes, hash, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-            key.id, key.name, key.partner, key.scopes.joined(separator: " "), key.hash, key.createdAt)
+            """
+            INSERT INTO api_keys (id, name, partner, scopes, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, key.id, key.name, key.partner, key.scopes.joined(separator: " "), key.hash, key.createdAt,
+            key.expiresAt)
+    }
+
+    /// Notes that a key was used; a time that is noted already never goes back.
+    package func noteUse(of key: ID<APIKey>, at now: Timestamp) throws(StoreError) {
+        try run(
+            "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", now,
+            key,
+            now)
     }
 
     /// - Returns: false when there is no such key that is still good.

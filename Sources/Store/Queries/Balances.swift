@@ -11,7 +11,37 @@ package struct LedgerSource: Sendable {
     }
 }
 
+/// One change of a balance.
+package struct LedgerStep: Sendable {
+    package let source: LedgerSource
+    package let environment: Environment
+    package let position: Int64
+    package let delta: Int64
+    /// What it left.
+    package let balance: Int64
+    package let reason: String?
+    package let at: Timestamp
+}
+
 extension Database {
+    /// The changes of a unit's balances, newest first.
+    package func ledger(
+        of user: ID<User>, unit: String, before position: Int64?, limit: Int64
+    ) throws(StoreError) -> [LedgerStep] {
+        try rows(
+            """
+            SELECT environment, source_kind, source_id, position, delta, balance, reason, at FROM ledger
+            WHERE user_id = ? AND unit = ? AND position < ? ORDER BY position DESC LIMIT ?
+            """, [user, unit, position ?? .max, limit]
+        ).map { row throws(StoreError) in
+            LedgerStep(
+                source: LedgerSource(kind: try row.text("source_kind"), id: try row.text("source_id")),
+                environment: try row.choice("environment"), position: try row.int("position"),
+                delta: try row.int("delta"), balance: try row.int("balance"), reason: try row.optionalText("reason"),
+                at: try row.time("at"))
+        }
+    }
+
     /// Every unit that was ever credited, also at 0.
     package func balances(of user: ID<User>) throws(StoreError) -> [Environment: [String: Int64]] {
         try askBalances(of: user).value()
@@ -51,7 +81,7 @@ extension Transaction {
     ///
     /// - Returns: the balance after it; nil when it holds less, or was never credited.
     package func debit(
-        _ amount: Int64, unit: String, user: ID<User>, source: LedgerSource, at now: Timestamp
+        _ amount: Int64, unit: String, user: ID<User>, source: LedgerSource, reason: String? = nil, at now: Timestamp
     ) throws(StoreError) -> Int64? {
         let production = Environment.production.rawValue
         let left = try rows(
@@ -60,24 +90,31 @@ extension Transaction {
             WHERE user_id = ? AND unit = ? AND environment = ? AND amount >= ? RETURNING amount
             """, [amount, user, unit, production, amount])
         guard let row = left.first else { return nil }
+        let balance = try row.int("amount")
+        try append(
+            LedgerStep(
+                source: source, environment: .production, position: 0, delta: -amount, balance: balance, reason: reason,
+                at: now), step: 1, unit: unit, user: user)
+        return balance
+    }
+
+    /// Writes a change behind those of the same unit; the caller holds the user's lock.
+    private func append(_ entry: LedgerStep, step: Int64, unit: String, user: ID<User>) throws(StoreError) {
         try run(
             """
-            INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
-            VALUES (?, ?, ?, ?, ?, 1, ?, ?)
-            """, user, unit, production, source.kind, source.id, -amount, now)
-        return try row.int("amount")
+            INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, balance, reason, at,
+                position)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                (SELECT COALESCE(MAX(position), 0) + 1 FROM ledger WHERE user_id = ? AND unit = ?))
+            """, user, unit, entry.environment.rawValue, entry.source.kind, entry.source.id, step, entry.delta,
+            entry.balance, entry.reason, entry.at, user, unit)
     }
 
     /// Books one step of a source and returns the balance after it; the caller holds the user's lock.
     package func book(
         _ delta: Int64, unit: String, user: ID<User>, environment: Environment, source: LedgerSource, step: Int64,
-        at now: Timestamp
+        reason: String? = nil, at now: Timestamp
     ) throws(StoreError) -> Int64 {
-        try run(
-            """
-            INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, user, unit, environment.rawValue, source.kind, source.id, step, delta, now)
         let balance = try rows(
             """
             INSERT INTO balances (user_id, unit, environment, amount) VALUES (?, ?, ?, ?)
@@ -85,6 +122,11 @@ extension Transaction {
             RETURNING amount
             """, [user, unit, environment.rawValue, delta])
         guard let row = balance.first else { throw .corrupt("a balance was not written") }
-        return try row.int("amount")
+        let left = try row.int("amount")
+        try append(
+            LedgerStep(
+                source: source, environment: environment, position: 0, delta: delta, balance: left, reason: reason,
+                at: now), step: step, unit: unit, user: user)
+        return left
     }
 }

@@ -45,6 +45,7 @@ extension Transaction {
         try run("UPDATE orders SET metadata = '{}', return_url = NULL WHERE user_id = ?", user)
         try run("DELETE FROM idempotency_keys WHERE caller = ?", user)
         try run("DELETE FROM audit_reasons WHERE user_id = ?", user)
+        try run("UPDATE ledger SET reason = NULL WHERE user_id = ? AND reason IS NOT NULL", user)
         try run(
             """
             UPDATE refunds SET reason = ''
@@ -67,7 +68,7 @@ extension Transaction {
                 UNION ALL SELECT p.id FROM payments p JOIN orders o ON o.id = p.order_id WHERE o.user_id = ?
                 UNION ALL SELECT r.id FROM refunds r JOIN orders o ON o.id = r.order_id WHERE o.user_id = ?
                 UNION ALL SELECT id FROM grants WHERE user_id = ?
-                UNION ALL SELECT source_id FROM ledger WHERE user_id = ? AND source_kind = 'debit')
+                UNION ALL SELECT source_id FROM ledger WHERE user_id = ? AND source_kind IN ('debit', 'admin', 'partner'))
             """, Data(), user, user, user, user, user)
     }
 

@@ -8,6 +8,10 @@ package struct ExportedOrder: Sendable {
     package let userName: String?
     /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
     package let provider: String?
+    /// The provider's own id of that payment; of a store's purchase, its transaction's id.
+    package let paymentReference: String?
+    /// The providers' own ids of its refunds, with spaces between them.
+    package let refundReferences: String?
 }
 
 extension Database {
@@ -22,14 +26,21 @@ extension Database {
                 u.external_id AS user_name,
                 COALESCE(p.account, (SELECT x.account FROM payments x WHERE x.order_id = o.id
                     ORDER BY x.attempt DESC LIMIT 1),
-                    (SELECT x.account FROM purchases x WHERE x.order_id = o.id)) AS account
+                    (SELECT x.account FROM purchases x WHERE x.order_id = o.id)) AS account,
+                COALESCE(p.reference, (SELECT x.reference FROM payments x WHERE x.order_id = o.id
+                    ORDER BY x.attempt DESC LIMIT 1),
+                    (SELECT x.transaction_id FROM purchases x WHERE x.order_id = o.id)) AS payment_reference,
+                (SELECT \(dialect.joined("x.reference")) FROM refunds x
+                    WHERE x.order_id = o.id AND x.reference IS NOT NULL) AS refund_references
             FROM orders o LEFT JOIN payments p ON p.id = o.paid_by LEFT JOIN users u ON u.id = o.user_id
             WHERE o.id > ? AND o.id >= ? AND o.id < ? AND o.created_at >= ? AND o.created_at < ? ORDER BY o.id LIMIT ?
             """, [cursor?.rawValue ?? ""] + range + [from, to, limit]
         ).map { row throws(StoreError) in
             ExportedOrder(
                 order: try Self.order(row, []), userName: try row.optionalText("user_name"),
-                provider: try row.optionalText("account"))
+                provider: try row.optionalText("account"),
+                paymentReference: try row.optionalText("payment_reference"),
+                refundReferences: try row.optionalText("refund_references"))
         }
     }
 }

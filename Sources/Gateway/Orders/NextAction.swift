@@ -1,0 +1,77 @@
+import Domain
+import Store
+
+/// What a client that polls an order can do next.
+package enum NextAction: String, Encodable, Sendable, CaseIterable {
+    /// The running attempt waits for the payer.
+    case pay
+    /// An outcome is not known yet, or the payer has acted and the provider works on it.
+    case wait
+    /// The newest attempt failed or was cancelled: another one can be made.
+    case retry
+    /// The order is not open.
+    case none
+}
+
+extension NextAction {
+    /// - Parameters:
+    ///   - payments: the attempts, oldest first.
+    ///   - history: the order's timeline, oldest first.
+    init(_ order: Order, payments: [Payment], history: [TimelineEntry]) {
+        guard order.state == .open else {
+            self = .none
+            return
+        }
+        guard let newest = payments.last else {
+            self = .wait
+            return
+        }
+        switch newest.state {
+        case .failed, .cancelled: self = .retry
+        case .created, .unknown, .succeeded: self = .wait
+        case .pending: self = newest.isWorkedOn(history) || order.anomalies.contains(.amountMismatch) ? .wait : .pay
+        }
+    }
+}
+
+/// Why an attempt, or the last try inside it, failed.
+package struct PaymentFailure: Encodable, Sendable, Equatable {
+    /// `[a-z_]+`, in the provider's own word where it gave one.
+    package let reason: String
+    package let message: String
+    /// Whether another try or attempt may succeed.
+    package let retryable: Bool
+
+    /// - Returns: nil where nothing failed.
+    init?(_ payment: Payment, history: [TimelineEntry]) {
+        let types = payment.state == .failed ? ["payment.failed"] : ["payment.try_failed"]
+        guard payment.state == .failed || payment.state == .pending, !payment.isWorkedOn(history) else { return nil }
+        let entry = history.last { types.contains($0.type) && $0.isAbout(payment) }
+        guard payment.state == .failed || entry != nil else { return nil }
+        reason = Self.word(entry?.detail.split(separator: " ").dropFirst().joined(separator: "_") ?? "")
+        retryable = true
+        message = "The payment failed. Nothing was charged; pay again or in another way."
+    }
+
+    private static func word(_ text: String) -> String {
+        let letters = text.lowercased().unicodeScalars.map { scalar -> Character in
+            (0x61...0x7A).contains(scalar.value) ? Character(scalar) : "_"
+        }
+        let word = String(letters).split(separator: "_").joined(separator: "_")
+        return word.isEmpty ? "failed" : String(word.prefix(64))
+    }
+}
+
+extension TimelineEntry {
+    fileprivate func isAbout(_ payment: Payment) -> Bool { detail.hasPrefix(payment.id.rawValue) }
+}
+
+extension Payment {
+    static let processing = "payment.processing"
+
+    /// Whether the provider said last that it works on it, and no try has failed since.
+    fileprivate func isWorkedOn(_ history: [TimelineEntry]) -> Bool {
+        history.last { [Self.processing, "payment.try_failed"].contains($0.type) && $0.isAbout(self) }?.type
+            == Self.processing
+    }
+}

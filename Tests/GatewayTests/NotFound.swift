@@ -1,0 +1,30 @@
+import Gateway
+import Testing
+
+/// Expects that a use case says that something is not there, whatever it calls it.
+func expectNotFound<T>(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> T
+) async {
+    do {
+        _ = try await body()
+        Issue.record("nothing was missed", sourceLocation: sourceLocation)
+    } catch GatewayError.notFound, GatewayError.unknown {
+        return
+    } catch {
+        Issue.record("\(error) instead of what is not found", sourceLocation: sourceLocation)
+    }
+}
+
+/// Expects that a use case finds nobody who could take the payment, whatever the reasons.
+func expectNoProvider<T>(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> T
+) async {
+    do {
+        _ = try await body()
+        Issue.record("somebody took it", sourceLocation: sourceLocation)
+    } catch GatewayError.noProvider {
+        return
+    } catch {
+        Issue.record("\(error) instead of no provider", sourceLocation: sourceLocation)
+    }
+}
