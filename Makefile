@@ -10,6 +10,8 @@
 # make sanitize  runs every test under the thread sanitizer and under the address sanitizer; a report fails it
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
+# make client makes a Python client from the served OpenAPI document; it checks out, attaches and refunds
+# make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin
 
 SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
@@ -20,7 +22,7 @@ LINT_PACKAGES = python3 python3-jsonschema
 PYTHON ?= /usr/bin/python3
 SOURCES = $(shell git ls-files -co --exclude-standard -- '*.swift')
 
-.PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi \
+.PHONY: run test lint format bench bench-million faults faults-long faults-build fuzz example sanitize smoke openapi client schemathesis \
     packages-run packages-test packages-lint packages-faults
 
 run: packages-run
@@ -63,6 +65,14 @@ sanitize: packages-test
 smoke:
 	$(SWIFT) build --product paydesk
 	sh Tests/Scripts/smoke.sh .build/debug/paydesk
+
+client: packages-test
+	$(SWIFT) build --product paydesk
+	sh Tests/Scripts/client.sh .build/debug/paydesk
+
+schemathesis: packages-test
+	$(SWIFT) build --product paydesk
+	sh Tests/Scripts/schemathesis.sh .build/debug/paydesk
 
 openapi: packages-run packages-lint
 	$(SWIFT) build --product paydesk
