@@ -1,4 +1,5 @@
 import Foundation
+import Store
 import TestSupport
 import Testing
 
@@ -34,7 +35,7 @@ struct UserNamesTests {
     @Test(arguments: texts)
     func `only members that views have for users are names`(_ stored: String, _ shown: String) async throws {
         try await withDesk(on: .sqlite) { desk in
-            try await desk.checkout()
+            _ = try await desk.checkout()
             let id = try #require(try await desk.store.read { db in try db.userID(Desk.user("alice")) }).rawValue
             let filled = try await desk.gateway.fillNames(Data(stored.replacing("ID", with: id).utf8))
             #expect(String(decoding: filled, as: UTF8.self) == shown.replacing("ID", with: id))
