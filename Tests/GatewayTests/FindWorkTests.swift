@@ -45,7 +45,7 @@ struct FindWorkTests {
             if example.order == .closed { _ = try await desk.gateway.closeOrder(order.rawValue, context: .test) }
             if example.payment == .unknown {
                 try await desk.gateway.settle(Cause(actor: .user, requestID: "req_test")) {
-                    try $0.settleUnknown(payment.id)
+                    try $0.payments.markUnknown(payment.id)
                 }
             }
             if example.order == .paid {

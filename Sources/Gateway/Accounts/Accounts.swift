@@ -77,7 +77,7 @@ extension Gateway {
                 try tx.setOverride(override, at: settlement.now)
                 after = override
             }
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", change.reset ? "account.reset" : "account.changed",
                 before: Self.words(before), after: Self.words(after))
         }

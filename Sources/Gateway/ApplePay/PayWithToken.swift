@@ -148,30 +148,30 @@ extension Settlement {
     ///
     /// - Returns: false when this payment has it already.
     func claim(_ transactionID: String, for payment: ID<Payment>, processor: AccountID) throws -> Bool {
-        guard let scene = try lock(payment) else { throw GatewayError.notFound }
+        guard let locked = try LockedPayment.lock(payment, in: tx) else { throw GatewayError.notFound }
         if let owner = try tx.payment(claiming: transactionID) {
             guard owner == payment else { throw GatewayError.applePayTokenReused }
             return false
         }
-        guard scene.order.state == .open, try !tx.hasExpired(scene.order.id, at: now) else {
+        guard locked.order.state == .open, try !tx.hasExpired(locked.order.id, at: now) else {
             throw GatewayError.orderNotOpen
         }
-        let newest = try tx.payments(of: scene.order.id).last?.payment.id
-        guard scene.payment.state == .pending, scene.payment.processor == nil, newest == payment else {
+        let newest = try tx.payments(of: locked.order.id).last?.payment.id
+        guard locked.payment.state == .pending, locked.payment.processor == nil, newest == payment else {
             let reason: LocalizedText =
-                scene.payment.state.isFinal || newest != payment
+                locked.payment.state.isFinal || newest != payment
                 ? "the payment that this token answers has ended; make the next contract by checkout"
                 : "another token is being charged for this payment"
             throw GatewayError.conflict(reason: reason)
         }
-        try refuseOwned(scene.order.sku, scene.order.terms.kind, scene.order.user)
+        try refuseOwned(locked.order.sku, locked.order.terms.kind, locked.order.user)
         guard try tx.claimInstrument(transactionID, for: payment, at: now) else {
             throw GatewayError.applePayTokenReused
         }
         try tx.setProcessor(processor, of: payment)
-        try note(scene.order, "payment.charging", "\(payment) \(processor.rawValue)")
+        try log.appendTimeline(locked.order, "payment.charging", "\(payment) \(processor.rawValue)")
         // Until the processor has answered, nobody knows.
-        try settleUnknown(payment)
+        try payments.markUnknown(payment)
         return true
     }
 }

@@ -17,9 +17,9 @@ extension Gateway {
                 throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
             }
             try settlement.claimProducts(made)
-            try settlement.grantUnmappedSoon()
+            try settlement.purchases.fulfilUnmappedLater()
             try tx.bind(context, to: made.id)
-            try settlement.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
+            try settlement.log.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
             return made
         }
         await grantUnmappedNow(cause: Cause(actor: context.actor, requestID: context.requestID))
@@ -41,7 +41,7 @@ extension Gateway {
             guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
             let after = try gateway.patched(before, patch)
             try settlement.replace(before, by: after, action: "sku.changed")
-            try settlement.grantUnmappedSoon()
+            try settlement.purchases.fulfilUnmappedLater()
             return after
         }
         await grantUnmappedNow(cause: Cause(actor: context.actor, requestID: context.requestID))
@@ -155,12 +155,12 @@ extension Settlement {
                 result.changed += 1
             } else if let made = try tx.insertSKU(sku, at: now) {
                 try claimProducts(made)
-                try audit(
+                try log.audit(
                     subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
                 result.added += 1
             }
         }
-        try grantUnmappedSoon()
+        try purchases.fulfilUnmappedLater()
         return result
     }
 
@@ -177,7 +177,8 @@ extension Settlement {
         if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
             try claimProducts(after)
         }
-        try audit(subject: "sku/\(after.id)", action, before: try before.storedJSON(), after: try after.storedJSON())
+        try log.audit(
+            subject: "sku/\(after.id)", action, before: try before.storedJSON(), after: try after.storedJSON())
     }
 }
 

@@ -59,17 +59,17 @@ extension Gateway {
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.insertOrder(order)
             try tx.bind(context, to: order.id.rawValue)
-            let opened = try settlement.note(order, "order.opened", "\(offer.quote.amount)")
-            try settlement.audit(
+            let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
+            try settlement.log.audit(
                 order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
             guard let account else {
-                try settlement.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+                try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
                 try settlement.completeFree(order)
                 return (order.id, nil)
             }
             let (intent, intended) = try settlement.intend(
                 order, on: account, for: RetryRequest(request), sealedBy: keyRing)
-            try settlement.emit(
+            try settlement.log.emit(
                 .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
             // Counted before this order, and looked at only now, so that nobody waits for it alone.
             guard try waiting.value() < Settlement.openOrders else {
@@ -106,7 +106,7 @@ extension Settlement {
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
-        let entry = try note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
+        let entry = try log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
     }
 
@@ -115,7 +115,7 @@ extension Settlement {
 
     /// Refuses a non-consumable that the user has already.
     func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
-        if kind == .nonConsumable, try owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+        if kind == .nonConsumable, try entitlements.owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
     }
 
     /// Refuses what the user had for nothing already, as far as the SKU says so; the caller holds the user's lock.
@@ -134,10 +134,10 @@ extension Settlement {
     /// Pays an order that costs nothing.
     mutating func completeFree(_ order: Order) throws {
         try tx.moveOrder(order.id, from: .open, to: .paid, paidBy: nil, at: now)
-        try note(order, "order.paid", "free")
-        try audit(order, "order.paid", before: "open", after: "paid")
-        try grant(order)
-        try emit(.orderPaid, order.id)
-        try regrade(order.id)
+        try log.appendTimeline(order, "order.paid", "free")
+        try log.audit(order, "order.paid", before: "open", after: "paid")
+        try entitlements.grant(order)
+        try log.emit(.orderPaid, order.id)
+        try entitlements.recompute(order.id)
     }
 }

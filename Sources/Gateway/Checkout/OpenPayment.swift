@@ -135,8 +135,10 @@ extension Gateway {
                 // First of all the locks, in the order of whoever else settles this payment.
                 guard try settlement.tx.lockRows(of: payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
-                guard let scene = try settlement.scene(of: payment) else { throw GatewayError.notFound }
-                try settlement.apply(report, from: account, scene)
+                guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
+                    throw GatewayError.notFound
+                }
+                try settlement.apply(report, from: account, to: locked)
                 guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }
                 return (record, try isFirst.value() ? opened.instruction : nil)
             }
@@ -163,7 +165,7 @@ extension Gateway {
             _ = try await settle(cause) { try $0.apply(.payment(report), from: account) }
             throw .providerRejected(reason: "unsupported")
         case .outcomeUnknown, .unproven:
-            try await settle(cause) { try $0.settleUnknown(payment) }
+            try await settle(cause) { try $0.payments.markUnknown(payment) }
             return .unanswered
         case .unavailable:
             return .unanswered

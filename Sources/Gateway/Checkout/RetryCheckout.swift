@@ -147,10 +147,12 @@ extension Gateway {
         guard let report, report.payment == payment.number else { return nil }
         let counts = try await settle(cause) { settlement in
             // A token was charged meanwhile, so that another account knows what became of the payment.
-            guard let scene = try settlement.lock(payment.id), scene.payment.processor == payment.processor else {
+            guard let locked = try LockedPayment.lock(payment.id, in: settlement.tx),
+                locked.payment.processor == payment.processor
+            else {
                 return false
             }
-            try settlement.apply(report, from: account.id, scene)
+            try settlement.apply(report, from: account.id, to: locked)
             return true
         }
         return counts ? report : nil
@@ -194,8 +196,8 @@ extension Settlement {
         guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
         for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
             try tx.markUnfenced(payment.id)
-            try note(current, "payment.unfenced", payment.id.rawValue)
-            try audit(
+            try log.appendTimeline(current, "payment.unfenced", payment.id.rawValue)
+            try log.audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
         let intent = try intend(current, on: account, for: request, sealedBy: keyRing).intent

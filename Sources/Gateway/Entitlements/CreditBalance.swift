@@ -42,10 +42,10 @@ extension Gateway {
                 source: LedgerSource(kind: kind.rawValue, id: credit.rawValue), step: 1, reason: reason,
                 at: settlement.now)
             try tx.bind(context, to: credit.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: userID.rawValue, "balance.credited", before: "\(unit) \(before)",
                 after: "\(unit) \(after) \(credit)", reason: reason, about: userID)
-            try settlement.touch(userID)
+            try settlement.entitlements.publish(userID)
             return BalanceView(unit: unit, balance: after)
         }
     }

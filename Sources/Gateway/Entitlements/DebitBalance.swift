@@ -42,10 +42,10 @@ extension Gateway {
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
             try tx.bind(context, to: debit.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: userID.rawValue, "balance.debited", before: "\(unit) \(left + amount)",
                 after: "\(unit) \(left) \(debit)", reason: reason, about: userID)
-            try settlement.touch(userID)
+            try settlement.entitlements.publish(userID)
             return BalanceView(unit: unit, balance: left)
         }
     }

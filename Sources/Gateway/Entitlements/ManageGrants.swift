@@ -48,10 +48,10 @@ extension Gateway {
                     reason: request.reason, at: now)
             }
             try tx.bind(context, to: id.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: userID.rawValue, "grant.created", before: "", after: "\(id) \(sku.id)",
                 reason: request.reason, about: userID)
-            try settlement.touch(userID)
+            try settlement.entitlements.publish(userID)
             return id
         }
         return try await grantItem(id)
@@ -73,16 +73,17 @@ extension Gateway {
             guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
-            try settlement.takeUnits(of: current)
+            try settlement.entitlements.takeBackUnits(of: current)
             // A gift goes; what was bought beside it stays.
             if current.order == nil {
-                _ = try settlement.giveHeld(current.sku, in: current.environment, to: current.user)
+                _ = try settlement.entitlements.grantDuplicate(
+                    of: current.sku, in: current.environment, to: current.user)
             }
             let before = current.revocation.map { "revoked by a \($0.reason.rawValue)" } ?? "good"
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: current.user.rawValue, "grant.revoked", before: "\(id) \(current.sku.rawValue) \(before)",
                 after: "\(id) \(current.sku.rawValue) revoked by an admin")
-            try settlement.touch(current.user)
+            try settlement.entitlements.publish(current.user)
         }
         return try await grantItem(id)
     }
@@ -124,21 +125,6 @@ extension Gateway {
                     field: "duration_days", reason: "duration_days or expires_at is needed for this SKU")
             }
             return term
-        }
-    }
-}
-
-extension Settlement {
-    /// Takes back the units that a grant by hand has credited, once, below zero too.
-    fileprivate func takeUnits(of grant: Grant) throws {
-        let source = LedgerSource(kind: grant.source.kind.rawValue, id: grant.source.id)
-        guard grant.kind == .consumable, grant.order == nil else { return }
-        let booked = try tx.booked(source, user: grant.user, environment: grant.environment)
-        for (unit, book) in booked.sorted(by: { $0.key < $1.key }) where book.sum > 0 {
-            let balance = try tx.book(
-                -book.sum, unit: unit, user: grant.user, environment: grant.environment, source: source,
-                step: book.steps + 1, at: now)
-            if balance < 0 { try emitOverdrawn(unit, balance, grant.user) }
         }
     }
 }

@@ -51,7 +51,7 @@ extension Gateway {
             {
                 try settlement.tx.unquarantine(notification)
             }
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "job.retried", before: "\(before.state.rawValue): \(before.error)",
                 after: "waiting")
             return after

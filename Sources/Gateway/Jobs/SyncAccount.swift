@@ -30,7 +30,7 @@ extension Gateway {
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
             try settlement.tx.enqueueJob(
                 job, kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, delay: 0, at: now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", "account.synced", before: "", after: job.rawValue)
         }
         if let counts = await firstOf(account.id) {

@@ -108,7 +108,7 @@ extension Gateway {
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.tx.insertAPIKey(record)
             try settlement.tx.bind(context, to: id.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "key.created", before: "",
                 after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
         }
@@ -152,7 +152,7 @@ extension Gateway {
             guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else {
                 throw GatewayError.unknown(.key, key)
             }
-            try settlement.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
+            try settlement.log.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
         }
     }
 

@@ -74,7 +74,7 @@ extension Gateway {
             try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
             try tx.replayNotification(kept.id, as: record, into: target)
             try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
             return target
         }

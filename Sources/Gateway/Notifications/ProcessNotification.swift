@@ -25,7 +25,7 @@ extension Gateway {
         let cause = Cause(actor: .system("notification"), requestID: id.rawValue)
         return try await settle(cause) { settlement -> [UnknownRefund]? in
             guard let stored = try settlement.tx.takeNotification(id) else { return nil }
-            settlement.cause = Cause(actor: .provider(stored.account), requestID: id.rawValue)
+            settlement.log.context = Cause(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
             guard unknown.isEmpty else { return unknown }
@@ -36,7 +36,8 @@ extension Gateway {
                 if case .store(let statement) = fact {
                     // Evidence that cannot be opened keeps nobody from what was bought.
                     let evidence = try? stored.evidence(of: statement.purchase, by: keyRing)
-                    try settlement.settle(statement, registry.word(of: stored.account, evidence: evidence))
+                    try settlement.purchases.apply(
+                        statement, from: registry.source(of: stored.account, evidence: evidence))
                 } else if try !settlement.apply(fact, from: stored.account, isStored: true) {
                     logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
                 }
@@ -52,19 +53,6 @@ extension StoredNotification {
     fileprivate func evidence(of purchase: StorePurchase?, by keyRing: KeyRing) throws -> Data? {
         guard let purchase, let body else { return nil }
         let text = try keyRing.open(body, place: SealedNotification.bodyPlace(id))
-        return try keyRing.seal(text, place: purchase.evidencePlace)
-    }
-}
-
-extension StorePurchase {
-    /// Where its sealed evidence stands.
-    var evidencePlace: String { "purchases.evidence/\(environment.rawValue)/\(transactionID)" }
-}
-
-extension ProviderRegistry {
-    /// The word of an account's store; where the account is configured no longer, its test purchases are worth nothing.
-    func word(of account: AccountID, evidence: Data? = nil) -> StoreWord {
-        let rules = (self[account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
-        return StoreWord(account: account, rules: rules, evidence: evidence)
+        return try keyRing.seal(text, place: purchase.evidenceContext)
     }
 }

@@ -18,9 +18,9 @@ struct OrderHistory {
 
     /// A history that is full says no more of attempts, later of nothing.
     var violations: [Violation] {
-        guard timeline.count < Settlement.notes else { return [] }
+        guard timeline.count < ChangeLog.timelineLimit else { return [] }
         var found = orderViolations + refunds.flatMap(violations)
-        if timeline.count < Settlement.attemptNotes { found += payments.flatMap(violations) }
+        if timeline.count < ChangeLog.attemptLimit { found += payments.flatMap(violations) }
         return found
     }
 

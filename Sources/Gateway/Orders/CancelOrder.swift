@@ -89,8 +89,8 @@ extension Settlement {
     func close(_ order: Order, reason: String) throws {
         guard order.state == .open else { return }
         try tx.moveOrder(order.id, from: .open, to: .closed, paidBy: nil, at: now)
-        try note(order, "order.closed", reason)
-        try audit(order, "order.closed", before: "open", after: "closed: \(reason)")
-        try emit(.orderClosed, order.id)
+        try log.appendTimeline(order, "order.closed", reason)
+        try log.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
+        try log.emit(.orderClosed, order.id)
     }
 }

@@ -57,8 +57,8 @@ extension Gateway {
     ) async throws(GatewayError) {
         try await settle(cause(job)) { settlement in
             guard let order = try settlement.tx.lockOrder(question.order) else { return }
-            try settlement.note(order, action, words)
-            try settlement.audit(order, action, before: "", after: "\(question.transaction): \(words)\(more)")
+            try settlement.log.appendTimeline(order, action, words)
+            try settlement.log.audit(order, action, before: "", after: "\(question.transaction): \(words)\(more)")
         }
     }
 }

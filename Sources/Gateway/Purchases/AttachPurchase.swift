@@ -55,10 +55,11 @@ extension Gateway {
             )
         }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            let claimant = try settlement.lockHolders(of: claims, claimant: user)
+            let claimant = try settlement.ownership.lockHolders(of: claims, claimant: user)
             var outcomes: [Int: ClaimOutcome] = [:]
             for index in order {
-                outcomes[index] = try settlement.settle(claims[index], claimant: claimant, name: user.rawValue)
+                outcomes[index] = try settlement.purchases.attach(
+                    claims[index], claimant: claimant, name: user.rawValue)
                 // Whose purchase it is not has no rows of it, and nothing to say.
                 if let consent {
                     let subject = StoreSubject(claims[index].purchase)
@@ -76,7 +77,7 @@ extension Gateway {
             case .signedTransaction(let jws): jws
             case .simulatorReceipt(let receipt): receipt
             }
-        guard let sealed = try? keyRing.seal(Data(text.utf8), place: purchase.evidencePlace) else {
+        guard let sealed = try? keyRing.seal(Data(text.utf8), place: purchase.evidenceContext) else {
             throw PurchaseRefusal(.malformed, detail: "the evidence cannot be sealed")
         }
         return sealed

@@ -30,14 +30,15 @@ extension Gateway {
             guard let last = page.last else { return isWhole }
             for record in page {
                 guard let owner = record.user else { continue }
-                let rules = registry.word(of: record.account).rules
+                let rules = registry.source(of: record.account).rules
                 let claim = PurchaseClaim(
                     purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
                 do throws(GatewayError) {
                     _ = try await settle(cause) { settlement in
                         let name = try settlement.tx.externalUserID(owner) ?? ""
-                        try settlement.lockHolders(of: [claim], besides: owner)
-                        return try settlement.settle(claim, claimant: owner, name: name, mayChangeHands: false)
+                        try settlement.ownership.lockHolders(of: [claim], besides: owner)
+                        return try settlement.purchases.attach(
+                            claim, claimant: owner, name: name, mayChangeHands: false)
                     }
                 } catch .leaseLost {
                     throw .leaseLost
@@ -50,13 +51,5 @@ extension Gateway {
             }
             cursor = (last.purchase.environment, last.purchase.key(claimant: last.user))
         }
-    }
-}
-
-extension Settlement {
-    /// Has kept purchases granted after a change of the catalogue, whatever becomes of this process.
-    func grantUnmappedSoon() throws {
-        // Longer than any transaction that began before this one lasts.
-        try tx.enqueueJob(ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: now)
     }
 }

@@ -15,7 +15,7 @@ extension Gateway {
             guard let last = page.last else { break }
             for record in page {
                 do throws(GatewayError) {
-                    try await settle(cause) { settlement in try settlement.regradeKept(record) }
+                    try await settle(cause) { settlement in try settlement.purchases.reapply(record) }
                 } catch .leaseLost {
                     throw .leaseLost
                 } catch {
@@ -29,32 +29,5 @@ extension Gateway {
         }
         guard isWhole else { throw .temporarilyUnavailable(retryAfter: 60) }
         return .done
-    }
-}
-
-extension Settlement {
-    /// Settles a given purchase again as it is kept.
-    fileprivate func regradeKept(_ kept: PurchaseRecord) throws {
-        guard let owner = kept.user else { return }
-        let rules = registry.word(of: kept.account).rules
-        let claim = PurchaseClaim(
-            purchase: kept.purchase, account: kept.account, evidence: nil, rules: rules, fallback: nil)
-        try lockHolders(of: [claim], besides: owner)
-        // It can have changed before it was locked.
-        guard let known = try tx.storePurchase(kept.purchase.environment, kept.key), known.user == owner,
-            let record = try tx.purchases(of: known).first, let order = record.order
-        else { return }
-        var changed: Set<ID<User>> = []
-        if record.purchase.isSubscription, record.purchase.kind != .autoRenewable {
-            changed.formUnion(try tx.dropGrants(ofTransaction: record.key, in: record.purchase.environment))
-        }
-        changed.formUnion(try bringInLine(record, key: record.key, order: order, rules: rules))
-        let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
-        if record.purchase.isSubscription,
-            try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: rules)
-        {
-            changed.insert(owner)
-        }
-        for user in changed.sorted() { try touch(user) }
     }
 }

@@ -26,7 +26,7 @@ extension Gateway {
         let cause = Cause(actor: context.actor, requestID: context.requestID)
         return try await settle(cause) { settlement in
             let tx = settlement.tx
-            let subject = StoreSubject(try settlement.environment(of: original, named: environment), original)
+            let subject = StoreSubject(try Self.environment(of: original, named: environment, in: tx), original)
             // Before a user is made, as every claim does.
             try tx.lockOriginal(subject.environment, original)
             let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
@@ -35,12 +35,12 @@ extension Gateway {
             // A run that was cut short has moved it already; it may be somebody else's again since.
             if context.resumed == nil {
                 if let owner, owner != target {
-                    try settlement.move(subject, from: owner, to: target)
+                    try settlement.ownership.move(subject, from: owner, to: target)
                 } else if owner == nil {
                     _ = try tx.bindPurchase(subject, to: target, at: now)
-                    try settlement.tellTransfer(of: subject, from: nil, to: target)
+                    try settlement.ownership.recordTransfer(of: subject, from: nil, to: target)
                 }
-                try settlement.settleKept(subject, for: target, name: user.rawValue)
+                try settlement.purchases.fulfilStored(of: subject, for: target, name: user.rawValue)
                 try tx.bind(context, to: original)
             }
             return TransferredPurchase(
@@ -48,11 +48,11 @@ extension Gateway {
                 transferred: context.resumed != nil || owner != target)
         }
     }
-}
 
-extension Settlement {
     /// - Throws: `notFound` where the id is not known, `invalidRequest` where it is in several environments.
-    fileprivate func environment(of original: String, named environment: Environment?) throws -> Environment {
+    private static func environment(
+        of original: String, named environment: Environment?, in tx: any Transaction
+    ) throws -> Environment {
         let known = try tx.environments(ofOriginal: original)
         if let environment {
             guard known.contains(environment) else { throw GatewayError.unknown(.purchase, original) }
@@ -65,23 +65,5 @@ extension Settlement {
         }
         guard let only = known.first else { throw GatewayError.unknown(.purchase, original) }
         return only
-    }
-
-    /// Settles what was kept of an original transaction for its new owner; the caller holds the owner's lock.
-    fileprivate func settleKept(_ subject: StoreSubject, for owner: ID<User>, name: String) throws {
-        try tx.claimSubscription(subject, for: owner)
-        let kept = try tx.storePurchases(subject.environment, original: subject.original)
-        for record in kept where record.user == nil {
-            let rules = registry.word(of: record.account).rules
-            let claim = PurchaseClaim(
-                purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
-            _ = try place(claim, owner: owner, entitled: rules.entitles(name))
-        }
-        guard let period = kept.first(where: { $0.purchase.isSubscription && $0.sku != nil }) else { return }
-        let rules = registry.word(of: period.account).rules
-        // Tells whose the subscription is now, and what a test purchase is worth to this user.
-        if try regradeSubscription(period.purchase, owner: owner, entitled: rules.entitles(name), rules: rules) {
-            try touch(owner)
-        }
     }
 }

@@ -11,14 +11,16 @@ extension Gateway {
     ///
     /// Where the store can be asked a job asks it, unless the answer comes before.
     func keep(_ purchases: [StorePurchase], of read: ReadReceipt, context: CallContext) async throws(GatewayError) {
-        let (sealed, word) = (try sealed(read), registry.word(of: read.account))
+        let (sealed, source) = (try sealed(read), registry.source(of: read.account))
         let (digest, account, asks) = (read.receipt.digest, read.account, read.reader.canConfirm(read.receipt))
         for batch in purchases.batches(of: Self.batch) {
-            let words = batch.map { (StoreStatement(purchase: $0, renewal: nil), word) }
+            let statements = batch.map {
+                SourcedStatement(statement: StoreStatement(purchase: $0, renewal: nil), source: source)
+            }
             try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-                try settlement.lock(words)
+                try settlement.ownership.lockHolders(of: statements.map(\.statement))
                 try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
-                try settlement.settle(words)
+                try settlement.purchases.apply(statements)
                 if asks { try settlement.askLater(about: digest) }
             }
         }
@@ -31,16 +33,16 @@ extension Gateway {
         _ purchases: [StorePurchase], of read: ReadReceipt, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [ClaimOutcome] {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
-        let rules = registry.word(of: account).rules
+        let rules = registry.source(of: account).rules
         var outcomes: [ClaimOutcome] = []
         for batch in purchases.batches(of: Self.batch) {
             let claims = batch.map {
                 PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: rules, fallback: nil)
             }
             outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-                let claimant = try settlement.lockHolders(of: claims, claimant: user)
+                let claimant = try settlement.ownership.lockHolders(of: claims, claimant: user)
                 try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
-                return try claims.map { try settlement.settle($0, claimant: claimant, name: user.rawValue) }
+                return try claims.map { try settlement.purchases.attach($0, claimant: claimant, name: user.rawValue) }
             }
         }
         return outcomes
@@ -48,7 +50,7 @@ extension Gateway {
 
     private func sealed(_ read: ReadReceipt) throws(GatewayError) -> Data {
         do {
-            return try keyRing.seal(Data(read.text.utf8), place: read.receipt.digest.evidencePlace)
+            return try keyRing.seal(Data(read.text.utf8), place: read.receipt.digest.evidenceContext)
         } catch {
             throw .internalError
         }
@@ -70,16 +72,16 @@ extension Gateway {
         _ answer: StoreAnswer, of read: ReadReceipt, _ cause: Cause, endsJob: Bool
     ) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
-        for (index, batch) in words(of: answer, from: account).batches(of: Self.batch).enumerated() {
+        for (index, batch) in statements(of: answer, from: account).batches(of: Self.batch).enumerated() {
             try await settle(cause) { settlement in
                 // The job first, as who runs it locks it.
                 if endsJob && index == 0 {
                     try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
                 }
-                try settlement.lock(batch)
+                try settlement.ownership.lockHolders(of: batch.map(\.statement))
                 // What the answer's purchases are known by stands beside them.
                 try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
-                try settlement.settle(batch)
+                try settlement.purchases.apply(batch)
             }
         }
     }

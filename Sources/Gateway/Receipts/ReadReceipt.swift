@@ -68,7 +68,7 @@ extension Gateway {
     func keptReceipt(_ digest: ReceiptDigest) async throws(GatewayError) -> ReadReceipt? {
         guard let kept = try await read({ db in try db.receipt(digest) }),
             let reader = registry[kept.account]?.provider as? any ReceiptReading,
-            let text = try? keyRing.open(kept.evidence, place: digest.evidencePlace)
+            let text = try? keyRing.open(kept.evidence, place: digest.evidenceContext)
         else { return nil }
         let plain = String(decoding: text, as: UTF8.self)
         guard let receipt = try? reader.read(receipt: plain) else { return nil }
@@ -78,5 +78,5 @@ extension Gateway {
 
 extension ReceiptDigest {
     /// Where its sealed receipt stands.
-    var evidencePlace: String { "receipts.evidence/\(rawValue)" }
+    var evidenceContext: String { "receipts.evidence/\(rawValue)" }
 }

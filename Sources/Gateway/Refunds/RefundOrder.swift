@@ -39,7 +39,7 @@ extension Gateway {
                 throw GatewayError.invalidRequest(field: "amount", reason: "the order's currency is \(currency)")
             }
             let wanted = amount ?? Money(value: record.refundable, currency: currency)
-            guard let refund = try settlement.openRefund(wanted, of: record.payment, reason: reason) else {
+            guard let refund = try settlement.refunds.open(wanted, of: record.payment, reason: reason) else {
                 throw GatewayError.refundExceedsCaptured
             }
             try tx.bind(context, to: refund.id.rawValue)
@@ -63,7 +63,7 @@ extension Gateway {
         if refund.state == .created && !refund.counted {
             // A lost dispute took what this refund had bound. Once it may have been sent, only its provider can tell.
             guard refund.sentAt == nil else {
-                try await settle(cause) { try $0.settleUnknown(refund) }
+                try await settle(cause) { try $0.refunds.markUnknown(refund) }
                 return try await executeRefund(id, cause: cause)
             }
             let report = RefundReport(
@@ -131,7 +131,7 @@ extension Gateway {
             case .unsupported:
                 try await fail(refund, reason: "this provider gives no money back", at: account, cause: cause)
             case .outcomeUnknown, .unproven:
-                try await settle(cause) { try $0.settleUnknown(refund) }
+                try await settle(cause) { try $0.refunds.markUnknown(refund) }
                 throw .providerUnavailable
             case .unavailable:
                 throw .providerUnavailable

@@ -123,9 +123,9 @@ extension Gateway {
         let cause = Cause(
             actor: .system(JobKind.checkSubscription.rawValue), requestID: JobLease.current?.job.rawValue ?? "")
         do throws(GatewayError) {
-            try await settle(cause) { [words = words(of: answer, from: account.id)] settlement in
-                try settlement.lock(words)
-                try settlement.settle(words)
+            try await settle(cause) { [statements = statements(of: answer, from: account.id)] settlement in
+                try settlement.ownership.lockHolders(of: statements.map(\.statement))
+                try settlement.purchases.apply(statements)
                 if let cursor { try settlement.tx.setHistoryCursor(cursor, of: record.id) }
             }
         } catch {

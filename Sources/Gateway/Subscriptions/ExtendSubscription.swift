@@ -87,7 +87,7 @@ extension Gateway {
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.lock(record)
             if isNew { try settlement.tx.bind(context, to: request.request) }
-            try settlement.audit(.asked, request, record)
+            try settlement.auditExtension(.asked, request, record)
         }
     }
 
@@ -123,7 +123,7 @@ extension Gateway {
     ) async throws(GatewayError) {
         try await settle(cause) { settlement in
             try settlement.lock(record)
-            try settlement.audit(step, request, record, words)
+            try settlement.auditExtension(step, request, record, words)
             if step == .extended || step == .unknown {
                 try settlement.tx.setNextCheck(settlement.now, of: record.id)
             }
@@ -160,11 +160,11 @@ extension Settlement {
         try tx.lockOriginal(record.environment, record.original)
     }
 
-    fileprivate func audit(
+    fileprivate func auditExtension(
         _ step: ExtensionLog.Step, _ request: RenewalExtension, _ record: SubscriptionRecord, _ words: String = ""
     ) throws {
         let parts = ["\(request.request): \(request.days) days, reason \(request.reason.rawValue)", words]
-        try audit(
+        try log.audit(
             subject: record.id.rawValue, step.rawValue, before: "",
             after: parts.filter { !$0.isEmpty }.joined(separator: ", "), about: record.user)
     }

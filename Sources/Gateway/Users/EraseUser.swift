@@ -30,7 +30,7 @@ extension Gateway {
             }
             try tx.eraseUser(id)
             try tx.bind(context, to: id.rawValue)
-            try settlement.audit(subject: id.rawValue, "user.erased", before: "named", after: Self.erasedName)
+            try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: Self.erasedName)
             return Erasure(erased: true)
         }
     }

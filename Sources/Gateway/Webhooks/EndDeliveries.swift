@@ -30,7 +30,7 @@ extension Settlement {
     func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
         try tx.disableWebhook(id, reason)
         if try !tx.end(id, at: now) { try endLater(id) }
-        try audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
+        try log.audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
     }
 
     /// Switches an endpoint on: it gets what happens from now on.
@@ -42,7 +42,7 @@ extension Settlement {
                 reason: "its old deliveries are still being ended; try again soon", resource: webhook.id.rawValue)
         }
         try tx.enableWebhook(webhook.id)
-        try audit(
+        try log.audit(
             subject: webhook.id.rawValue, "webhook.enabled", before: webhook.disabledReason?.rawValue ?? "",
             after: "enabled")
     }

@@ -77,7 +77,7 @@ extension Gateway {
             let kind = before.state == .pending && !before.isFirstDone ? JobKind.deliverWebhook : .retryDeliveries
             try tx.enqueueJob(
                 job, kind: kind.rawValue, subject: webhook.id.rawValue, delay: 0, at: settlement.now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: webhook.id.rawValue, "delivery.redelivered", before: before.state.rawValue, after: id.rawValue)
             guard let after = try tx.delivery(id) else { throw GatewayError.unknown(.delivery, delivery) }
             return DeliveryView(after)

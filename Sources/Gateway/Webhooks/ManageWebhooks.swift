@@ -65,7 +65,7 @@ extension Gateway {
             }
             try settlement.tx.insertWebhook(record)
             try settlement.tx.bind(context, to: id.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.created", before: "", after: Self.audited(record.url, record.types))
         }
         return WebhookView(record, secret: secret)
@@ -106,7 +106,7 @@ extension Gateway {
             }
             if (newURL, newTypes) != (before.url, before.types) {
                 try settlement.tx.setWebhook(id, url: newURL, types: newTypes)
-                try settlement.audit(
+                try settlement.log.audit(
                     subject: id.rawValue, "webhook.changed", before: Self.audited(before.url, before.types),
                     after: Self.audited(newURL, newTypes))
             }
@@ -128,7 +128,7 @@ extension Gateway {
         try await settle(cause(context)) { settlement in
             let before = try settlement.lockWebhook(id, for: key)
             try settlement.delete(id)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.deleted", before: Self.audited(before.url, before.types), after: "")
         }
     }
@@ -152,7 +152,7 @@ extension Gateway {
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
             let old = try? WebhookSecret.open(before.secret, of: id, by: keyRing)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.secret_rotated", before: old?.fingerprint ?? "unreadable",
                 after: secret.fingerprint)
             return WebhookView(before, secret: secret)

@@ -52,7 +52,7 @@ extension Database {
         guard let likeness = Likeness(purchase) else { return PurchasesAlike(likeness: nil, records: Pending([])) }
         let place = "environment = ? AND original_transaction_id = ? AND product_id = ?"
         let named: [any SQLBindable] = [
-            likeness.place.environment.rawValue, likeness.place.original, likeness.place.product,
+            likeness.identity.environment.rawValue, likeness.identity.original, likeness.identity.product,
         ]
         guard let period = likeness.period else {
             return PurchasesAlike(likeness: likeness, records: try askStorePurchases(where: place, named))
@@ -93,14 +93,14 @@ private struct Likeness: Equatable {
         let lineItem: String?
     }
 
-    let place: PurchasePlace
+    let identity: PurchaseIdentity
     let period: Period?
 
     init?(_ purchase: StorePurchase) {
-        guard let place = PurchasePlace(purchase) else { return nil }
-        self.place = place
+        guard let identity = PurchaseIdentity(purchase) else { return nil }
+        self.identity = identity
         period =
-            place.isPeriod
+            identity.isPeriod
             ? Period(second: purchase.purchased.rawValue, lineItem: purchase.webOrderLineItemID) : nil
     }
 }

@@ -2,45 +2,51 @@ import Domain
 import ProviderKit
 import Store
 
-extension Settlement {
-    /// So long Apple waits; a question that is found later, such as by a replay, is answered no more.
-    private static let consumptionWindow: Int64 = 12 * 3_600
+/// The questions of a store how much of a purchase was used (Apple, App Store Server Notifications,
+/// `CONSUMPTION_REQUEST`).
+struct ConsumptionRequests {
+    /// Seconds that Apple waits for the answer; a question that is found later, such as by a replay, is not answered.
+    private static let window: Int64 = 12 * 3_600
 
-    /// A store asks how much of a purchase was used: a job answers where the SKU wants that and the customer consented.
+    let log: ChangeLog
+
+    private var tx: any Transaction { log.tx }
+
+    /// Makes the job that answers a store's question, where the SKU wants that and the customer has consented.
     ///
-    /// What nobody has claimed or no SKU knows has no order and no customer who could have consented.
-    func settleConsumptionRequest(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
+    /// An unclaimed or unmapped purchase has no order and no customer who could have consented, so it is not answered.
+    func accept(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
         let subject = ConsumptionSubject(
             environment: purchase.environment, account: account, key: purchase.key(claimant: owner))
         guard let record = try tx.storePurchase(subject.environment, subject.key),
             let order = try tx.purchases(of: record).first?.order.flatMap({ try tx.lockOrder($0) })
         else { return }
-        guard now.rawValue - purchase.signedAt.flooredSeconds < Self.consumptionWindow else {
-            try note(order, "consumption.not_answered", "the question is older than 12 hours")
+        guard log.now.rawValue - purchase.signedAt.flooredSeconds < Self.window else {
+            try log.appendTimeline(order, "consumption.not_answered", "the question is older than 12 hours")
             return
         }
         if let silence = try ConsumptionSilence(record, in: tx) {
-            try note(order, "consumption.not_answered", silence.rawValue)
+            try log.appendTimeline(order, "consumption.not_answered", silence.rawValue)
         } else {
             try tx.enqueueJob(
-                ids.make(), kind: JobKind.answerConsumption.rawValue, subject: subject.text, delay: 0, at: now)
+                log.ids.make(), kind: JobKind.answerConsumption.rawValue, subject: subject.text, delay: 0, at: log.now)
         }
     }
 }
 
-/// Why a store is told nothing.
+/// The reason for which a store gets no answer about consumption.
 enum ConsumptionSilence: String {
     case ignored = "the SKU's consumption is ignore"
     case noConsent = "the customer has not consented"
 
-    /// nil where the store is to be told.
+    /// - Returns: nil where the store gets an answer.
     init?(_ record: PurchaseRecord, in db: any Database) throws {
         guard let sku = try record.sku.flatMap({ try db.sku($0) }), sku.consumption != .ignore else {
             self = .ignored
             return
         }
         let subject = StoreSubject(record.purchase)
-        // Nobody speaks for an erased person.
+        // The consent of an erased user counts no longer.
         if let user = record.user, try !db.isErased(user), try db.consentsToConsumption(subject, user: user) {
             return nil
         }
@@ -48,7 +54,7 @@ enum ConsumptionSilence: String {
     }
 }
 
-/// The transaction that a store asked about and the account that it asked, as a job's subject.
+/// The subject of a job that answers a store: the transaction that the store asked about, and the account that it asked.
 struct ConsumptionSubject: Sendable {
     let environment: Environment
     let account: AccountID

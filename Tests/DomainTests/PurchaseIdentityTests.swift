@@ -2,7 +2,7 @@ import Testing
 
 @testable import Domain
 
-@Suite struct SamePurchaseTests {
+@Suite struct PurchaseIdentityTests {
     struct Told: Sendable {
         var purchase: StorePurchase
         var hasOrder = false
