@@ -57,7 +57,7 @@ extension Gateway {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
-        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position
+        let before = try Cursor(number: cursor).position
         let entries = try await read { db in
             try db.userID(user).map { try db.ledger(of: $0, unit: unit, before: before, limit: limit + 1) } ?? []
         }
