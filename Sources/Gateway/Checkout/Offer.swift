@@ -53,8 +53,8 @@ extension Gateway {
     /// What is sold, and what admins have changed of the accounts that may take the payment.
     func skuAndOverrides(_ code: SKUCode) async throws(GatewayError) -> (SKU?, [StoredOverride]) {
         try await read { db in
-            let overrides = try db.askAccountOverrides()
-            return (try db.sku(code), try overrides.value())
+            let overrides = try db.accounts.listOverrides()
+            return (try db.skus.find(code), try overrides.value())
         }
     }
 

@@ -30,14 +30,14 @@ extension Gateway {
         let ids = ids
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            let userID = try tx.ensureUser(user, candidate: ids.make(), at: settlement.now)
-            try tx.lockUser(userID)
-            let before = try tx.balances(of: userID)[.production]?[unit] ?? 0
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: settlement.now)
+            try tx.users.lock(userID)
+            let before = try tx.wallets.balances(of: userID).value()[.production]?[unit] ?? 0
             guard before <= Self.balanceLimit - amount else {
                 throw GatewayError.conflict(reason: "the balance would be larger than a balance may be")
             }
             let credit = ids.make(Credit.self)
-            let after = try tx.book(
+            let after = try tx.wallets.book(
                 amount, unit: unit, user: userID, environment: .production,
                 source: LedgerSource(kind: kind.rawValue, id: credit.rawValue), step: 1, reason: reason,
                 at: settlement.now)
@@ -59,7 +59,9 @@ extension Gateway {
         }
         let before = try Cursor(number: cursor).position
         let entries = try await read { db in
-            try db.userID(user).map { try db.ledger(of: $0, unit: unit, before: before, limit: limit + 1) } ?? []
+            try db.users.findID(user).map {
+                try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1)
+            } ?? []
         }
         return Page(entries.map(BalanceChange.init), limit: limit) { String($0.position) }
     }

@@ -50,7 +50,7 @@ extension Gateway {
         }
         // The words are made where the facts are read: hundreds of orders have thousands of them.
         return try await report { [code] db in
-            if let code, try db.sku(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
+            if let code, try db.skus.find(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
             let source = try ExplainSource.load(user, code, from: db)
             let explainer = Explainer(
                 source: source, fold: EntitlementRules.fold(source.grants, now: now),

@@ -34,7 +34,9 @@ extension Gateway {
         _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
-        let found = try await report { db in try db.notifications(status, before: cursor.position, limit: limit + 1) }
+        let found = try await report { db in
+            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+        }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
 
@@ -46,23 +48,23 @@ extension Gateway {
         _ notification: String, context: CallContext
     ) async throws(GatewayError) -> NotificationView {
         guard let id = ID<Domain.Notification>(notification),
-            let kept = try await read({ db in try db.keptNotification(id) })
+            let kept = try await read({ db in try db.notifications.findRaw(id) })
         else { throw .unknown(.notification, notification) }
         let record = try await verifyAgain(kept)
         let (job, now) = (ids.make(Job.self), time.now)
         let replayed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            let target = try tx.replayTarget(of: kept.id, as: record)
+            let target = try tx.notifications.replayTarget(of: kept.id, as: record)
             // The job first, as who runs it locks them.
-            try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
-            try tx.replayNotification(kept.id, as: record, into: target)
-            try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
+            try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.notifications.replay(kept.id, as: record, into: target)
+            try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
             try settlement.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
             return target
         }
         _ = try? await performNow(.processNotification, subject: replayed.rawValue)
-        guard let after = try await read({ db in try db.notification(replayed) }) else {
+        guard let after = try await read({ db in try db.notifications.find(replayed) }) else {
             throw .unknown(.notification, notification)
         }
         return NotificationView(after)

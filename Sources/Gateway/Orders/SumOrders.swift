@@ -53,6 +53,7 @@ extension Gateway {
     /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
     package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
         let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
-        return try await report { db in try db.dayStats(from: period.from, to: period.to) }.map(DayStatsView.init)
+        return try await report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(
+            DayStatsView.init)
     }
 }
