@@ -9,6 +9,11 @@ public struct Currency: Hashable, Sendable {
         self.code = code
     }
 
+    private init(listed code: String) { self.code = code }
+
+    /// The yuan renminbi.
+    public static let cny = Currency(listed: "CNY")
+
     /// How many digits follow the decimal point: 2, but 0 or 3 for a few (ISO 4217, table A.1).
     public var minorDigits: Int {
         if Self.withoutMinorUnit.contains(code) { return 0 }
