@@ -52,7 +52,7 @@ extension Gateway {
         let found = try await ownOrder(order, user: user)
         guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
         guard request.currency == nil || request.currency == amount.currency else {
-            throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
+            throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
         }
         let route = try await route(of: found, amount, request, user: user)
         guard let account = route.accounts.first else { throw noProvider(route, context) }
