@@ -120,7 +120,7 @@ extension Gateway {
         do {
             guard let lease = JobLease.current else { return try await store.write(body) }
             return try await store.write { tx in
-                let isHeld = try tx.holds(lease)
+                let isHeld = try tx.jobs.isCurrent(lease)
                 let result = Result { try body(tx) }
                 // Whatever else came of it: without the lease nothing counts.
                 guard try isHeld.value() else { throw GatewayError.leaseLost }

@@ -86,8 +86,8 @@ package struct AccountRouting: Sendable, Equatable, Codable {
     /// The share among equal priorities; 0 is never chosen.
     package var weight: Int64
     /// Bounds of the amount in minor units of the order's currency.
-    package var min: Int64?
-    package var max: Int64?
+    @Nullable package private(set) var min: Int64?
+    @Nullable package private(set) var max: Int64?
     package var skus: [String]
 
     package init(
@@ -115,16 +115,5 @@ package struct AccountRouting: Sendable, Equatable, Codable {
         min = try fields.decodeIfPresent(Int64.self, forKey: .min)
         max = try fields.decodeIfPresent(Int64.self, forKey: .max)
         skus = try fields.decodeIfPresent([String].self, forKey: .skus) ?? []
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(platforms, forKey: .platforms)
-        try fields.encode(currencies, forKey: .currencies)
-        try fields.encode(priority, forKey: .priority)
-        try fields.encode(weight, forKey: .weight)
-        try fields.encode(min, forKey: .min)
-        try fields.encode(max, forKey: .max)
-        try fields.encode(skus, forKey: .skus)
     }
 }

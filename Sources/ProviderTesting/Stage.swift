@@ -114,14 +114,7 @@ extension Stage {
 
 // Playing.
 extension Stage {
-    var currency: Currency {
-        get throws {
-            guard let currency = manifest.currencies.first ?? Currency("CNY") else {
-                throw CheckStop.failed("no currency")
-            }
-            return currency
-        }
-    }
+    var currency: Currency { get throws { manifest.currencies.first ?? .cny } }
 
     func attempt(
         _ value: Int64 = 3990, in money: Currency? = nil, title: String = "VIP monthly"

@@ -158,8 +158,7 @@ enum EPayText {
     ///
     /// - Returns: nil for what is no amount, or not positive.
     static func money(_ text: String?) -> Money? {
-        guard let text, text.utf8.count <= 20, let currency = Currency("CNY"),
-            let money = Money(decimal: text, currency: currency), money.value > 0
+        guard let text, text.utf8.count <= 20, let money = Money(decimal: text, currency: .cny), money.value > 0
         else { return nil }
         return money
     }

@@ -123,6 +123,12 @@ extension SKU {
     package var appleProducts: [AppleProduct] { appleProductIDs.compactMap(AppleProduct.init) }
     /// Every price that a checkout may ask: the options', or else the SKU's own.
     package var offeredPrices: [Money] { options.isEmpty ? prices : options.flatMap(\.prices) }
+    /// The currencies in which it has a price, in the order of its prices.
+    package var currencies: [Currency] {
+        offeredPrices.reduce(into: []) { found, price in
+            if !found.contains(price.currency) { found.append(price.currency) }
+        }
+    }
     package var pattern: AppleProduct? { appleProducts.first(where: \.isPattern) }
 
     /// The name in the first of the caller's languages that is there: exact tag, then its primary language.

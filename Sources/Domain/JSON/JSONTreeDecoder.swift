@@ -25,7 +25,8 @@ package struct JSONMisfit: Error, Sendable, Equatable {
     /// A path of keys as a place.
     package static func place(_ path: [any CodingKey]) -> String {
         path.reduce("") { place, key in
-            if let index = key.intValue { return "\(place)[\(index)]" }
+            // A member may be called like a number, too; the key of an element says that it is one, as JSONDecoder's does.
+            if let index = key.intValue, key.stringValue == "Index \(index)" { return "\(place)[\(index)]" }
             return place.isEmpty ? key.stringValue : "\(place).\(key.stringValue)"
         }
     }
@@ -255,7 +256,7 @@ private struct KeyedTree<Key: CodingKey>: KeyedDecodingContainerProtocol {
 private struct ElementKey: CodingKey {
     let index: Int
     var intValue: Int? { index }
-    var stringValue: String { String(index) }
+    var stringValue: String { "Index \(index)" }
 
     init(index: Int) { self.index = index }
     init?(intValue: Int) { index = intValue }

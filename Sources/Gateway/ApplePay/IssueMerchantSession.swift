@@ -14,7 +14,7 @@ extension Gateway {
     ) async throws(GatewayError) -> Data {
         let found = try await ownOrder(order, user: user)
         let now = time.now
-        guard found.state == .open, try await !read({ db in try db.hasExpired(found.id, at: now) }) else {
+        guard found.state == .open, try await !read({ db in try db.orders.hasExpired(found.id, at: now) }) else {
             throw .orderNotOpen
         }
         guard let wallet = try await walletPayments(found.id).first(where: { !$0.payment.state.isFinal }),

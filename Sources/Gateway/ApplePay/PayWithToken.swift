@@ -87,7 +87,7 @@ extension Gateway {
             case .failure(let error):
                 refusal = refusal ?? error
                 if let used = error.transactionID {
-                    let owner = try await read { db in try db.payment(claiming: used) }
+                    let owner = try await read { db in try db.payments.findID(claiming: used) }
                     if let owner, owner == wallet.payment.id { return .isUsed(owner) }
                 }
                 // It may answer an earlier contract of this order, which is then said to be over.
@@ -130,7 +130,7 @@ extension Gateway {
     }
 
     private func tokenPayment(_ payment: ID<Payment>, _ order: ID<Order>) async throws(GatewayError) -> TokenPayment {
-        guard let state = try await read({ db in try db.payment(payment)?.payment.state }) else {
+        guard let state = try await read({ db in try db.payments.find(payment).value()?.payment.state }) else {
             throw .unknown(.payment, payment.rawValue)
         }
         let status: TokenPayment.Status =
@@ -149,14 +149,14 @@ extension Settlement {
     /// - Returns: false when this payment has it already.
     func claim(_ transactionID: String, for payment: ID<Payment>, processor: AccountID) throws -> Bool {
         guard let locked = try LockedPayment.lock(payment, in: tx) else { throw GatewayError.notFound }
-        if let owner = try tx.payment(claiming: transactionID) {
+        if let owner = try tx.payments.findID(claiming: transactionID) {
             guard owner == payment else { throw GatewayError.applePayTokenReused }
             return false
         }
-        guard locked.order.state == .open, try !tx.hasExpired(locked.order.id, at: now) else {
+        guard locked.order.state == .open, try !tx.orders.hasExpired(locked.order.id, at: now) else {
             throw GatewayError.orderNotOpen
         }
-        let newest = try tx.payments(of: locked.order.id).last?.payment.id
+        let newest = try tx.payments.list(of: locked.order.id).value().last?.payment.id
         guard locked.payment.state == .pending, locked.payment.processor == nil, newest == payment else {
             let reason: LocalizedText =
                 locked.payment.state.isFinal || newest != payment
@@ -165,10 +165,10 @@ extension Settlement {
             throw GatewayError.conflict(reason: reason)
         }
         try refuseOwned(locked.order.sku, locked.order.terms.kind, locked.order.user)
-        guard try tx.claimInstrument(transactionID, for: payment, at: now) else {
+        guard try tx.payments.claimInstrument(transactionID, for: payment, at: now) else {
             throw GatewayError.applePayTokenReused
         }
-        try tx.setProcessor(processor, of: payment)
+        try tx.payments.setProcessor(processor, of: payment)
         try log.appendTimeline(locked.order, "payment.charging", "\(payment) \(processor.rawValue)")
         // Until the processor has answered, nobody knows.
         try payments.markUnknown(payment)

@@ -14,7 +14,7 @@ struct WalletPayment: Sendable {
 extension Gateway {
     /// An order's attempts whose contracts a wallet answers, newest first.
     func walletPayments(_ order: ID<Order>) async throws(GatewayError) -> [WalletPayment] {
-        let records = try await read { db in try db.payments(of: order) }
+        let records = try await read { db in try db.payments.list(of: order).value() }
         var found: [WalletPayment] = []
         for record in records.reversed() {
             guard let account = registry[record.payment.account],

@@ -28,10 +28,11 @@ extension Gateway {
         let found = try await report { db -> [AuditView] in
             var subject = subject
             if let user {
-                guard let id = try db.userID(user) else { return [] }
+                guard let id = try db.users.findID(user) else { return [] }
                 subject = id.rawValue
             }
-            return try db.audit(subject: subject, before: cursor.position, limit: limit + 1).map { position, entry in
+            return try db.audit.list(subject: subject, before: cursor.position, limit: limit + 1).map {
+                position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,

@@ -13,7 +13,7 @@ extension Gateway {
     /// elsewhere.
     func sealAudit() async throws(GatewayError) -> JobOutcome {
         let now = time.now
-        guard let seal = try await write({ tx in try tx.sealAudit(limit: Self.sealLimit, at: now) }) else {
+        guard let seal = try await write({ tx in try tx.audit.seal(limit: Self.sealLimit, at: now) }) else {
             return .again(after: Self.sealInterval)
         }
         logger.info(

@@ -64,7 +64,7 @@ extension Gateway {
     ) async throws(GatewayError) -> StoreKitOutcome {
         let cause = Cause(actor: context.actor, requestID: context.requestID)
         let outcome = try await settle(cause) { settlement in
-            let plan = StoreKitPlan(file, onto: try settlement.tx.lockCatalogue())
+            let plan = StoreKitPlan(file, onto: try settlement.tx.skus.lockAll())
             guard plan.outcome.faults.isEmpty else { return plan.outcome }
             _ = try settlement.merge(plan.skus)
             return plan.outcome

@@ -9,8 +9,8 @@ extension Gateway {
     /// - Parameter bound: how many products are looked at.
     package func unknownProducts(bound: Int64 = 1_000) async throws(GatewayError) -> [UnknownProduct] {
         try await report { db in
-            try db.unknownProducts(limit: bound).filter { found in
-                let known = try db.skuOf(appleProduct: found.product, bundle: found.bundle)
+            try db.purchases.listUnknownProducts(limit: bound).filter { found in
+                let known = try db.skus.find(appleProduct: found.product, bundle: found.bundle)
                 return known.map { !$0.sku.lasts($0.days) } ?? true
             }
         }

@@ -12,8 +12,8 @@ extension Gateway {
         let made = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
             guard let code = sku.code else { throw GatewayError.internalError }
-            if resumed, let made = try tx.lockSKU(code) { return made }
-            guard let made = try tx.insertSKU(sku, at: settlement.now) else {
+            if resumed, let made = try tx.skus.lock(code) { return made }
+            guard let made = try tx.skus.insert(sku, at: settlement.now) else {
                 throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
             }
             try settlement.claimProducts(made)
@@ -34,11 +34,11 @@ extension Gateway {
         if case .object(let members) = patch, let renamed = members["id"], renamed != .string(id) {
             throw .invalidRequest(field: "id", reason: "a SKU's id never changes")
         }
-        guard let current = try await read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
+        guard let current = try await read({ db in try db.skus.find(code) }) else { throw .skuNotFound(id) }
         _ = try patched(current, patch)
         let gateway = self
         let changed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            guard let before = try settlement.tx.skus.lock(code) else { throw GatewayError.skuNotFound(id) }
             let after = try gateway.patched(before, patch)
             try settlement.replace(before, by: after, action: "sku.changed")
             try settlement.purchases.fulfilUnmappedLater()
@@ -54,7 +54,7 @@ extension Gateway {
     package func archiveSKU(_ id: String, context: CallContext) async throws(GatewayError) -> SKU {
         guard let code = SKUCode(id) else { throw .skuNotFound(id) }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            guard let before = try settlement.tx.skus.lock(code) else { throw GatewayError.skuNotFound(id) }
             var after = before
             after.active = false
             try settlement.replace(before, by: after, action: "sku.archived")
@@ -63,7 +63,7 @@ extension Gateway {
     }
 
     package func readSKU(_ id: String) async throws(GatewayError) -> SKU {
-        guard let code = SKUCode(id), let sku = try await read({ db in try db.sku(code) }) else {
+        guard let code = SKUCode(id), let sku = try await read({ db in try db.skus.find(code) }) else {
             throw .skuNotFound(id)
         }
         return sku
@@ -71,8 +71,8 @@ extension Gateway {
 
     /// All SKUs, archived ones too, newest first.
     package func listSKUs(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<SKU> {
-        let before = try Cursor(cursor) { Int64($0) }.position
-        let skus = try await report { db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
+        let before = try Cursor(number: cursor).position
+        let skus = try await report { db in try db.skus.list(before: before, limit: limit + 1, activeOnly: false) }
         return Page(skus, limit: limit) { String($0.number) }
     }
 
@@ -91,12 +91,12 @@ extension Gateway {
 
     /// Every SKU by ascending number, for an export.
     package func exportCatalogue() async throws(GatewayError) -> [SKU] {
-        try await read { db in try db.skus(before: nil, limit: 1_000_000, activeOnly: false).reversed() }
+        try await read { db in try db.skus.list(before: nil, limit: 1_000_000, activeOnly: false).reversed() }
     }
 
     /// Whether the catalogue is empty, so that the file fills it.
     package func isCatalogueEmpty() async throws(GatewayError) -> Bool {
-        try await read { db in try !db.hasSKUs() }
+        try await read { db in try !db.skus.hasAny() }
     }
 
     private func validate(_ draft: SKU) throws(GatewayError) -> SKU {
@@ -112,7 +112,7 @@ extension Gateway {
 
     /// The SKUs on offer for which whoever pays would get nothing.
     package func emptySKUs() async throws(GatewayError) -> [(sku: SKU, fault: SKUFault)] {
-        try await read { db in try db.activeSKUs() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
+        try await read { db in try db.skus.listActive() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
     }
 
     fileprivate static func requireKind(of after: SKU, like before: SKU) throws(GatewayError) {
@@ -139,10 +139,10 @@ extension Settlement {
     func merge(_ skus: [SKU]) throws -> CatalogueImport {
         var result = CatalogueImport(added: 0, changed: 0)
         // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
-        for sku in skus { try tx.releaseAppleProducts(sku) }
+        for sku in skus { try tx.skus.releaseAppleProducts(sku) }
         for sku in skus {
             guard let code = sku.code else { throw GatewayError.internalError }
-            if let before = try tx.lockSKU(code) {
+            if let before = try tx.skus.lock(code) {
                 try Gateway.requireKind(of: sku, like: before)
                 var after = sku
                 after.number = before.number
@@ -153,7 +153,7 @@ extension Settlement {
                 try replace(before, by: after, action: "sku.imported")
                 try claimProducts(after)
                 result.changed += 1
-            } else if let made = try tx.insertSKU(sku, at: now) {
+            } else if let made = try tx.skus.insert(sku, at: now) {
                 try claimProducts(made)
                 try log.audit(
                     subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
@@ -165,7 +165,7 @@ extension Settlement {
     }
 
     func claimProducts(_ sku: SKU) throws {
-        let taken = try tx.claimAppleProducts(sku)
+        let taken = try tx.skus.claimAppleProducts(sku)
         guard taken.isEmpty || !sku.active else {
             throw GatewayError.conflict(
                 reason: "another active SKU has the Apple product ids \(taken.joined(separator: ", "))")
@@ -173,7 +173,7 @@ extension Settlement {
     }
 
     func replace(_ before: SKU, by after: SKU, action: String) throws {
-        try tx.updateSKU(after, at: now)
+        try tx.skus.update(after, at: now)
         if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
             try claimProducts(after)
         }

@@ -29,8 +29,8 @@ extension Gateway {
     ) async throws(GatewayError) -> [ProductView] {
         let (skus, overrides, grants) = try await read { db in
             (
-                try db.activeSKUs(), try db.accountOverrides(),
-                try user.flatMap { try db.userID($0) }.map { try db.grants(of: $0) } ?? []
+                try db.skus.listActive(), try db.accounts.listOverrides().value(),
+                try user.flatMap { try db.users.findID($0) }.map { try db.grants.list(of: $0).value() } ?? []
             )
         }
         let accounts = accounts(with: overrides)
@@ -49,7 +49,9 @@ extension Gateway {
 
     /// The active SKUs that no enabled account could sell on any platform.
     package func unsoldSKUs() async throws(GatewayError) -> [SKU] {
-        let (skus, overrides) = try await read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let (skus, overrides) = try await read { db in
+            (try db.skus.listActive(), try db.accounts.listOverrides().value())
+        }
         let accounts = accounts(with: overrides)
         return skus.filter { sku in
             !sku.offeredPrices.contains { price in
@@ -60,7 +62,9 @@ extension Gateway {
 
     /// The prices on offer for which there are accounts, of which none can charge exactly that amount.
     package func unchargeablePrices() async throws(GatewayError) -> [(sku: String, price: Money)] {
-        let (skus, overrides) = try await read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let (skus, overrides) = try await read { db in
+            (try db.skus.listActive(), try db.accounts.listOverrides().value())
+        }
         let accounts = accounts(with: overrides)
         return skus.flatMap { sku in
             sku.offeredPrices.filter { price in

@@ -61,7 +61,7 @@ extension Gateway {
         _ payment: ID<Payment>, _ passage: Passage, user: ExternalUserID
     ) async throws(GatewayError) -> PaymentContract {
         let (order, payments) = try await read { db in
-            (try db.order(passage.order), try db.payments(of: passage.order))
+            (try db.orders.find(passage.order), try db.payments.list(of: passage.order).value())
         }
         // From the newest back to the first that has a contract: what was left never had one.
         let left = payments.filter { $0.payment.original == nil }.reversed().prefix {
@@ -81,7 +81,7 @@ extension Gateway {
     /// Ends a payment of which no provider was told.
     private func withdraw(_ payment: ID<Payment>, _ passage: Passage) async throws(GatewayError) {
         try await settle(passage.cause) { settlement in
-            guard let found = try settlement.tx.payment(payment)?.payment else { return }
+            guard let found = try settlement.tx.payments.find(payment).value()?.payment else { return }
             // Only while the key is this run's has no other run told the provider.
             try settlement.tx.keep(passage, payment, at: settlement.now)
             let report = PaymentReport(payment: payment, outcome: .cancelled)
@@ -93,7 +93,9 @@ extension Gateway {
     private func replace(
         _ passage: Passage, on account: ConfiguredAccount
     ) async throws(GatewayError) -> PaymentIntent {
-        guard let order = try await read({ db in try db.order(passage.order) }) else { throw .providerUnavailable }
+        guard let order = try await read({ db in try db.orders.find(passage.order) }) else {
+            throw .providerUnavailable
+        }
         var fenced = Fence()
         do throws(GatewayError) {
             for _ in 0..<Self.fenceRounds {

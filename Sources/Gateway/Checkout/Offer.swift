@@ -45,7 +45,7 @@ extension Gateway {
             user: user.rawValue)
         let route = route(need, with: overrides)
         if appleOnly && route.accounts.isEmpty {
-            throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
+            throw .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         }
         return Offer(sku: sku, code: code, quote: quote, route: route)
     }
@@ -53,8 +53,8 @@ extension Gateway {
     /// What is sold, and what admins have changed of the accounts that may take the payment.
     func skuAndOverrides(_ code: SKUCode) async throws(GatewayError) -> (SKU?, [StoredOverride]) {
         try await read { db in
-            let overrides = try db.askAccountOverrides()
-            return (try db.sku(code), try overrides.value())
+            let overrides = try db.accounts.listOverrides()
+            return (try db.skus.find(code), try overrides.value())
         }
     }
 
@@ -77,8 +77,18 @@ extension Gateway {
     private func fault(_ fault: QuoteFault, _ sku: SKU) -> GatewayError {
         switch fault {
         case .quantity: .invalidRequest(field: "quantity", reason: "\(sku.id) is not sold in this quantity")
-        case .days: .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
-        case .currency: .invalidRequest(field: "currency", reason: "\(sku.id) has no price in this currency")
+        case .days: .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
+        case .currency: .invalidRequest(field: "currency", reason: Self.otherCurrency(than: sku))
         }
+    }
+
+    private static func otherCurrency(than sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "\(sku.id) has no price in this currency"
+        return text.with("allowed", .array(sku.currencies.map { .string($0.code) }))
+    }
+
+    private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "one of this SKU's options must be named"
+        return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
     }
 }

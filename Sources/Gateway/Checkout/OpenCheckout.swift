@@ -46,18 +46,18 @@ extension Gateway {
         let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            try tx.lockUser(userID)
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            try tx.users.lock(userID)
             try settlement.refuseOwned(offer.code, offer.sku.kind, userID)
             if account == nil { try settlement.refuseFreeAgain(offer.sku, offer.code, userID) }
-            let waiting = try tx.askOpenOrders(of: userID, at: now, upTo: Settlement.openOrders)
+            let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: Settlement.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
                 state: .open,
                 platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
-            try tx.insertOrder(order)
+            try tx.orders.insert(order)
             try tx.bind(context, to: order.id.rawValue)
             let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
             try settlement.log.audit(
@@ -85,7 +85,7 @@ extension Gateway {
         _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         let newest = try await read { db in
-            try db.payments(of: order).last { $0.payment.original == nil }?.payment.id
+            try db.payments.list(of: order).value().last { $0.payment.original == nil }?.payment.id
         }
         guard let newest else { return try await contract(of: order) }
         let passage = Passage(order: order, request: RetryRequest(request), context: context, isCheckout: true)
@@ -102,7 +102,7 @@ extension Settlement {
         let payment = Payment(
             id: ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
             returnURL: request.returnURL ?? order.returnURL, createdAt: now)
-        try tx.insertPayment(
+        try tx.payments.insert(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
@@ -122,10 +122,10 @@ extension Settlement {
     func refuseFreeAgain(_ sku: SKU, _ code: SKUCode, _ user: ID<User>) throws {
         switch sku.once {
         case .none: return
-        case .ever: if try tx.hasFreeOrder(of: user, sku: code) { throw GatewayError.alreadyOwned }
+        case .ever: if try tx.orders.hasFree(of: user, sku: code) { throw GatewayError.alreadyOwned }
         case .running: break
         }
-        let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
+        let runs = EntitlementRules.fold(try tx.grants.list(of: user).value(), now: now).entitlements.contains {
             $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
@@ -133,7 +133,7 @@ extension Settlement {
 
     /// Pays an order that costs nothing.
     mutating func completeFree(_ order: Order) throws {
-        try tx.moveOrder(order.id, from: .open, to: .paid, paidBy: nil, at: now)
+        try tx.orders.move(order.id, from: .open, to: .paid, paidBy: nil, at: now)
         try log.appendTimeline(order, "order.paid", "free")
         try log.audit(order, "order.paid", before: "open", after: "paid")
         try entitlements.grant(order)

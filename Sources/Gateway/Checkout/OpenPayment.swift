@@ -12,7 +12,7 @@ extension Gateway {
     func continuePayment(
         _ payment: ID<Payment>, accepts: Set<ContractType>, cause: Cause
     ) async throws(GatewayError) -> PaymentContract {
-        guard let record = try await read({ db in try db.payment(payment) }) else { throw .notFound }
+        guard let record = try await read({ db in try db.payments.find(payment).value() }) else { throw .notFound }
         // The opening itself paid it, or whoever was told of it elsewhere: its answer was lost, and a question found out.
         let isPaid = record.payment.state == .succeeded
         if record.instruction != nil || isPaid { return try await contract(of: payment) }
@@ -21,7 +21,7 @@ extension Gateway {
         }
         let now = time.now
         let (found, isOver) = try await read { db in
-            (try db.order(record.payment.order), try db.hasExpired(record.payment.order, at: now))
+            (try db.orders.find(record.payment.order), try db.orders.hasExpired(record.payment.order, at: now))
         }
         guard let order = found else { throw .notFound }
         guard order.state == .open, !isOver else { throw .orderNotOpen }
@@ -89,9 +89,9 @@ extension Gateway {
         var products: [String] = []
         var token: String?
         if account.manifest.goods == .appleProducts {
-            products = try await read { db in try db.sku(order.sku) }?.appleOffer(days: order.days) ?? []
+            products = try await read { db in try db.skus.find(order.sku) }?.appleOffer(days: order.days) ?? []
             let candidate = Self.uuid4(random)
-            token = try await write { tx in try tx.appAccountToken(order.user, candidate: candidate) }
+            token = try await write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
         }
         return Prepared(
             order: order, account: account,
@@ -133,13 +133,13 @@ extension Gateway {
         do throws(GatewayError) {
             return try await settle(cause) { settlement in
                 // First of all the locks, in the order of whoever else settles this payment.
-                guard try settlement.tx.lockRows(of: payment) else { throw GatewayError.notFound }
-                let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
+                let isFirst = try settlement.tx.payments.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
                 guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
                     throw GatewayError.notFound
                 }
                 try settlement.apply(report, from: account, to: locked)
-                guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }
+                guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }
                 return (record, try isFirst.value() ? opened.instruction : nil)
             }
         } catch {
@@ -174,7 +174,7 @@ extension Gateway {
 
     private func seal(_ instruction: PaymentInstruction, _ payment: ID<Payment>) throws(ProviderError) -> Data {
         guard let json = try? JSONEncoder().encode(instruction),
-            let sealed = try? keyRing.seal(json, place: Self.instructionPlace(payment))
+            let sealed = try? keyRing.seal(json, context: Self.instructionPlace(payment))
         else { throw .outcomeUnknown }
         return sealed
     }

@@ -37,7 +37,7 @@ extension Gateway {
         kind: String, payment: String
     ) async throws(GatewayError) -> (ID<Payment>, any PaymentPageServing) {
         guard registry.kinds[kind] is any PaymentPageServing.Type, let id = ID<Payment>(payment),
-            let found = try await read({ db in try db.payment(id) }),
+            let found = try await read({ db in try db.payments.find(id).value() }),
             let account = registry[found.payment.account], account.manifest.kind == kind,
             let provider = account.provider as? any PaymentPageServing
         else { throw .notFound }

@@ -52,7 +52,7 @@ extension Gateway {
         let found = try await ownOrder(order, user: user)
         guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
         guard request.currency == nil || request.currency == amount.currency else {
-            throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
+            throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
         }
         let route = try await route(of: found, amount, request, user: user)
         guard let account = route.accounts.first else { throw noProvider(route, context) }
@@ -101,7 +101,9 @@ extension Gateway {
     @discardableResult
     func fence(_ order: ID<Order>, cause: Cause, after earlier: Fence = Fence()) async throws(GatewayError) -> Fence {
         var fence = earlier
-        let open = try await read { db in try db.payments(of: order).map(\.payment).filter { !$0.state.isFinal } }
+        let open = try await read { db in
+            try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal }
+        }
         for payment in open where !fence.asked.contains(payment.id) {
             fence.asked.insert(payment.id)
             let account = registry[payment.processor ?? payment.account]
@@ -129,7 +131,7 @@ extension Gateway {
 
     /// Whether another account moves the money of a payment than when it was read.
     private func hasMoved(_ payment: Payment) async throws(GatewayError) -> Bool {
-        try await read { db in try db.payment(payment.id)?.payment.processor } != payment.processor
+        try await read { db in try db.payments.find(payment.id).value()?.payment.processor } != payment.processor
     }
 
     /// Asks a payment's provider something and settles the answer.
@@ -185,17 +187,17 @@ extension Settlement {
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ fence: Gateway.Fence,
         sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
     ) throws -> PaymentIntent? {
-        try tx.lockUser(order.user)
-        guard let current = try tx.lockOrder(order.id), current.state == .open, current.amount != nil,
-            try !tx.hasExpired(order.id, at: now)
+        try tx.users.lock(order.user)
+        guard let current = try tx.orders.lock(order.id), current.state == .open, current.amount != nil,
+            try !tx.orders.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
         try refuseOwned(current.sku, current.terms.kind, current.user)
-        let payments = try tx.payments(of: order.id)
+        let payments = try tx.payments.list(of: order.id).value()
         try Gateway.mayAttempt(payments)
         let open = payments.map(\.payment).filter { !$0.state.isFinal || fence.uncertain.contains($0.id) }
         guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
         for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
-            try tx.markUnfenced(payment.id)
+            try tx.payments.markUnfenced(payment.id)
             try log.appendTimeline(current, "payment.unfenced", payment.id.rawValue)
             try log.audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")

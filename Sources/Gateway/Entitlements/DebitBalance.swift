@@ -34,10 +34,10 @@ extension Gateway {
         let ids = ids
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            guard let userID = try tx.userID(user) else { throw GatewayError.insufficientBalance }
-            try tx.lockUser(userID)
+            guard let userID = try tx.users.findID(user) else { throw GatewayError.insufficientBalance }
+            try tx.users.lock(userID)
             let debit = ids.make(Debit.self)
-            let left = try tx.debit(
+            let left = try tx.wallets.debit(
                 amount, unit: unit, user: userID, source: LedgerSource(kind: "debit", id: debit.rawValue),
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
@@ -52,7 +52,7 @@ extension Gateway {
 
     func balance(of unit: String, user: ExternalUserID) async throws(GatewayError) -> BalanceView {
         let amount = try await read { db in
-            try db.userID(user).flatMap { try db.balances(of: $0)[.production]?[unit] }
+            try db.users.findID(user).flatMap { try db.wallets.balances(of: $0).value()[.production]?[unit] }
         }
         return BalanceView(unit: unit, balance: amount ?? 0)
     }

@@ -10,15 +10,15 @@ extension Gateway {
     ///
     /// One that is paid all the same is a second payment of the order.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
-        guard let id = ID<Order>(job.subject), let order = try await read({ db in try db.order(id) }),
+        guard let id = ID<Order>(job.subject), let order = try await read({ db in try db.orders.find(id) }),
             order.state == .paid
         else { return .done }
         let cause = cause(job)
         let fenced = try await fence(id, cause: cause)
         guard fenced.allAnswered || job.attempt > Self.closingRuns else { return .pending }
         try await settle(cause) { settlement in
-            try settlement.tx.lockUser(order.user)
-            for payment in try settlement.tx.payments(of: id).map(\.payment) where !payment.state.isFinal {
+            try settlement.tx.users.lock(order.user)
+            for payment in try settlement.tx.payments.list(of: id).value().map(\.payment) where !payment.state.isFinal {
                 let report = PaymentReport(payment: payment.id, outcome: .cancelled)
                 _ = try settlement.apply(.payment(report), from: payment.account)
             }

@@ -26,7 +26,7 @@ extension Gateway {
     func keepsLease(_ job: ClaimedJob) async -> Bool {
         let now = time.now
         do throws(GatewayError) {
-            return try await write { tx in try tx.extendJob(job.lease, by: job.kind.lease, at: now) }
+            return try await write { tx in try tx.jobs.extend(job.lease, by: job.kind.lease, at: now) }
         } catch {
             // The database is away: nothing that the run writes can be kept either, until it is back.
             return true

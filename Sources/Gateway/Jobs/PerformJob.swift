@@ -14,13 +14,13 @@ extension Gateway {
         guard let lease = due.map(\.lease).min() else { return [] }
         let now = time.now
         return try await write { tx in
-            let jobs = try tx.claimJobs(
+            let jobs = try tx.jobs.claim(
                 kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
             ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
             guard accounts != nil else { return jobs }
             return try jobs.map { (job) throws(StoreError) in
                 var job = job
-                job.accounts = Set(try tx.accounts(asked: job.subject))
+                job.accounts = Set(try tx.jobs.listAccounts(of: job.subject))
                 return job
             }
         }
@@ -32,15 +32,17 @@ extension Gateway {
     ) async throws(GatewayError) -> [JobKind] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        return try await read { db in try db.dueKinds(of: names, endpoints: endpoints, besides: accounts, at: now) }
-            .compactMap(JobKind.init)
+        return try await read { db in
+            try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
+        }
+        .compactMap(JobKind.init)
     }
 
     /// Takes one job, due or not; nil when it is another worker's, has ended or is in quarantine.
     func claimJob(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
         let now = time.now
         return try await write { tx in
-            try tx.claimJob(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
+            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
                 .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
         }
     }
@@ -139,10 +141,10 @@ extension Gateway {
         let lease = job.lease
         switch end {
         case .success(.done):
-            return try await write { tx in try tx.finishJob(lease, asked: job.asked, at: now) }
+            return try await write { tx in try tx.jobs.finish(lease, requests: job.asked, at: now) }
         case .success(.again(let delay)):
             return try await write { tx in
-                try tx.putOffJob(lease, asked: job.asked, delay: delay, at: now)
+                try tx.jobs.postpone(lease, requests: job.asked, delay: delay, at: now)
             }
         case .success(.pending):
             return try await fail(job, "not final yet")
@@ -167,7 +169,7 @@ extension Gateway {
         let now = time.now
         let isAnew = isOver && job.kind.waitsForMoney
         return try await write { tx in
-            try tx.putOffFailedJob(job.lease, delay: delay, error: reason.stored(500), isAnew: isAnew, at: now)
+            try tx.jobs.postponeFailed(job.lease, delay: delay, error: reason.stored(500), isAnew: isAnew, at: now)
         }
     }
 
@@ -175,9 +177,9 @@ extension Gateway {
         logger.error("a job is in quarantine", metadata: job.metadata)
         return try await write { tx in
             // First of all the lease: without it, another worker is processing that notification.
-            guard try tx.quarantineJob(job.lease, error: reason.stored(500)) else { return false }
+            guard try tx.jobs.quarantine(job.lease, error: reason.stored(500)) else { return false }
             if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
-                try tx.markQuarantined(id)
+                try tx.notifications.quarantine(id)
             }
             return true
         }
@@ -188,7 +190,7 @@ extension Transaction {
     /// Says when a job is due again if its run ends without a word.
     fileprivate func prepare(_ job: ClaimedJob, at now: Timestamp) throws(StoreError) -> ClaimedJob {
         if let delay = job.kind.delay(afterSilence: job.silence) {
-            try putOffNextRun(job.lease, by: delay, error: job.silentRuns, at: now)
+            try jobs.postponeAfterLease(job.lease, by: delay, error: job.silentRuns, at: now)
         }
         return job
     }
@@ -213,6 +215,6 @@ extension ClaimedJob {
         guard let kind = JobKind(rawValue: record.kind) else { return nil }
         self.init(
             id: record.id, kind: kind, subject: record.subject, attempt: record.attempts, silence: record.silence,
-            lease: JobLease(job: record.id, epoch: record.epoch), asked: record.asked)
+            lease: JobLease(job: record.id, epoch: record.epoch), asked: record.requests)
     }
 }

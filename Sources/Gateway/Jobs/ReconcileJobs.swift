@@ -9,7 +9,7 @@ extension Gateway {
     func expireOrder(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject) else { return .done }
         try await reconcile(id, cause: cause(job))
-        let state = try await read { db in try db.order(id)?.state }
+        let state = try await read { db in try db.orders.find(id)?.state }
         return state == .open ? .pending : .done
     }
 
@@ -18,9 +18,10 @@ extension Gateway {
         guard let id = ID<Payment>(job.subject) else { return .done }
         let now = time.now
         let found = try await read { db -> (payment: Payment, isDone: Bool)? in
-            guard let payment = try db.payment(id)?.payment, let order = try db.order(payment.order) else { return nil }
+            guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order)
+            else { return nil }
             // Where the order's time is over, the job that closes it asks.
-            let isClosing = try order.state == .open && db.hasExpired(order.id, at: now)
+            let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
             let isHanging = order.state != .open && payment.state != .unknown && isOld
             return (payment, payment.state.isFinal || isClosing || isHanging)
@@ -28,7 +29,7 @@ extension Gateway {
         guard let found, !found.isDone else { return .done }
         let report = try await ask(found.payment, cause: cause(job)) { try? await $0.query($1) }
         guard report != nil else { throw .providerUnavailable }
-        let isFinal = try await read { db in try db.payment(id)?.payment.state.isFinal ?? true }
+        let isFinal = try await read { db in try db.payments.find(id).value()?.payment.state.isFinal ?? true }
         return isFinal ? .done : .pending
     }
 
@@ -53,17 +54,17 @@ extension Gateway {
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
-            let newest = try await read { db in try db.payments(of: order).last?.payment.id }
+            let newest = try await read { db in try db.payments.list(of: order).value().last?.payment.id }
             try await complete(newest, of: order, cause: cause(job))
         } else if let payment = ID<Payment>(resource) {
-            if let order = try await read({ db in try db.payment(payment)?.payment.order }) {
+            if let order = try await read({ db in try db.payments.find(payment).value()?.payment.order }) {
                 try await complete(payment, of: order, cause: cause(job))
             }
         } else if let refund = ID<Refund>(resource) {
             guard try await isSent(refund, job) else { return .pending }
         }
         let now = time.now
-        try await write { tx in try tx.completeRequests(of: resource, at: now) }
+        try await write { tx in try tx.idempotencyKeys.complete(of: resource, at: now) }
         return .done
     }
 
@@ -76,7 +77,7 @@ extension Gateway {
         } catch {
             guard error == .providerUnavailable else { throw error }
         }
-        return try await read { db in try db.refund(refund)?.state != .created }
+        return try await read { db in try db.refunds.find(refund)?.state != .created }
     }
 
     private func complete(
@@ -85,8 +86,8 @@ extension Gateway {
         let now = time.now
         let (isOpen, accepts) = try await read { db in
             (
-                try db.order(order)?.state == .open && !db.hasExpired(order, at: now),
-                try payment.flatMap { try db.payment($0)?.accepts }
+                try db.orders.find(order)?.state == .open && !db.orders.hasExpired(order, at: now),
+                try payment.flatMap { try db.payments.find($0).value()?.accepts }
             )
         }
         guard let payment, isOpen else { return try await reconcile(order, cause: cause) }

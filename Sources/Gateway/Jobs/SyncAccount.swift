@@ -25,10 +25,10 @@ extension Gateway {
         let (job, now) = (ids.make(Job.self), time.now)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             // Its audit is one chain, whoever writes it.
-            try settlement.tx.lockAccount(account.id)
-            try settlement.tx.releaseJob(
+            try settlement.tx.accounts.lock(account.id)
+            try settlement.tx.jobs.release(
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
-            try settlement.tx.enqueueJob(
+            try settlement.tx.jobs.enqueue(
                 job, kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, delay: 0, at: now)
             try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", "account.synced", before: "", after: job.rawValue)
@@ -37,7 +37,7 @@ extension Gateway {
             return .done(checked: counts.checked, changed: counts.changed, refused: counts.refused)
         }
         let running = try await read { db in
-            try db.jobID(kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue)
+            try db.jobs.findID(kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue)
         }
         return .running(running ?? job)
     }
@@ -80,18 +80,18 @@ extension Gateway {
     /// the notifications that it sent.
     private func reconcileAccount(_ account: AccountID, cause: Cause) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
-            try await report { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await report { db in try db.payments.listInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Payment>) async throws(GatewayError) in
-            guard let before = try await read({ db in try db.payment(id)?.payment }) else { return false }
+            guard let before = try await read({ db in try db.payments.find(id).value()?.payment }) else { return false }
             try await ask(before, cause: cause) { try? await $0.query($1) }
-            return try await read { db in try db.payment(id)?.payment.state } != before.state
+            return try await read { db in try db.payments.find(id).value()?.payment.state } != before.state
         }
         let refunds = try await forEach { (last: ID<Refund>?) async throws(GatewayError) in
-            try await report { db in try db.refundsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await report { db in try db.refunds.listInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Refund>) async throws(GatewayError) in
-            let before = try await read { db in try db.refund(id)?.state }
+            let before = try await read { db in try db.refunds.find(id)?.state }
             try await continueRefund(id, cause: cause)
-            return try await read { db in try db.refund(id)?.state } != before
+            return try await read { db in try db.refunds.find(id)?.state } != before
         }
         var counts = try await syncStore(account)
         counts.checked += payments.checked + refunds.checked

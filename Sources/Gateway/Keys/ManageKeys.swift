@@ -106,7 +106,7 @@ extension Gateway {
             id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key),
             createdAt: time.now, expiresAt: expiresAt)
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            try settlement.tx.insertAPIKey(record)
+            try settlement.tx.apiKeys.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
             try settlement.log.audit(
                 subject: id.rawValue, "key.created", before: "",
@@ -131,17 +131,17 @@ extension Gateway {
             throw .invalidCredential(.noKey)
         }
         let now = time.now
-        guard let record = try await read({ db in try db.apiKey(id) }), record.revokedAt == nil,
+        guard let record = try await read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
             record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
         // Who may call does not depend on whether it can be noted.
-        if keyUses.claim(id, at: now) { try? await write { tx in try tx.noteUse(of: id, at: now) } }
+        if keyUses.claim(id, at: now) { try? await write { tx in try tx.apiKeys.recordUse(of: id, at: now) } }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 
     package func listKeys(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<KeyView> {
         let cursor = try Cursor(cursor, of: APIKey.self)
-        let keys = try await report { db in try db.apiKeys(before: cursor.position, limit: limit + 1) }
+        let keys = try await report { db in try db.apiKeys.list(before: cursor.position, limit: limit + 1) }
         return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 
@@ -149,7 +149,7 @@ extension Gateway {
     package func revokeKey(_ key: String, context: CallContext) async throws(GatewayError) {
         guard let id = ID<APIKey>(key) else { throw .unknown(.key, key) }
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else {
+            guard try settlement.tx.apiKeys.revoke(id, at: settlement.now) else {
                 throw GatewayError.unknown(.key, key)
             }
             try settlement.log.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
@@ -158,7 +158,7 @@ extension Gateway {
 
     package func hasAdminKey() async throws(GatewayError) -> Bool {
         let now = time.now
-        return try await read { db in try db.hasAdminKey(at: now) }
+        return try await read { db in try db.apiKeys.hasAdmin(at: now) }
     }
 
     private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }

@@ -40,19 +40,19 @@ extension Gateway {
             while true {
                 let start = last
                 let page = try await read { db in
-                    try db.sealedValues(column, after: start, limit: Self.resealPage)
+                    try db.secrets.list(column, after: start, limit: Self.resealPage)
                 }
                 let keyRing = keyRing
                 let old = page.filter { !keyRing.isNewest($0.sealed) }
                 let done = try await write { tx -> ResealedSecrets in
                     var done = ResealedSecrets(resealed: 0, closed: 0)
                     for value in old {
-                        guard let opened = try? keyRing.open(value.sealed, place: place(value)) else {
+                        guard let opened = try? keyRing.open(value.sealed, context: place(value)) else {
                             done.closed += 1
                             continue
                         }
-                        let sealed = try keyRing.seal(opened, place: place(value))
-                        if try tx.reseal(column, value, as: sealed) { done.resealed += 1 }
+                        let sealed = try keyRing.seal(opened, context: place(value))
+                        if try tx.secrets.update(column, value, as: sealed) { done.resealed += 1 }
                     }
                     return done
                 }

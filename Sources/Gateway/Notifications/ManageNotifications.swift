@@ -12,9 +12,9 @@ package struct NotificationView: Encodable, Sendable {
     let provider_event_id: String
     package let status: String
     /// Why it was refused; nil for one that was not.
-    package let reason: String?
+    @Nullable package private(set) var reason: String?
     let received_at: Timestamp
-    let processed_at: Timestamp?
+    @Nullable private(set) var processed_at: Timestamp?
 
     init(_ summary: NotificationSummary) {
         id = summary.id
@@ -26,23 +26,6 @@ package struct NotificationView: Encodable, Sendable {
         received_at = summary.receivedAt
         processed_at = summary.processedAt
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, account, type, provider_event_id, status, reason, received_at, processed_at
-    }
-
-    /// What has not been is null, never left out.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(account, forKey: .account)
-        try fields.encode(type, forKey: .type)
-        try fields.encode(provider_event_id, forKey: .provider_event_id)
-        try fields.encode(status, forKey: .status)
-        try fields.encode(reason, forKey: .reason)
-        try fields.encode(received_at, forKey: .received_at)
-        try fields.encode(processed_at, forKey: .processed_at)
-    }
 }
 
 extension Gateway {
@@ -51,7 +34,9 @@ extension Gateway {
         _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
-        let found = try await report { db in try db.notifications(status, before: cursor.position, limit: limit + 1) }
+        let found = try await report { db in
+            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+        }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
 
@@ -63,30 +48,30 @@ extension Gateway {
         _ notification: String, context: CallContext
     ) async throws(GatewayError) -> NotificationView {
         guard let id = ID<Domain.Notification>(notification),
-            let kept = try await read({ db in try db.keptNotification(id) })
+            let kept = try await read({ db in try db.notifications.findRaw(id) })
         else { throw .unknown(.notification, notification) }
         let record = try await verifyAgain(kept)
         let (job, now) = (ids.make(Job.self), time.now)
         let replayed = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            let target = try tx.replayTarget(of: kept.id, as: record)
+            let target = try tx.notifications.replayTarget(of: kept.id, as: record)
             // The job first, as who runs it locks them.
-            try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
-            try tx.replayNotification(kept.id, as: record, into: target)
-            try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
+            try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.notifications.replay(kept.id, as: record, into: target)
+            try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
             try settlement.log.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
             return target
         }
         _ = try? await performNow(.processNotification, subject: replayed.rawValue)
-        guard let after = try await read({ db in try db.notification(replayed) }) else {
+        guard let after = try await read({ db in try db.notifications.find(replayed) }) else {
             throw .unknown(.notification, notification)
         }
         return NotificationView(after)
     }
 
     /// - Returns: nil where the raw text is gone.
-    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+    private func verifyAgain(_ kept: NotificationContent) async throws(GatewayError) -> NotificationRecord? {
         guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil

@@ -39,9 +39,9 @@ extension Gateway {
     func keep(_ record: NotificationRecord) async throws(GatewayError) {
         let (job, now) = (ids.make(Job.self), time.now)
         let stored = try await write { tx in
-            let stored = try tx.storeNotification(record)
+            let stored = try tx.notifications.insert(record)
             if stored.isWaiting {
-                try tx.ensureJob(
+                try tx.jobs.ensure(
                     job, kind: JobKind.processNotification.rawValue, subject: stored.id.rawValue, at: now)
             }
             return stored

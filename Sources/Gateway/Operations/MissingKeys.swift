@@ -6,7 +6,7 @@ extension Gateway {
     ///
     /// Such a node answers 500 to whoever asks for what another one, or it itself before, has sealed.
     package func lacksKey() async throws(GatewayError) -> Bool {
-        try await read { db in try db.newestSealed() }.contains { !keyRing.hasKey(of: $0) }
+        try await read { db in try db.secrets.listNewest() }.contains { !keyRing.hasKey(of: $0) }
     }
 
     /// Says in the log when this node cannot open what was sealed last.

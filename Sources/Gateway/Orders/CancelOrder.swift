@@ -68,12 +68,12 @@ extension Gateway {
             let fence = fenced
             let closed = try await settle(cause) { settlement -> T? in
                 let tx = settlement.tx
-                try tx.lockUser(order.user)
-                guard let current = try tx.lockOrder(order.id), current.state != .paid else {
+                try tx.users.lock(order.user)
+                guard let current = try tx.orders.lock(order.id), current.state != .paid else {
                     throw GatewayError.orderNotOpen
                 }
                 // Somebody may have made another attempt while these were fenced.
-                let open = try tx.payments(of: order.id).map(\.payment).filter { !$0.state.isFinal }
+                let open = try tx.payments.list(of: order.id).value().map(\.payment).filter { !$0.state.isFinal }
                 guard open.allSatisfy({ fence.asked.contains($0.id) }) else { return nil }
                 try settlement.close(current, reason: reason)
                 return try read(tx)
@@ -88,7 +88,7 @@ extension Settlement {
     /// Closes an order that is open; the caller holds its lock.
     func close(_ order: Order, reason: String) throws {
         guard order.state == .open else { return }
-        try tx.moveOrder(order.id, from: .open, to: .closed, paidBy: nil, at: now)
+        try tx.orders.move(order.id, from: .open, to: .closed, paidBy: nil, at: now)
         try log.appendTimeline(order, "order.closed", reason)
         try log.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
         try log.emit(.orderClosed, order.id)

@@ -26,7 +26,7 @@ extension Gateway {
         guard !export.hasEnded else { return nil }
         let (period, last) = (export.period, export.last)
         let orders = try await report { db in
-            try db.exportedOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
+            try db.reports.listOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
         }
         let header = last == nil ? CSV.line(ExportedOrder.columns) : ""
         export.hasEnded = orders.count < Int(Self.exportPage)

@@ -59,8 +59,8 @@ extension Gateway {
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try Cursor(cursor, of: Order.self)
         let snapshots = try await report { db -> [OrderSnapshot] in
-            guard let id = try db.userID(user) else { return [] }
-            let orders = try db.orders(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
+            guard let id = try db.users.findID(user) else { return [] }
+            let orders = try db.orders.list(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: .user)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -84,10 +84,10 @@ extension Gateway {
                 visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
                 from: query.from, to: query.to)
             if let user = query.user {
-                guard let id = try db.userID(user) else { return [] }
+                guard let id = try db.users.findID(user) else { return [] }
                 filter.user = id
             }
-            let orders = try db.orders(filter, before: cursor.position, limit: limit + 1)
+            let orders = try db.orders.list(filter, before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -120,7 +120,9 @@ extension Gateway {
     func ownOrder(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         let found = try await read { db -> Order? in
-            guard let owner = try db.userID(user), let found = try db.order(id), found.user == owner else { return nil }
+            guard let owner = try db.users.findID(user), let found = try db.orders.find(id), found.user == owner else {
+                return nil
+            }
             return found
         }
         guard let found else { throw .orderNotFound(order) }

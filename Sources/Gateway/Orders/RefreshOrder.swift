@@ -14,7 +14,9 @@ extension Gateway {
     ) async throws(GatewayError) -> OrderSnapshot {
         let found = try await ownOrder(order, user: user)
         let now = time.now
-        let claimed = try await write { tx in try tx.claimRefresh(found.id, at: now, interval: Self.refreshInterval) }
+        let claimed = try await write { tx in
+            try tx.orders.claimRefresh(found.id, at: now, interval: Self.refreshInterval)
+        }
         guard claimed else { throw .rateLimited(retryAfter: Self.refreshInterval) }
         try await reconcile(found.id, cause: Cause(actor: context.actor, requestID: context.requestID))
         return try await snapshot(found.id, audience: .user)
@@ -24,10 +26,10 @@ extension Gateway {
     func reconcile(_ order: ID<Order>, cause: Cause) async throws(GatewayError) {
         let now = time.now
         let (expired, payments, refunds) = try await read { db in
-            let found = try db.order(order)
+            let found = try db.orders.find(order)
             return (
-                try found?.state == .open && db.hasExpired(order, at: now) ? found : nil,
-                try db.payments(of: order).map(\.payment), try db.refunds(of: order)
+                try found?.state == .open && db.orders.hasExpired(order, at: now) ? found : nil,
+                try db.payments.list(of: order).value().map(\.payment), try db.refunds.list(of: order).value()
             )
         }
         if expired == nil {

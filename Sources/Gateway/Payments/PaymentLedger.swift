@@ -20,7 +20,7 @@ struct PaymentLedger {
             guard case .succeeded(let money) = report.outcome else { return }
             return try applySecondSuccess(money, reference, locked)
         }
-        if let reference, try !tx.setReference(reference, of: locked.payment) {
+        if let reference, try !tx.payments.setReference(reference, of: locked.payment) {
             try log.record(
                 .contradictingFact, locked.order, "\(locked.payment.id) was reported with another payment's reference")
         }
@@ -44,7 +44,7 @@ struct PaymentLedger {
         guard locked.belongs(to: account) else { return }
         let type = "payment.try_failed"
         let detail = "\(locked.payment.id) \(reason)".stored(ChangeLog.detailLength)
-        let last = try tx.timeline(locked.order.id).last {
+        let last = try tx.orders.timeline(of: locked.order.id).value().last {
             $0.type == type && $0.detail.hasPrefix(locked.payment.id.rawValue)
         }
         if last?.detail != detail { try log.appendTimeline(locked.order, type, detail) }
@@ -53,7 +53,7 @@ struct PaymentLedger {
     /// Records in the timeline that the provider works on the payer's try, once for each try.
     private func recordProcessing(_ locked: LockedPayment, from account: AccountID) throws {
         guard locked.belongs(to: account), !locked.payment.state.isFinal else { return }
-        let last = try tx.timeline(locked.order.id).last {
+        let last = try tx.orders.timeline(of: locked.order.id).value().last {
             [Payment.processing, "payment.try_failed"].contains($0.type)
                 && $0.detail.hasPrefix(locked.payment.id.rawValue)
         }
@@ -78,7 +78,7 @@ struct PaymentLedger {
             try log.record(anomaly, order, "\(payment.id) was reported \(fact.rawValue) after its success")
         }
         guard move.state != payment.state else { return }
-        try tx.movePayment(payment.id, from: payment.state, to: move.state)
+        try tx.payments.move(payment.id, from: payment.state, to: move.state)
         try log.appendTimeline(
             order, "payment.\(move.state.rawValue)", [payment.id.rawValue, detail].joined(separator: " "))
         try log.audit(
@@ -99,9 +99,9 @@ struct PaymentLedger {
         guard move.state != payment.state else { return }
         // The first money under its number is the payment's, whichever of its provider's ids was known before.
         if let reference, payment.reference != nil, payment.reference != reference {
-            _ = try tx.replaceReference(reference, of: payment)
+            _ = try tx.payments.replaceReference(reference, of: payment)
         }
-        try tx.movePayment(payment.id, from: payment.state, to: move.state)
+        try tx.payments.move(payment.id, from: payment.state, to: move.state)
         try log.appendTimeline(order, "payment.succeeded", "\(payment.id) \(money)")
         try log.audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
         // That an order was paid twice says more than that one of its payments had been given up.
@@ -125,9 +125,9 @@ struct PaymentLedger {
         if order.state == .closed { try log.record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try log.record(anomaly, order, "\(payment.id) of \(payment.amount)") }
         // Sent with the statements before the first answer that is needed, so that it costs no round trip of its own.
-        let attempts = effect.state == order.state ? nil : try tx.askPayments(of: order.id)
+        let attempts = effect.state == order.state ? nil : try tx.payments.list(of: order.id)
         if effect.state != order.state {
-            try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: log.now)
+            try tx.orders.move(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: log.now)
             try log.appendTimeline(order, "order.paid", payment.id.rawValue)
             try log.audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
             if let attempts { try closeAttempts(try attempts.value(), of: order.id) }
@@ -146,7 +146,7 @@ struct PaymentLedger {
     /// - Parameter payments: the order's payments, after the one that paid it has succeeded.
     func closeAttempts(_ payments: [PaymentRecord], of order: ID<Order>) throws {
         guard payments.contains(where: { !$0.payment.state.isFinal }) else { return }
-        try tx.ensureJob(log.ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: log.now)
+        try tx.jobs.ensure(log.ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: log.now)
         followUps.wakeWorkers()
     }
 }

@@ -6,7 +6,7 @@ import Store
 extension PaymentLedger {
     /// Applies a success under another reference than the one that paid the payment: a second payment of the same order.
     func applySecondSuccess(_ money: Money, _ reference: String, _ locked: LockedPayment) throws {
-        if let known = try tx.payment(of: locked.payment.account, reference: reference) {
+        if let known = try tx.payments.find(of: locked.payment.account, reference: reference) {
             guard known.payment.original == locked.payment.id else {
                 return try log.record(
                     .contradictingFact, locked.order,
@@ -30,7 +30,7 @@ extension PaymentLedger {
         // Another amount of the money that paid the payment is a contradiction and no other money.
         let isItsOwn = payment.state == .succeeded && (reference == nil || reference == payment.reference)
         guard money.value > 0, !isItsOwn else { return }
-        try tx.insertMismatch(of: payment, money, reference: reference, at: log.now)
+        try tx.mismatches.insert(of: payment, money, reference: reference, at: log.now)
     }
 
     /// Stores money as a further payment that has succeeded, or finds the one that it was stored as.
@@ -41,21 +41,21 @@ extension PaymentLedger {
     ) throws -> Payment {
         let first = locked.payment
         var second: Payment
-        if let known = try tx.payment(beside: first.id, under: name)?.payment {
+        if let known = try tx.payments.find(beside: first.id, under: name)?.payment {
             second = known
         } else {
             second = Payment(
                 id: log.ids.make(), order: first.order, account: first.account, processor: first.processor,
                 amount: money, platform: first.platform, returnURL: first.returnURL, original: first.id,
                 createdAt: log.now)
-            try tx.insertPayment(second, beside: first, under: name)
+            try tx.payments.insert(second, beside: first, under: name)
             // The reference of the payment itself, where it waits under this one, stays its own.
-            if let reference { _ = try tx.setReference(reference, of: second) }
+            if let reference { _ = try tx.payments.setReference(reference, of: second) }
         }
         guard second.state == .created else { return second }
         let order = locked.order
         try log.appendTimeline(order, "payment.created", "\(second.id) \(second.account.rawValue) beside \(first.id)")
-        try tx.movePayment(second.id, from: .created, to: .succeeded)
+        try tx.payments.move(second.id, from: .created, to: .succeeded)
         second.state = .succeeded
         try log.appendTimeline(order, "payment.succeeded", "\(second.id) \(money) beside \(first.id)")
         try log.audit(order, "payment.succeeded", before: "beside \(first.id)", after: "\(second.id) \(money)")
@@ -74,7 +74,7 @@ extension PaymentLedger {
         let name = mismatch.reference.isEmpty ? "mismatch \(mismatch.n)" : mismatch.reference
         let reference = mismatch.reference.isEmpty ? nil : mismatch.reference
         let payment = try insertSecond(mismatch.amount, reference, under: name, locked)
-        try tx.settleMismatch(mismatch, as: act.state, at: log.now)
+        try tx.mismatches.close(mismatch, as: act.state, at: log.now)
         try log.appendTimeline(locked.order, "mismatch.\(act.state.rawValue)", "\(payment.id) \(mismatch.amount)")
         switch act {
         case .accept:

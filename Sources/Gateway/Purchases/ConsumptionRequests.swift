@@ -18,8 +18,8 @@ struct ConsumptionRequests {
     func accept(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
         let subject = ConsumptionSubject(
             environment: purchase.environment, account: account, key: purchase.key(claimant: owner))
-        guard let record = try tx.storePurchase(subject.environment, subject.key),
-            let order = try tx.purchases(of: record).first?.order.flatMap({ try tx.lockOrder($0) })
+        guard let record = try tx.purchases.find(subject.environment, subject.key).value(),
+            let order = try tx.purchases.listTransactions(of: record).first?.order.flatMap({ try tx.orders.lock($0) })
         else { return }
         guard log.now.rawValue - purchase.signedAt.flooredSeconds < Self.window else {
             try log.appendTimeline(order, "consumption.not_answered", "the question is older than 12 hours")
@@ -28,7 +28,7 @@ struct ConsumptionRequests {
         if let silence = try ConsumptionSilence(record, in: tx) {
             try log.appendTimeline(order, "consumption.not_answered", silence.rawValue)
         } else {
-            try tx.enqueueJob(
+            try tx.jobs.enqueue(
                 log.ids.make(), kind: JobKind.answerConsumption.rawValue, subject: subject.text, delay: 0, at: log.now)
         }
     }
@@ -41,13 +41,13 @@ enum ConsumptionSilence: String {
 
     /// - Returns: nil where the store gets an answer.
     init?(_ record: PurchaseRecord, in db: any Database) throws {
-        guard let sku = try record.sku.flatMap({ try db.sku($0) }), sku.consumption != .ignore else {
+        guard let sku = try record.sku.flatMap({ try db.skus.find($0) }), sku.consumption != .ignore else {
             self = .ignored
             return
         }
         let subject = StoreSubject(record.purchase)
         // The consent of an erased user counts no longer.
-        if let user = record.user, try !db.isErased(user), try db.consentsToConsumption(subject, user: user) {
+        if let user = record.user, try !db.users.isErased(user), try db.purchases.allowsConsumptionReport(subject, user: user) {
             return nil
         }
         self = .noConsent

@@ -15,12 +15,12 @@ struct PurchaseGrants {
     ///
     /// The grant of a subscription is left to ``SubscriptionLedger``.
     func grant(
-        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, sharers: Pending<[ID<User>]>,
+        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, sharers: DeferredResult<[ID<User>]>,
         entitled: Bool, rules: TestPurchaseRules
     ) throws {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key }) where entitled || purchase.isReal {
-            _ = try tx.book(
+            _ = try tx.wallets.book(
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: log.now)
         }
@@ -32,7 +32,7 @@ struct PurchaseGrants {
         {
             try log.record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
         } else {
-            try tx.insertGrant(grant)
+            try tx.grants.insert(grant)
         }
         for user in try sharers.value() where try share(purchase, order, with: user, rules: rules).value() {
             try entitlements.publish(user)
@@ -40,22 +40,22 @@ struct PurchaseGrants {
     }
 
     /// Asks for the users who share a purchase's original transaction; in Xcode there are none.
-    func askSharers(of purchase: StorePurchase) throws -> Pending<[ID<User>]> {
-        purchase.environment == .xcode ? Pending([]) : try tx.askSharers(of: StoreSubject(purchase))
+    func askSharers(of purchase: StorePurchase) throws -> DeferredResult<[ID<User>]> {
+        purchase.environment == .xcode ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
     }
 
     /// Grants a new sharer what every transaction of the original has granted its owner, without units.
     func shareAll(of purchase: StorePurchase, with user: ID<User>, rules: TestPurchaseRules) throws {
-        let records = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).told
+        let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID).transactionsByPurchase
             .joined()
         var isGranted = false
         for record in records {
-            guard let id = record.order, let order = try tx.order(id) else { continue }
+            guard let id = record.order, let order = try tx.orders.find(id) else { continue }
             if try share(record.purchase, order, with: user, rules: rules).value() { isGranted = true }
         }
         // Publishes the sharer's entitlements itself where the subscription's grant is new.
         if let period = records.first(where: { $0.purchase.isSubscription && $0.sku != nil }), let owner = period.user {
-            let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
+            let entitled = try rules.entitles(tx.users.findExternalID(owner) ?? "")
             if try subscriptions.recompute(period.purchase, owner: owner, entitled: entitled, rules: rules) {
                 try entitlements.publish(owner)
             }
@@ -66,17 +66,17 @@ struct PurchaseGrants {
     /// - Returns: false where the purchase gives no grant, or gave it before.
     private func share(
         _ purchase: StorePurchase, _ order: Order, with user: ID<User>, rules: TestPurchaseRules
-    ) throws -> Pending<Bool> {
-        let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
+    ) throws -> DeferredResult<Bool> {
+        let entitled = try rules.entitles(tx.users.findExternalID(user) ?? "")
         guard !purchase.isSubscription,
             var grant = purchase.grant(
                 log.ids.make(), to: user, key: purchase.key(claimant: user), order: order, entitled: entitled,
                 rules: rules)
-        else { return Pending(false) }
+        else { return DeferredResult(false) }
         if order.terms.remainder(of: order.quantity, after: purchase.revokedShare).items == 0 {
             grant.revocation = purchase.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) }
         }
-        return try tx.insertGrant(grant)
+        return try tx.grants.insert(grant)
     }
 
     /// Brings an order, and the grants and units of its purchase, in line with the newest signed version.
@@ -86,18 +86,18 @@ struct PurchaseGrants {
     func align(
         _ record: PurchaseRecord, key: String, order id: ID<Order>, rules: TestPurchaseRules
     ) throws -> Set<ID<User>> {
-        guard let order = try tx.lockOrder(id) else { return [] }
+        guard let order = try tx.orders.lock(id) else { return [] }
         let purchase = record.purchase
         let isNews = order.revokedShare != purchase.revokedShare
         if isNews { try orders.setRevocation(purchase, of: order) }
         let left = order.terms.remainder(of: order.quantity, after: purchase.revokedShare)
         var changed = try alignUnits(purchase, key: key, order: order, left: left.units)
-        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction {
+        for grant in try tx.grants.list(of: id).value() where grant.source.kind == .appleTransaction {
             let aligned = try aligned(grant, with: purchase, key: key, order: order, left: left, rules: rules)
             guard aligned != grant else { continue }
-            if aligned.term != grant.term || aligned.stackGroup != grant.stackGroup { try tx.setTerm(aligned) }
+            if aligned.term != grant.term || aligned.stackGroup != grant.stackGroup { try tx.grants.updateTerm(aligned) }
             if aligned.revocation != grant.revocation {
-                try tx.setGrant(grant.id, revocation: aligned.revocation, suspended: grant.suspended)
+                try tx.grants.update(grant.id, revocation: aligned.revocation, suspended: grant.suspended)
             }
             changed.insert(grant.user)
         }
@@ -116,7 +116,7 @@ struct PurchaseGrants {
         _ grant: Grant, with purchase: StorePurchase, key: String, order: Order, left: OrderTerms.Remainder,
         rules: TestPurchaseRules
     ) throws -> Grant {
-        let entitled = try rules.entitles(tx.externalUserID(grant.user) ?? "")
+        let entitled = try rules.entitles(tx.users.findExternalID(grant.user) ?? "")
         let current = purchase.grant(grant.id, to: grant.user, key: key, order: order, entitled: entitled, rules: rules)
         var aligned = current.map { grant.withTerm(of: $0) } ?? grant
         switch grant.revocation?.reason {
@@ -137,11 +137,11 @@ struct PurchaseGrants {
     ) throws -> Set<ID<User>> {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         var isChanged = false
-        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
+        let booked = try tx.wallets.booked(source, user: order.user, environment: purchase.environment)
         for (unit, (sum, steps)) in booked.sorted(by: { $0.key < $1.key }) {
             let delta = (left[unit] ?? 0) - sum
             guard delta != 0 else { continue }
-            let balance = try tx.book(
+            let balance = try tx.wallets.book(
                 delta, unit: unit, user: order.user, environment: purchase.environment, source: source,
                 step: steps + 1, at: log.now)
             if balance < 0 && delta < 0 { try entitlements.emitOverdrawn(unit, balance, order.user) }

@@ -30,10 +30,10 @@ struct PurchaseLedger {
         _ claim: PurchaseClaim, claimant: ID<User>, name: String, mayChangeHands: Bool = true
     ) throws -> ClaimOutcome {
         let purchase = claim.purchase
-        let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
+        let token = try purchase.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
         let decision = try ownership.decide(claim, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
         let owner = decision.owner
-        let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
+        let ownerName = owner == claimant ? name : try tx.users.findExternalID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
         let outcome = try fulfil(claim, owner: owner, entitled: entitled)
         try fulfilStored(like: claim, owner: owner, entitled: entitled)
@@ -60,8 +60,8 @@ struct PurchaseLedger {
     private func fulfilStored(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
-        let records = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        let unordered = Set(records.told.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
+        let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
+        let unordered = Set(records.transactionsByPurchase.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
         let waiting = records.filter { record in
             record.order == nil && (record.user == nil || record.sku != nil && unordered.contains(record.key))
         }
@@ -84,23 +84,23 @@ struct PurchaseLedger {
     ///   - isAlone: true where the claim is known to be the only transaction of its purchase.
     func fulfil(
         _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, recomputes: Bool = true, isAlone: Bool = false
-    ) throws -> Pending<ClaimOutcome> {
+    ) throws -> DeferredResult<ClaimOutcome> {
         let key = claim.purchase.key(claimant: owner)
-        let isNewer = try tx.keepPurchase(
+        let isNewer = try tx.purchases.upsert(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: log.now)
-        let found = try tx.askStorePurchase(claim.purchase.environment, key)
-        let alike = isAlone ? nil : try tx.askPurchases(like: claim.purchase)
-        let named = try tx.askSKU(named: claim.purchase.productID, bundle: claim.purchase.bundleID)
+        let found = try tx.purchases.find(claim.purchase.environment, key)
+        let alike = isAlone ? nil : try tx.purchases.listCandidates(for: claim.purchase)
+        let named = try tx.skus.findLiteral(appleProduct: claim.purchase.productID, bundle: claim.purchase.bundleID)
         guard let stored = try found.value() else { throw StoreError.corrupt("a purchase was not kept") }
-        let records = try alike.map { try tx.purchases(of: stored, among: $0) } ?? [stored]
+        let records = try alike.map { try tx.purchases.listTransactions(of: stored, among: $0) } ?? [stored]
         let record = records.first ?? stored
         let isRevoked = record.purchase.isTakenBack
         guard let (sku, days) = try orders.sku(of: record, named: named.value(), claim) else {
             if stored.user == nil {
-                try tx.placePurchase(stored.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
+                try tx.purchases.assign(stored.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
                 try emit(.purchaseUnmapped, stored.purchase, owner: owner, sku: nil, order: nil)
             }
-            return Pending(isRevoked ? .revoked : .unknownProduct)
+            return DeferredResult(isRevoked ? .revoked : .unknownProduct)
         }
         guard let order = record.order else {
             return try fulfilFirst(
@@ -108,13 +108,13 @@ struct PurchaseLedger {
         }
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         if stored.order == nil, stored.user != owner || stored.sku != code {
-            try tx.placePurchase(stored.purchase, key: key, user: owner, sku: code, days: days, order: nil)
+            try tx.purchases.assign(stored.purchase, key: key, user: owner, sku: code, days: days, order: nil)
         }
         // A further transaction may have been stored before anybody knew that it is of this purchase.
         for record in records where try isNewer.value() || records != [stored] && !isAligned(record) {
             try update(record, owner: owner, claim, entitled: entitled)
         }
-        guard !isRevoked else { return Pending(.revoked) }
+        guard !isRevoked else { return DeferredResult(.revoked) }
         let isPerpetual = sku.kind(of: record.purchase) == .nonConsumable
         if isPerpetual, try entitlements.grantDuplicate(of: code, in: record.purchase.environment, to: owner) {
             try entitlements.publish(owner)
@@ -127,14 +127,14 @@ struct PurchaseLedger {
     private func fulfilFirst(
         _ record: PurchaseRecord, key: String, as meant: (sku: SKU, days: Int64?), owner: ID<User>,
         _ claim: PurchaseClaim, entitled: Bool, recomputes: Bool
-    ) throws -> Pending<ClaimOutcome> {
+    ) throws -> DeferredResult<ClaimOutcome> {
         let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         let purchase = record.purchase
         let terms = sku.terms(for: purchase, days: days)
         let sharers = try grants.askSharers(of: purchase)
         let (order, entry) = try orders.complete(record, sku: code, terms: terms, owner: owner)
-        try tx.placePurchase(purchase, key: key, user: owner, sku: code, days: days, order: order.id)
+        try tx.purchases.assign(purchase, key: key, user: owner, sku: code, days: days, order: order.id)
         if let kind = purchase.skuKind, kind != sku.kind {
             try log.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
@@ -144,7 +144,7 @@ struct PurchaseLedger {
         var subscription: ID<Subscription>?
         if purchase.isSubscription {
             // The order's event names it.
-            subscription = try tx.ensureSubscription(
+            subscription = try tx.subscriptions.ensure(
                 log.ids.make(), StoreSubject(purchase), account: claim.account, user: owner, nextCheckAt: log.now
             ).id
         }
@@ -168,7 +168,7 @@ struct PurchaseLedger {
             }
             try entitlements.publish(owner)
         }
-        guard !purchase.isTakenBack else { return Pending(.revoked) }
+        guard !purchase.isTakenBack else { return DeferredResult(.revoked) }
         return try attached(record, key: key, sku: sku, owner: owner, order: order.id)
             .map { .attached($0, isNew: true) }
     }
@@ -188,13 +188,13 @@ struct PurchaseLedger {
 
     /// Returns true where an order has the purchase's revocation.
     private func isAligned(_ record: PurchaseRecord) throws -> Bool {
-        try record.order.flatMap { try tx.order($0) }?.revokedShare == record.purchase.revokedShare
+        try record.order.flatMap { try tx.orders.find($0) }?.revokedShare == record.purchase.revokedShare
     }
 
     private func share(_ purchase: StorePurchase, with user: ID<User>, rules: TestPurchaseRules) throws {
         try grants.shareAll(of: purchase, with: user, rules: rules)
-        if let claimed = try tx.storePurchase(purchase.environment, purchase.key(claimant: user)),
-            let record = try tx.purchases(of: claimed).first, record.order != nil
+        if let claimed = try tx.purchases.find(purchase.environment, purchase.key(claimant: user)).value(),
+            let record = try tx.purchases.listTransactions(of: claimed).first, record.order != nil
         {
             try emit(.purchaseAttached, record.purchase, owner: user, sku: record.sku, order: record.order)
         }
@@ -208,9 +208,9 @@ extension PurchaseLedger {
         _ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool
     ) throws -> ClaimOutcome {
         guard case .attached(_, let isFresh) = outcome else { return outcome }
-        guard let stored = try tx.storePurchase(claim.purchase.environment, claim.purchase.key(claimant: user)),
-            let record = try tx.purchases(of: stored).first, let order = record.order,
-            let sku = try record.sku.flatMap({ try tx.sku($0) })
+        guard let stored = try tx.purchases.find(claim.purchase.environment, claim.purchase.key(claimant: user)).value(),
+            let record = try tx.purchases.listTransactions(of: stored).first, let order = record.order,
+            let sku = try record.sku.flatMap({ try tx.skus.find($0) })
         else { throw StoreError.corrupt("a shared purchase was not kept") }
         let attached = try attached(stored, key: record.key, sku: sku, owner: user, order: order)
         return .attached(try attached.value(), isNew: isNew || isFresh)
@@ -219,11 +219,11 @@ extension PurchaseLedger {
     /// Reads a purchase's grant as it is now.
     private func attached(
         _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
-    ) throws -> Pending<AttachedPurchase> {
-        let grants = try tx.askGrants(of: owner)
+    ) throws -> DeferredResult<AttachedPurchase> {
+        let grants = try tx.grants.list(of: owner)
         // Only a purchase that may be a consumable credits anything, and only to its first owner.
         let mayCredit = (record.purchase.skuKind ?? .consumable) == .consumable
-        let units = try (mayCredit ? tx.order(order) : nil).flatMap {
+        let units = try (mayCredit ? tx.orders.find(order) : nil).flatMap {
             $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
         }
         let now = log.now
@@ -265,10 +265,10 @@ extension PurchaseLedger {
     /// Applies a store's own statement for the user to whom the purchase belongs; without one the purchase is stored.
     func apply(_ statement: StoreStatement, from source: StatementSource) throws {
         guard let subject = StoreSubject(statement) else { return }
-        try tx.lockOriginal(subject.environment, subject.original)
-        for user in try ownership.users(of: statement).sorted() { try tx.lockUser(user) }
+        try tx.purchaseOwners.lock(subject.environment, subject.original)
+        for user in try ownership.users(of: statement).sorted() { try tx.users.lock(user) }
         let token = try ownership.signedUser(of: statement)
-        var owner = try tx.purchaseOwner(subject.environment, original: subject.original) ?? token
+        var owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, subject.original)).value() ?? token
         // The renewal comes first, so that the purchase is fulfilled with it.
         let isNews = try subscriptions.upsert(statement, from: source, owner: owner)
         if let purchase = statement.purchase {
@@ -289,7 +289,7 @@ extension PurchaseLedger {
             }
         }
         guard isNews, let owner,
-            let known = try tx.storePurchases(subject.environment, original: subject.original).first?.purchase
+            let known = try tx.purchases.list(subject.environment, original: subject.original).first?.purchase
         else { return }
         if try subscriptions.recompute(
             known, owner: owner, entitled: try entitles(owner, source), rules: source.rules)
@@ -299,25 +299,25 @@ extension PurchaseLedger {
     }
 
     private func entitles(_ owner: ID<User>, _ source: StatementSource) throws -> Bool {
-        source.rules.entitles(try tx.externalUserID(owner) ?? "")
+        source.rules.entitles(try tx.users.findExternalID(owner) ?? "")
     }
 
     /// Stores a purchase of which no user is known, with its SKU; a later claim grants it at once.
     private func storeUnclaimed(_ claim: PurchaseClaim) throws {
         let purchase = claim.purchase
         let key = purchase.key(claimant: nil)
-        _ = try tx.keepPurchase(purchase, key: key, account: claim.account, evidence: claim.evidence, at: log.now)
-        guard let record = try tx.storePurchase(purchase.environment, key), record.user == nil, record.sku == nil,
-            let found = try tx.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID),
+        _ = try tx.purchases.upsert(purchase, key: key, account: claim.account, evidence: claim.evidence, at: log.now)
+        guard let record = try tx.purchases.find(purchase.environment, key).value(), record.user == nil, record.sku == nil,
+            let found = try tx.skus.find(appleProduct: purchase.productID, bundle: purchase.bundleID),
             found.sku.lasts(found.days, as: purchase)
         else { return }
-        try tx.placePurchase(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
+        try tx.purchases.assign(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
     }
 
     /// Fulfils the unclaimed transactions of an original for its new owner, whom the caller has locked.
     func fulfilStored(of subject: StoreSubject, for owner: ID<User>, name: String) throws {
-        try tx.claimSubscription(subject, for: owner)
-        let records = try tx.storePurchases(subject.environment, original: subject.original)
+        try tx.subscriptions.claim(subject, for: owner)
+        let records = try tx.purchases.list(subject.environment, original: subject.original)
         for record in records where record.user == nil {
             let rules = registry.source(of: record.account).rules
             _ = try fulfil(PurchaseClaim(record, rules: rules), owner: owner, entitled: rules.entitles(name))
@@ -333,7 +333,7 @@ extension PurchaseLedger {
     /// Makes the job that fulfils unmapped purchases after a change of the catalogue.
     func fulfilUnmappedLater() throws {
         // Later than any transaction ends that began before this one, so that the job sees the purchases of all of them.
-        try tx.enqueueJob(log.ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: log.now)
+        try tx.jobs.enqueue(log.ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: log.now)
     }
 
     /// Applies a granted purchase again as it is stored, so that its grants follow the rules of this release.
@@ -342,15 +342,15 @@ extension PurchaseLedger {
         let rules = registry.source(of: stored.account).rules
         try ownership.lockHolders(of: [PurchaseClaim(stored, rules: rules)], besides: owner)
         // It can have changed before it was locked.
-        guard let known = try tx.storePurchase(stored.purchase.environment, stored.key), known.user == owner,
-            let record = try tx.purchases(of: known).first, let order = record.order
+        guard let known = try tx.purchases.find(stored.purchase.environment, stored.key).value(), known.user == owner,
+            let record = try tx.purchases.listTransactions(of: known).first, let order = record.order
         else { return }
         var changed: Set<ID<User>> = []
         if record.purchase.isSubscription, record.purchase.kind != .autoRenewable {
-            changed.formUnion(try tx.dropGrants(ofTransaction: record.key, in: record.purchase.environment))
+            changed.formUnion(try tx.grants.delete(ofTransaction: record.key, in: record.purchase.environment))
         }
         changed.formUnion(try grants.align(record, key: record.key, order: order, rules: rules))
-        let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
+        let entitled = try rules.entitles(tx.users.findExternalID(owner) ?? "")
         if record.purchase.isSubscription,
             try subscriptions.recompute(record.purchase, owner: owner, entitled: entitled, rules: rules)
         {

@@ -20,20 +20,20 @@ struct PurchaseOrders {
     ) throws -> (sku: SKU, days: Int64?)? {
         let (product, bundle) = (record.purchase.productID, record.purchase.bundleID)
         let isClaims = product == claim.purchase.productID && bundle == claim.purchase.bundleID
-        let named = isClaims ? named : try tx.askSKU(named: product, bundle: bundle).value()
-        if let code = record.sku, let sku = try named?.code == code ? named : tx.sku(code),
+        let named = isClaims ? named : try tx.skus.findLiteral(appleProduct: product, bundle: bundle).value()
+        if let code = record.sku, let sku = try named?.code == code ? named : tx.skus.find(code),
             record.order != nil || sku.lasts(record.days, as: record.purchase)
         {
             return (sku, record.days)
         }
-        if let found = try tx.skuOf(appleProduct: product, bundle: bundle, named: named) {
+        if let found = try tx.skus.find(appleProduct: product, bundle: bundle, literal: named) {
             return found.sku.lasts(found.days, as: record.purchase) ? found : nil
         }
-        if let period = try earlierPeriod(than: record), let code = period.sku, let sku = try tx.sku(code) {
+        if let period = try earlierPeriod(than: record), let code = period.sku, let sku = try tx.skus.find(code) {
             return (sku, period.days)
         }
         guard let fallback = claim.fallback else { return nil }
-        let believed = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
+        let believed = try tx.skus.listActive().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
         guard let sku = believed, let longest = sku.durationDays else { return nil }
         let days = fallback.durationDays ?? longest
         return (1...longest).contains(days) ? (sku, days) : nil
@@ -46,7 +46,7 @@ struct PurchaseOrders {
     private func earlierPeriod(than record: PurchaseRecord) throws -> PurchaseRecord? {
         let purchase = record.purchase
         guard purchase.isSubscription, purchase.environment != .xcode else { return nil }
-        return try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        return try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .filter { $0.order != nil && $0.sku != nil && $0.purchase.productID == purchase.productID }
             .max { $0.purchase.purchasedAt < $1.purchase.purchasedAt }
     }
@@ -62,13 +62,13 @@ struct PurchaseOrders {
             sku: sku, price: purchase.charge, terms: terms, quantity: purchase.quantity,
             environment: purchase.environment, paidAt: purchase.purchased)
         if !purchase.isRenewal, let (order, payment) = try waitingOrder(purchase, sku: sku, owner: owner) {
-            try tx.completeStoreOrder(order.id, from: order.state, by: payment.id, charge)
-            if payment.state != .succeeded { try tx.movePayment(payment.id, from: payment.state, to: .succeeded) }
-            _ = try tx.setReference(purchase.transactionID, of: payment)
+            try tx.orders.complete(order.id, from: order.state, by: payment.id, charge)
+            if payment.state != .succeeded { try tx.payments.move(payment.id, from: payment.state, to: .succeeded) }
+            _ = try tx.payments.setReference(purchase.transactionID, of: payment)
             try log.appendTimeline(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
             try log.audit(order, "order.paid", before: order.state.rawValue, after: purchase.transactionID)
-            try payments.closeAttempts(try tx.payments(of: order.id), of: order.id)
-            return (try tx.order(order.id) ?? order, nil)
+            try payments.closeAttempts(try tx.payments.list(of: order.id).value(), of: order.id)
+            return (try tx.orders.find(order.id) ?? order, nil)
         }
         let order = Order(
             id: log.ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
@@ -76,7 +76,7 @@ struct PurchaseOrders {
             amount: purchase.charge, state: .paid, platform: .ios, environment: purchase.environment, partner: nil,
             returnURL: nil, metadata: [:], charged: purchase.charge, createdAt: log.now, expiresAt: log.now,
             paidAt: purchase.purchased)
-        try tx.insertOrder(order)
+        try tx.orders.insert(order)
         let entry = try log.appendTimeline(
             order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
         try log.audit(order, "order.paid", before: "", after: purchase.transactionID, isNew: true)
@@ -90,11 +90,11 @@ struct PurchaseOrders {
         _ purchase: StorePurchase, sku: SKUCode, owner: ID<User>
     ) throws -> (order: Order, payment: Payment)? {
         let limit = purchase.purchased.adding(seconds: 60)
-        for found in try tx.ordersAwaiting(
+        for found in try tx.purchases.listAwaitingOrders(
             appleProduct: purchase.productID, sku: sku, user: owner, before: limit)
         {
-            guard let order = try tx.lockOrder(found.order), order.state != .paid,
-                let payment = try tx.lockPayment(found.payment)?.payment
+            guard let order = try tx.orders.lock(found.order), order.state != .paid,
+                let payment = try tx.payments.lock(found.payment)?.payment
             else { continue }
             return (order, payment)
         }
@@ -103,10 +103,10 @@ struct PurchaseOrders {
 
     /// Sets the price of an order whose receipt named none, once the store has signed it.
     func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
-        guard let price = record.purchase.charge, let order = try tx.lockOrder(id), order.charged == nil,
+        guard let price = record.purchase.charge, let order = try tx.orders.lock(id), order.charged == nil,
             order.state == .paid
         else { return }
-        try tx.setSignedPrice(price, of: id)
+        try tx.orders.setSignedPrice(price, of: id)
         try log.audit(order, "order.priced", before: "", after: "\(record.purchase.transactionID) \(price)")
         if order.revokedShare != nil { try setReturned(record.purchase, of: order, charged: price) }
     }
@@ -132,7 +132,7 @@ struct PurchaseOrders {
     }
 
     private func setReturned(_ purchase: StorePurchase, of order: Order, charged: Money?) throws {
-        try tx.setReturned(
+        try tx.orders.setReturned(
             order.id, purchase.returned(of: charged), share: purchase.revokedShare,
             at: purchase.isRefunded ? purchase.revokedAt : nil)
     }

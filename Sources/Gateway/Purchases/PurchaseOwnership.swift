@@ -39,16 +39,16 @@ struct PurchaseOwnership {
     ) throws -> OwnershipDecision {
         let purchase = claim.purchase
         let subject = StoreSubject(purchase)
-        let before = try tx.askPurchaseOwner(of: subject)
+        let before = try tx.purchaseOwners.find(of: subject)
         let owner = try bind(purchase, claimant: claimant, token: token, known: before)
         if owner == claimant {
             return OwnershipDecision(
                 owner: owner, right: .owner, isNew: try before.value().map { $0 != owner } ?? false)
         }
         guard token == nil || token == claimant else { return OwnershipDecision(owner: owner, right: .none) }
-        let sharers = try tx.sharers(of: subject)
+        let sharers = try tx.purchaseOwners.listSharers(of: subject).value()
         if sharers.contains(claimant) { return OwnershipDecision(owner: owner, right: .sharer) }
-        guard mayChangeHands, token == nil, try !tx.isTakenBack(purchase, at: claim.account), try !tx.isErased(owner),
+        guard mayChangeHands, token == nil, try !tx.purchases.isRevoked(purchase, at: claim.account), try !tx.users.isErased(owner),
             try signedOwner(of: subject) == nil
         else { return OwnershipDecision(owner: owner, right: .none) }
         if try mayMove(purchase, from: owner) {
@@ -57,7 +57,7 @@ struct PurchaseOwnership {
         }
         // The limit counts the owner as well.
         if rules.policy == .share, Int64(sharers.count) + 1 < rules.shareLimit {
-            try tx.sharePurchase(subject, with: claimant, at: log.now)
+            try tx.purchaseOwners.insertShare(of: subject, with: claimant, at: log.now)
             try log.audit(
                 subject: subject.original, "purchase.shared", before: owner.rawValue, after: claimant.rawValue)
             return OwnershipDecision(owner: owner, right: .sharer, isNew: true)
@@ -70,7 +70,7 @@ struct PurchaseOwnership {
         switch rules.policy {
         case .keep, .share: return false
         case .transfer:
-            guard let boundAt = try tx.boundAt(subject) else { return false }
+            guard let boundAt = try tx.purchaseOwners.boundAt(subject) else { return false }
             return rules.mayMove(boundAt: boundAt, now: log.now)
         case .transferIfInactive:
             // A renewal continues what the owner has, also where this claim is the first to tell of it.
@@ -81,11 +81,11 @@ struct PurchaseOwnership {
 
     /// Returns true where anything of an original transaction entitles its owner, or may do so again by itself.
     private func isActive(_ subject: StoreSubject, for owner: ID<User>) throws -> Bool {
-        let records = try tx.storePurchases(subject.environment, original: subject.original)
+        let records = try tx.purchases.list(subject.environment, original: subject.original)
         // A purchase that no SKU names is granted as soon as one does.
         if records.contains(where: { $0.sku == nil && $0.purchase.mayLast(at: log.now) }) { return true }
         let keys = Set(records.map(\.key))
-        return EntitlementRules.fold(try tx.grants(of: owner), now: log.now).entitlements.contains { entitlement in
+        return EntitlementRules.fold(try tx.grants.list(of: owner).value(), now: log.now).entitlements.contains { entitlement in
             let grant = entitlement.grant
             guard grant.environment == subject.environment else { return false }
             switch grant.source.kind {
@@ -114,16 +114,16 @@ struct PurchaseOwnership {
     /// all users who are named here.
     /// - Parameter known: the owner before, where the caller has asked for it.
     func bind(
-        _ purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: Pending<ID<User>?>? = nil
+        _ purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: DeferredResult<ID<User>?>? = nil
     ) throws -> ID<User> {
         guard purchase.environment != .xcode else { return claimant }
         let subject = StoreSubject(purchase)
         // An erased user gets no further purchases.
-        let isErased = if let token, token != claimant { try tx.isErased(token) } else { false }
-        let bound = try tx.bindPurchase(
+        let isErased = if let token, token != claimant { try tx.users.isErased(token) } else { false }
+        let bound = try tx.purchaseOwners.bind(
             subject, to: isErased ? claimant : token ?? claimant, known: known, at: log.now)
         // Only an admin moves a purchase of an erased user.
-        guard let token, token != bound, !isErased, try !tx.isErased(bound),
+        guard let token, token != bound, !isErased, try !tx.users.isErased(bound),
             try isNews(purchase, naming: token)
         else { return bound }
         try move(subject, from: bound, to: token)
@@ -139,12 +139,12 @@ struct PurchaseOwnership {
 
     /// Finds the user whom the latest stored transaction with a token of ours names, and that transaction.
     private func signedOwner(of subject: StoreSubject) throws -> (user: ID<User>, purchase: StorePurchase)? {
-        let purchases = try tx.storePurchases(subject.environment, original: subject.original).map(\.purchase)
+        let purchases = try tx.purchases.list(subject.environment, original: subject.original).map(\.purchase)
         let latestFirst = purchases.sorted { ($0.purchasedAt, $0.signedAt) > ($1.purchasedAt, $1.signedAt) }
         var foreign: Set<String> = []
         for purchase in latestFirst {
             guard let token = purchase.appAccountToken, !foreign.contains(token) else { continue }
-            if let user = try tx.user(appAccountToken: token) { return (user, purchase) }
+            if let user = try tx.users.findID(appAccountToken: token).value() { return (user, purchase) }
             foreign.insert(token)
         }
         return nil
@@ -156,11 +156,11 @@ struct PurchaseOwnership {
     /// on sharing it, because each share came from a verified claim of its own; only the new owner's share ends. The caller
     /// has locked all of them.
     func move(_ subject: StoreSubject, from old: ID<User>, to new: ID<User>) throws {
-        try tx.dropShare(of: subject, with: new)
-        try tx.movePurchases(subject.environment, original: subject.original, from: old, to: new, at: log.now)
+        try tx.purchaseOwners.deleteShare(of: subject, with: new)
+        try tx.purchaseOwners.move(subject.environment, original: subject.original, from: old, to: new, at: log.now)
         try recordTransfer(of: subject, from: old, to: new)
         // For each of the two users the move can leave a duplicate as the only purchase of its SKU.
-        let records = try tx.storePurchases(subject.environment, original: subject.original)
+        let records = try tx.purchases.list(subject.environment, original: subject.original)
         for sku in Set(records.filter { !$0.purchase.isPeriod }.compactMap(\.sku)).sorted() {
             for user in [old, new] {
                 _ = try entitlements.grantDuplicate(of: sku, in: subject.environment, to: user)
@@ -190,9 +190,9 @@ extension PurchaseOwnership {
     ///
     /// - Returns: the claimant.
     func lockHolders(of claims: [PurchaseClaim], claimant name: ExternalUserID) throws -> ID<User> {
-        let known = try tx.askUser(name)
+        let known = try tx.users.lockShared(name)
         let holders = try findHolders(of: claims)
-        let claimant = try tx.ensureUser(name, known: known, candidate: log.ids.make(), at: log.now)
+        let claimant = try tx.users.ensure(name, known: known, candidate: log.ids.make(), at: log.now)
         try lockUsers(holders().union([claimant]))
         return claimant
     }
@@ -208,19 +208,19 @@ extension PurchaseOwnership {
     private func findHolders(of claims: [PurchaseClaim]) throws -> () throws -> Set<ID<User>> {
         guard tx.dialect.locksRows else { return { [] } }
         try lock(claims.map { StoreSubject($0.purchase) })
-        var holders: [Pending<Set<ID<User>>>] = []
+        var holders: [DeferredResult<Set<ID<User>>>] = []
         var asked: Set<[String]> = []
         for purchase in claims.map(\.purchase) {
             if let token = purchase.appAccountToken {
-                holders.append(try tx.askUser(appAccountToken: token).map { Set([$0].compactMap { $0 }) })
+                holders.append(try tx.users.findID(appAccountToken: token).map { Set([$0].compactMap { $0 }) })
             }
             let subject = StoreSubject(purchase)
             guard asked.insert([subject.environment.rawValue, subject.original, purchase.productID]).inserted else {
                 continue
             }
-            holders.append(try tx.askHolders(of: subject))
+            holders.append(try tx.purchaseOwners.listHolders(of: subject))
             // A refund takes units back from the first owner, whoever owns the purchase by now.
-            holders.append(try tx.buyers(of: purchase).map { Set($0) })
+            holders.append(try tx.purchases.listBuyers(of: purchase).map { Set($0) })
         }
         return { try holders.reduce(into: []) { $0.formUnion(try $1.value()) } }
     }
@@ -228,15 +228,15 @@ extension PurchaseOwnership {
     /// Finds all users whose entitlements a store's statement may change.
     func users(of statement: StoreStatement) throws -> Set<ID<User>> {
         guard let subject = StoreSubject(statement) else { return [] }
-        let holders = try tx.askHolders(of: subject)
-        let buyers = try statement.purchase.map { try tx.buyers(of: $0).value() } ?? []
+        let holders = try tx.purchaseOwners.listHolders(of: subject)
+        let buyers = try statement.purchase.map { try tx.purchases.listBuyers(of: $0).value() } ?? []
         return try holders.value().union(buyers).union([signedUser(of: statement)].compactMap { $0 })
     }
 
     /// Finds the user of ours whom a statement's signed token names; nil for an erased one, who gets no further purchases.
     func signedUser(of statement: StoreStatement) throws -> ID<User>? {
-        let user = try statement.purchase?.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
-        return try user.flatMap { try tx.isErased($0) ? nil : $0 }
+        let user = try statement.purchase?.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
+        return try user.flatMap { try tx.users.isErased($0) ? nil : $0 }
     }
 
     /// Locks original transactions.
@@ -244,7 +244,7 @@ extension PurchaseOwnership {
         let inOrder = Set(subjects).sorted {
             ($0.original, $0.environment.rawValue) < ($1.original, $1.environment.rawValue)
         }
-        for subject in inOrder { try tx.lockOriginal(subject.environment, subject.original) }
+        for subject in inOrder { try tx.purchaseOwners.lock(subject.environment, subject.original) }
     }
 
     /// Locks all users whose entitlements statements may change; of one statement the ledger locks them itself.
@@ -255,7 +255,7 @@ extension PurchaseOwnership {
     }
 
     private func lockUsers(_ users: Set<ID<User>>) throws {
-        for user in users.sorted() { try tx.lockUser(user) }
+        for user in users.sorted() { try tx.users.lock(user) }
     }
 }
 
@@ -264,18 +264,8 @@ private struct PurchaseTransfer: Encodable {
     let original_transaction_id: String
     let environment: Environment
     /// The owner before; null where nobody had claimed the purchase.
-    let from_user_id: String?
+    @Nullable private(set) var from_user_id: String?
     let user_id: String
-
-    private enum CodingKeys: String, CodingKey { case original_transaction_id, environment, from_user_id, user_id }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
-        try fields.encode(environment, forKey: .environment)
-        try fields.encode(from_user_id, forKey: .from_user_id)
-        try fields.encode(user_id, forKey: .user_id)
-    }
 }
 
 extension StorePurchase {

@@ -11,7 +11,7 @@ extension Gateway {
         var cursor: (Environment, String)?
         var isWhole = true
         while true {
-            let page = try await read { [cursor] db in try db.purchasesToRegrade(after: cursor, limit: 100) }
+            let page = try await read { [cursor] db in try db.purchases.listOutdated(after: cursor, limit: 100) }
             guard let last = page.last else { break }
             for record in page {
                 do throws(GatewayError) {

@@ -28,16 +28,18 @@ extension Gateway {
             let tx = settlement.tx
             let subject = StoreSubject(try Self.environment(of: original, named: environment, in: tx), original)
             // Before a user is made, as every claim does.
-            try tx.lockOriginal(subject.environment, original)
-            let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            for holder in try tx.holders(of: subject).union([target]).sorted() { try tx.lockUser(holder) }
-            let owner = try tx.purchaseOwner(subject.environment, original: original)
+            try tx.purchaseOwners.lock(subject.environment, original)
+            let target = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            for holder in try tx.purchaseOwners.listHolders(of: subject).value().union([target]).sorted() {
+                try tx.users.lock(holder)
+            }
+            let owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, original)).value()
             // A run that was cut short has moved it already; it may be somebody else's again since.
             if context.resumed == nil {
                 if let owner, owner != target {
                     try settlement.ownership.move(subject, from: owner, to: target)
                 } else if owner == nil {
-                    _ = try tx.bindPurchase(subject, to: target, at: now)
+                    _ = try tx.purchaseOwners.bind(subject, to: target, at: now)
                     try settlement.ownership.recordTransfer(of: subject, from: nil, to: target)
                 }
                 try settlement.purchases.fulfilStored(of: subject, for: target, name: user.rawValue)
@@ -53,7 +55,7 @@ extension Gateway {
     private static func environment(
         of original: String, named environment: Environment?, in tx: any Transaction
     ) throws -> Environment {
-        let known = try tx.environments(ofOriginal: original)
+        let known = try tx.purchaseOwners.listEnvironments(ofOriginal: original)
         if let environment {
             guard known.contains(environment) else { throw GatewayError.unknown(.purchase, original) }
             return environment

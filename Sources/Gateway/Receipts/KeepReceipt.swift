@@ -19,7 +19,7 @@ extension Gateway {
             }
             try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
                 try settlement.ownership.lockHolders(of: statements.map(\.statement))
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.purchases.apply(statements)
                 if asks { try settlement.askLater(about: digest) }
             }
@@ -41,7 +41,7 @@ extension Gateway {
             }
             outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
                 let claimant = try settlement.ownership.lockHolders(of: claims, claimant: user)
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 return try claims.map { try settlement.purchases.attach($0, claimant: claimant, name: user.rawValue) }
             }
         }
@@ -50,7 +50,7 @@ extension Gateway {
 
     private func sealed(_ read: ReadReceipt) throws(GatewayError) -> Data {
         do {
-            return try keyRing.seal(Data(read.text.utf8), place: read.receipt.digest.evidenceContext)
+            return try keyRing.seal(Data(read.text.utf8), context: read.receipt.digest.evidenceContext)
         } catch {
             throw .internalError
         }
@@ -60,7 +60,7 @@ extension Gateway {
     func askLater(about read: ReadReceipt, context: CallContext) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
         try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
-            try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+            try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
             try settlement.askLater(about: digest)
         }
     }
@@ -76,11 +76,11 @@ extension Gateway {
             try await settle(cause) { settlement in
                 // The job first, as who runs it locks it.
                 if endsJob && index == 0 {
-                    try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
+                    try settlement.tx.jobs.delete(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
                 }
                 try settlement.ownership.lockHolders(of: batch.map(\.statement))
                 // What the answer's purchases are known by stands beside them.
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.purchases.apply(batch)
             }
         }
@@ -93,7 +93,7 @@ extension Settlement {
 
     /// Sees to it that a receipt's store is asked, in case that nobody gets an answer before.
     fileprivate func askLater(about digest: ReceiptDigest) throws {
-        try tx.enqueueJob(
+        try tx.jobs.enqueue(
             ids.make(), kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue, delay: Self.patience, at: now)
     }
 }

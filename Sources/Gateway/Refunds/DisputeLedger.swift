@@ -39,18 +39,18 @@ struct DisputeLedger {
         }
         let at = report.at.flatMap { $0 > log.now.adding(seconds: Self.clockSkew) ? nil : $0 } ?? log.now
         let reference = report.reference?.stored(255) ?? locked.payment.id.rawValue
-        if let dispute = try tx.disputes(of: locked.payment.id).first(where: { $0.reference == reference }) {
+        if let dispute = try tx.disputes.list(of: locked.payment.id).value().first(where: { $0.reference == reference }) {
             let amount = disputed ?? dispute.amount
             let isNewer = dispute.state == fact ? at > dispute.toldAt : dispute.isFollowed(by: fact, at: at)
             guard isNewer else { return }
-            try tx.moveDispute(dispute.id, to: fact, amount: amount, toldAt: at)
+            try tx.disputes.move(dispute.id, to: fact, amount: amount, toldAt: at)
             guard fact != dispute.state || amount != dispute.amount else { return }
             try recordChange(of: dispute.id, from: dispute.state.rawValue, to: fact, locked)
         } else {
             let dispute = Dispute(
                 id: log.ids.make(), order: locked.order.id, payment: locked.payment.id, reference: reference,
                 amount: disputed ?? whole, state: fact, createdAt: log.now, toldAt: at)
-            try tx.insertDispute(dispute)
+            try tx.disputes.insert(dispute)
             try recordChange(of: dispute.id, from: "", to: fact, locked)
         }
     }

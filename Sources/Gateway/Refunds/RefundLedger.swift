@@ -31,8 +31,8 @@ struct RefundLedger {
 
     /// Finds the payment whose money goes back: the reported one, or a second payment under the same number.
     private func payment(of report: RefundReport, _ reported: LockedPayment) throws -> LockedPayment {
-        if let known = try report.refund.flatMap({ try tx.refund($0) }), known.payment != reported.payment.id,
-            let record = try tx.payment(known.payment), record.payment.original == reported.payment.id
+        if let known = try report.refund.flatMap({ try tx.refunds.find($0) }), known.payment != reported.payment.id,
+            let record = try tx.payments.find(known.payment).value(), record.payment.original == reported.payment.id
         {
             return LockedPayment(order: reported.order, record: record)
         }
@@ -41,7 +41,7 @@ struct RefundLedger {
 
     /// Records that a call about a refund ended without an answer.
     func markUnknown(_ refund: Refund) throws {
-        guard let locked = try LockedPayment.lock(refund.payment, in: tx), let current = try tx.refund(refund.id) else {
+        guard let locked = try LockedPayment.lock(refund.payment, in: tx), let current = try tx.refunds.find(refund.id) else {
             return
         }
         try move(current, .outcomeUnknown, reference: nil, locked)
@@ -51,26 +51,26 @@ struct RefundLedger {
     ///
     /// - Returns: nil when the amount is more than what is left, which a guarded statement decides.
     func open(_ amount: Money, of payment: Payment, reason: String) throws -> Refund? {
-        guard try tx.reserveRefund(amount.value, of: payment.id) else { return nil }
+        guard try tx.payments.reserveRefund(amount.value, of: payment.id) else { return nil }
         let refund = Refund(
             id: log.ids.make(), order: payment.order, payment: payment.id, amount: amount, reason: reason,
             createdAt: log.now)
-        try tx.insertRefund(refund)
-        guard let order = try tx.order(payment.order) else { return refund }
+        try tx.refunds.insert(refund)
+        guard let order = try tx.orders.find(payment.order) else { return refund }
         try log.appendTimeline(order, "refund.created", "\(refund.id) \(amount)")
         try log.audit(order, "refund.created", before: "", after: "\(refund.id) \(amount)", reason: reason)
         return refund
     }
 
     private func find(_ report: RefundReport, _ locked: LockedPayment) throws -> Refund? {
-        if let id = report.refund, let refund = try tx.refund(id) {
+        if let id = report.refund, let refund = try tx.refunds.find(id) {
             guard refund.payment == locked.payment.id else {
                 try log.record(.contradictingFact, locked.order, "\(id) was reported for \(locked.payment.id)")
                 return nil
             }
             return refund
         }
-        let known = try tx.refunds(of: locked.payment.id)
+        let known = try tx.refunds.list(of: locked.payment.id).value()
         if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) {
             return refund
         }
@@ -93,7 +93,7 @@ struct RefundLedger {
             id: report.refund ?? log.ids.make(), order: locked.order.id, payment: locked.payment.id, amount: amount,
             reason: Refund.madeElsewhere, state: .pending, reference: report.reference?.stored(255), counted: false,
             createdAt: log.now)
-        try tx.insertRefund(refund)
+        try tx.refunds.insert(refund)
         try log.appendTimeline(locked.order, "refund.adopted", "\(refund.id) \(refund.amount)")
         try log.audit(locked.order, "refund.adopted", before: "", after: "\(refund.id) \(refund.amount)")
         try recount(locked.payment.id, locked.order)
@@ -111,7 +111,7 @@ struct RefundLedger {
         }
         let state = move.state
         guard state != refund.state else { return }
-        try tx.moveRefund(refund.id, from: refund.state, to: state, reference: reference?.stored(255))
+        try tx.refunds.move(refund.id, from: refund.state, to: state, reference: reference?.stored(255))
         try log.appendTimeline(order, "refund.\(state.rawValue)", "\(refund.id) \(refund.amount)")
         try log.audit(
             order, "refund.\(state.rawValue)", before: "\(refund.id) \(refund.state.rawValue)",
@@ -129,8 +129,8 @@ struct RefundLedger {
     ///
     /// A refund that goes beyond what was captured is stored and not counted, and is an anomaly.
     func recount(_ payment: ID<Payment>, _ order: Order) throws {
-        let (disputes, refunds) = (try tx.askDisputes(of: payment), try tx.askRefunds(of: payment))
-        guard let record = try tx.payment(payment) else { return }
+        let (disputes, refunds) = (try tx.disputes.list(of: payment), try tx.refunds.list(of: payment))
+        guard let record = try tx.payments.find(payment).value() else { return }
         var left = record.captured
         var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
         var exceeds = false
@@ -151,9 +151,9 @@ struct RefundLedger {
                 if refund.state == .succeeded { refunded += refund.amount.value }
             }
             exceeds = exceeds || (refund.state.isBinding && !fits)
-            if fits != refund.counted { try tx.setCounted(refund.id, fits) }
+            if fits != refund.counted { try tx.refunds.setCounted(refund.id, fits) }
         }
-        try tx.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
+        try tx.payments.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
         if exceeds && record.captured > 0 {
             try log.record(.contradictingFact, order, "more than \(payment) captured was given back")
         }

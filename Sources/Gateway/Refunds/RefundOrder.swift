@@ -24,19 +24,21 @@ extension Gateway {
         }
         let refund = try await settle(cause) { settlement in
             let tx = settlement.tx
-            guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
-            try tx.lockUser(unlocked.user)
-            guard let target = try tx.lockOrder(id).flatMap({ try settlement.refundable($0, amount) }) else {
+            guard let unlocked = try tx.orders.find(id) else { throw GatewayError.orderNotFound(order) }
+            try tx.users.lock(unlocked.user)
+            guard let target = try tx.orders.lock(id).flatMap({ try settlement.refundable($0, amount) }) else {
                 // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
-                if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
+                if try tx.purchases.exists(for: id).value() {
+                    throw GatewayError.providerRejected(reason: "refund_by_apple_only")
+                }
                 throw GatewayError.refundExceedsCaptured
             }
-            guard let record = try tx.lockPayment(target), record.refundable > 0 else {
+            guard let record = try tx.payments.lock(target), record.refundable > 0 else {
                 throw GatewayError.refundExceedsCaptured
             }
             let currency = record.payment.amount.currency
             guard amount == nil || amount?.currency == currency else {
-                throw GatewayError.invalidRequest(field: "amount", reason: "the order's currency is \(currency)")
+                throw GatewayError.invalidRequest(field: "amount", reason: .orderCurrency(currency))
             }
             let wanted = amount ?? Money(value: record.refundable, currency: currency)
             guard let refund = try settlement.refunds.open(wanted, of: record.payment, reason: reason) else {
@@ -52,10 +54,10 @@ extension Gateway {
     @discardableResult
     func executeRefund(_ id: ID<Refund>, cause: Cause) async throws(GatewayError) -> RefundView {
         let (refund, payment, reference) = try await read { db -> (Refund?, Payment?, String?) in
-            let refund = try db.refund(id)
-            let payment = try refund.flatMap { try db.payment($0.payment)?.payment }
+            let refund = try db.refunds.find(id)
+            let payment = try refund.flatMap { try db.payments.find($0.payment).value()?.payment }
             // Money beside a payment that waits under the provider's only id has none of its own.
-            let original = try payment?.original.flatMap { try db.payment($0)?.payment }
+            let original = try payment?.original.flatMap { try db.payments.find($0).value()?.payment }
             return (refund, payment, payment?.reference ?? original?.reference)
         }
         guard let refund, let payment else { throw .notFound }
@@ -98,7 +100,7 @@ extension Gateway {
     private func sendingTime(of refund: Refund) async throws(GatewayError) -> Timestamp? {
         if refund.state != .created, let sentAt = refund.sentAt { return sentAt }
         let now = time.now
-        return try await write { tx in try tx.markSent(refund.id, in: refund.state, at: now) } ? now : nil
+        return try await write { tx in try tx.refunds.markSent(refund.id, in: refund.state, at: now) } ? now : nil
     }
 
     /// Goes on with a refund among others: however it ends, they are gone on with, except in a run that is over.
@@ -150,7 +152,7 @@ extension Gateway {
     }
 
     private func refundView(_ id: ID<Refund>) async throws(GatewayError) -> RefundView {
-        guard let refund = try await read({ db in try db.refund(id) }) else { throw .notFound }
+        guard let refund = try await read({ db in try db.refunds.find(id) }) else { throw .notFound }
         return RefundView(refund: refund)
     }
 }
@@ -161,7 +163,7 @@ extension Settlement {
     ///
     /// What was paid twice goes back first, so that the customer keeps what the other payment bought.
     func refundable(_ order: Order, _ amount: Money?) throws -> ID<Payment>? {
-        let records = try tx.payments(of: order.id).filter { $0.refundable > 0 }
+        let records = try tx.payments.list(of: order.id).value().filter { $0.refundable > 0 }
         let (paying, held) = (
             records.first { $0.payment.id == order.paidBy }, records.filter { $0.payment.id != order.paidBy }
         )

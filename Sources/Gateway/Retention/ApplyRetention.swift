@@ -33,7 +33,7 @@ extension Gateway {
         for (perishable, days) in [
             (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
             (.idempotencyKeys, policy.idempotencyDays),
-        ] as [(Perishable, Int64)] {
+        ] as [(RetentionTable, Int64)] {
             let dropped = try await drop(perishable, olderThan: days)
             guard dropped > 0 else { continue }
             isMore = isMore || dropped >= Int(Self.retentionRows) * Self.retentionRounds
@@ -52,14 +52,14 @@ extension Gateway {
         while true {
             let after = last
             let page = try await report { db in
-                try db.unusedReceipts(withoutJob: kind, after: after, limit: Self.retentionRows)
+                try db.receipts.listUnused(withoutJob: kind, after: after, limit: Self.retentionRows)
             }
             guard let end = page.last else { return }
             last = end
             guard !page.unused.isEmpty else { continue }
             _ = try await write { tx in
                 try page.unused.count {
-                    try tx.dropReceipt($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
+                    try tx.receipts.delete($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
                 }
             }
         }
@@ -67,15 +67,15 @@ extension Gateway {
 
     /// Digests the idempotency keys that an earlier release stored as they came.
     private func digestKeys() async throws(GatewayError) -> Int64 {
-        Int64(try await write { tx in try tx.digestKeys(limit: Self.retentionRows) })
+        Int64(try await write { tx in try tx.idempotencyKeys.digestAll(limit: Self.retentionRows) })
     }
 
-    private func drop(_ perishable: Perishable, olderThan days: Int64) async throws(GatewayError) -> Int {
+    private func drop(_ perishable: RetentionTable, olderThan days: Int64) async throws(GatewayError) -> Int {
         let now = time.now
         var dropped = 0
         for _ in 0..<Self.retentionRounds {
             let rows = try await write { tx in
-                try tx.drop(perishable, olderThan: days, limit: Self.retentionRows, at: now)
+                try tx.retention.delete(perishable, olderThan: days, limit: Self.retentionRows, at: now)
             }
             dropped += rows
             guard rows == Int(Self.retentionRows) else { break }

@@ -19,13 +19,13 @@ struct ChangeLog {
     func appendTimeline(_ order: Order, _ type: String, _ detail: String) throws -> TimelineEntry {
         let limit = type.hasPrefix("payment.") ? Self.attemptLimit : Self.timelineLimit
         let entry = TimelineEntry(at: now, type: type, detail: detail.stored(Self.detailLength))
-        try tx.appendTimeline(order.id, entry, limit: limit)
+        try tx.orders.insertTimeline(order.id, entry, limit: limit)
         return entry
     }
 
     /// Records an anomaly of an order and announces it, once.
     func record(_ anomaly: Anomaly, _ order: Order, _ detail: String) throws {
-        guard try tx.insertAnomaly(anomaly, order.id, detail: detail.stored(500), at: now) else { return }
+        guard try tx.orders.insertAnomaly(anomaly, order.id, detail: detail.stored(500), at: now) else { return }
         try appendTimeline(order, "anomaly.\(anomaly.rawValue)", detail)
         try audit(order, "anomaly.\(anomaly.rawValue)", before: "", after: detail)
         try emit(.orderAnomaly, order.id)
@@ -51,7 +51,7 @@ struct ChangeLog {
     func emit(
         _ type: EventType, subject: String, user: ID<User>?, partner: String? = nil, data: String
     ) throws {
-        try tx.appendEvent(
+        try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: subject, type: type, user: user, partner: partner, at: now, data: data))
     }
@@ -84,7 +84,7 @@ struct ChangeLog {
             before: before.withoutNUL,
             after: after.withoutNUL, at: now)
         entry.reason = reason?.withoutNUL
-        try tx.appendAudit(entry, about: user, isNew: isNew)
+        try tx.audit.insert(entry, about: user, isNew: isNew)
     }
 }
 

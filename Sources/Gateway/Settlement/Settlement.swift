@@ -92,7 +92,7 @@ struct Settlement {
 
     private func store(_ fact: ProviderFact, from account: AccountID, _ locked: LockedPayment) throws {
         guard fact.isFinal else { return }
-        try tx.keepFact(ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
+        try tx.payments.insertFact(ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
@@ -106,13 +106,13 @@ struct Settlement {
         for fact in facts {
             if case .store(let statement) = fact {
                 users.formUnion(try ownership.users(of: statement))
-            } else if let payment = try fact.payment.flatMap({ try tx.payment($0) }),
-                let order = try tx.order(payment.payment.order)
+            } else if let payment = try fact.payment.flatMap({ try tx.payments.find($0).value() }),
+                let order = try tx.orders.find(payment.payment.order)
             {
                 users.insert(order.user)
             }
         }
-        for user in users.sorted() { try tx.lockUser(user) }
+        for user in users.sorted() { try tx.users.lock(user) }
     }
 }
 

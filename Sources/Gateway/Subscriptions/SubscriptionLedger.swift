@@ -15,10 +15,10 @@ struct SubscriptionLedger {
     func upsert(_ statement: StoreStatement, from source: StatementSource, owner: ID<User>?) throws -> Bool {
         let status = statement.purchase?.isSubscription == false ? nil : statement.standing
         guard statement.renewal != nil || status != nil, let subject = StoreSubject(statement) else { return false }
-        let subscription = try tx.ensureSubscription(
+        let subscription = try tx.subscriptions.ensure(
             log.ids.make(), subject, account: source.account, user: owner, nextCheckAt: log.now)
-        let isStatusNew = try status.map { try tx.keepStanding($0, of: subscription) } ?? false
-        let isRenewalNew = try statement.renewal.map { try tx.keepRenewal($0, of: subscription.id) } ?? false
+        let isStatusNew = try status.map { try tx.subscriptions.setStatus($0, of: subscription) } ?? false
+        let isRenewalNew = try statement.renewal.map { try tx.subscriptions.setRenewal($0, of: subscription.id) } ?? false
         return isStatusNew || isRenewalNew
     }
 
@@ -32,11 +32,11 @@ struct SubscriptionLedger {
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
     ) throws -> Bool {
         // In Xcode original transactions of several users have the same id.
-        let known = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        let known = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .filter { ($0.user == owner || purchase.environment != .xcode) && $0.sku != nil }
-        let records = known.folded
+        let records = known.mergedByPurchase
         guard let account = known.first?.account else { return false }
-        let subscription = try tx.ensureSubscription(
+        let subscription = try tx.subscriptions.ensure(
             log.ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: log.now)
         guard
             let state = SubscriptionState(
@@ -45,19 +45,19 @@ struct SubscriptionLedger {
         var periods: [GrantedPeriod] = []
         for period in state.periods {
             guard let record = records.first(where: { $0.purchase == period.purchase }), let code = record.sku,
-                let sku = try tx.sku(code)
+                let sku = try tx.skus.find(code)
             else { continue }
             periods.append(GrantedPeriod(period: period, sku: sku, code: code, order: record.order))
         }
         guard let first = periods.first, first.period == state.periods[0] else { return false }
         func upsertGrant(_ user: ID<User>, entitled: Bool) throws -> Bool {
             let end = { (period: SubscriptionState.Period) in state.end(of: period, entitled: entitled, rules: rules) }
-            return try tx.putSubscriptionGrant(
+            return try tx.grants.upsert(
                 Self.grant(log.ids.make(), to: user, of: purchase, state, first, periods.dropFirst(), end))
         }
         let isChanged = try upsertGrant(owner, entitled: entitled)
-        for user in try tx.sharers(of: StoreSubject(purchase))
-        where try upsertGrant(user, entitled: rules.entitles(tx.externalUserID(user) ?? "")) {
+        for user in try tx.purchaseOwners.listSharers(of: StoreSubject(purchase)).value()
+        where try upsertGrant(user, entitled: rules.entitles(tx.users.findExternalID(user) ?? "")) {
             try entitlements.publish(user)
         }
         try SubscriptionEvents(log: log).publish(
@@ -118,14 +118,14 @@ struct SubscriptionEvents {
         var published = snapshot
         published.userID = owner
         let json = try published.storedJSON()
-        guard json != subscription.told else { return }
-        try log.tx.setTold(json, of: subscription.id)
+        guard json != subscription.announcedState else { return }
+        try log.tx.subscriptions.setAnnouncedState(json, of: subscription.id)
         try log.emit(.subscriptionChanged, subject: subscription.id.rawValue, user: owner, data: json)
     }
 
     /// Writes the events of a user's own subscriptions whose state time alone changed at a boundary.
     func publishAll(of user: ID<User>, asOf boundary: Timestamp) throws {
-        for subscription in try log.tx.subscriptions(of: user, before: nil, limit: 100)
+        for subscription in try log.tx.subscriptions.list(of: user, before: nil, limit: 100)
         where subscription.user == user {
             guard let snapshot = try SubscriptionSnapshot.load(subscription, from: log.tx, at: boundary) else {
                 continue

@@ -20,15 +20,15 @@ extension Gateway {
         guard context.resumed == nil else { return Erasure(erased: true) }
         return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            guard let id = try tx.lockMapping(user) else {
+            guard let id = try tx.users.lock(user) else {
                 throw GatewayError.unknown(.user, user.rawValue)
             }
-            try tx.lockUser(id)
-            for event in try tx.eventsWithFreeText(of: id) {
+            try tx.users.lock(id)
+            for event in try tx.events.listWithFreeText(of: id) {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
-                try tx.replaceEvent(event.id, data: data)
+                try tx.events.update(event.id, data: data)
             }
-            try tx.eraseUser(id)
+            try tx.users.erase(id)
             try tx.bind(context, to: id.rawValue)
             try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: Self.erasedName)
             return Erasure(erased: true)

@@ -20,7 +20,7 @@ extension Gateway {
         let places = texts.map(InternalIDs.places)
         let found = Set(places.joined().map(\.id))
         guard !found.isEmpty else { return texts }
-        let names = try await read { db in try db.externalUserIDs(found) }
+        let names = try await read { db in try db.users.listExternalIDs(found) }
         var quoted: [ID<User>: Data] = [:]
         for id in found {
             guard let name = try? JSONEncoder().encode(names[id] ?? Self.erasedName) else { throw .internalError }

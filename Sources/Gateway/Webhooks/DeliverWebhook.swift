@@ -18,7 +18,7 @@ extension Gateway {
         guard let run = try await openRun(job, .further) else { return .done }
         guard try await run.drain(width: Self.furtherWidth) else { return .again(after: 0) }
         let (id, now) = (run.record.id, time.now)
-        let pause = try await read { db in try db.pauseBeforeFurtherAttempt(of: id, at: now) }
+        let pause = try await read { db in try db.deliveries.secondsToRetry(of: id, at: now) }
         return pause.map { .again(after: max(1, $0)) } ?? .done
     }
 
@@ -28,7 +28,8 @@ extension Gateway {
     ) async throws(GatewayError) -> DeliveryRun? {
         guard let id = ID<Webhook>(job.subject) else { return nil }
         let now = time.now
-        guard let record = try await read({ db in try db.signingWebhook(id, at: now) }), record.status == .enabled
+        guard let record = try await read({ db in try db.webhooks.findForSigning(id, at: now) }),
+            record.status == .enabled
         else { return nil }
         var secrets = [try WebhookSecret.open(record.secret, of: id, by: keyRing)]
         if let previous = record.previousSecret {

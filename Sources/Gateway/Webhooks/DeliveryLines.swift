@@ -7,7 +7,7 @@ struct PreparedDelivery: Sendable {
     let id: ID<Delivery>
     let event: ID<Event>
     let type: String
-    let place: AttemptPlace
+    let place: AttemptPosition
     /// What of one line goes out one after another.
     let line: String
     let attempts: Int64
@@ -45,7 +45,7 @@ struct DeliveryLines {
     private var isFetching = false
     private var hasSucceeded = false
     /// Where the next page begins.
-    private(set) var last = AttemptPlace.start
+    private(set) var last = AttemptPosition.start
     /// Nothing more is to be found.
     private var isLastPage = false
     /// The endpoint is switched off.

@@ -16,7 +16,7 @@ extension Gateway {
         for _ in 0..<Self.endingRounds {
             let now = time.now
             let isOver = try await write { tx in
-                guard let webhook = try tx.lockWebhook(id), webhook.status == .disabled else { return true }
+                guard let webhook = try tx.webhooks.lock(id), webhook.status == .disabled else { return true }
                 return webhook.isRetired ? try tx.drop(id) : try tx.end(id, at: now)
             }
             if isOver { return .done }
@@ -28,7 +28,7 @@ extension Gateway {
 extension Settlement {
     /// Switches an endpoint off and says so in the audit.
     func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
-        try tx.disableWebhook(id, reason)
+        try tx.webhooks.disable(id, reason)
         if try !tx.end(id, at: now) { try endLater(id) }
         try log.audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
     }
@@ -41,7 +41,7 @@ extension Settlement {
             throw GatewayError.conflict(
                 reason: "its old deliveries are still being ended; try again soon", resource: webhook.id.rawValue)
         }
-        try tx.enableWebhook(webhook.id)
+        try tx.webhooks.enable(webhook.id)
         try log.audit(
             subject: webhook.id.rawValue, "webhook.enabled", before: webhook.disabledReason?.rawValue ?? "",
             after: "enabled")
@@ -52,12 +52,12 @@ extension Settlement {
     /// Its jobs end by themselves when they find it gone: a run holds its job and waits for the endpoint's row, which is held
     /// here.
     func delete(_ id: ID<Webhook>) throws {
-        try tx.retireWebhook(id)
+        try tx.webhooks.retire(id)
         if try !tx.drop(id) { try endLater(id) }
     }
 
     private func endLater(_ id: ID<Webhook>) throws {
-        try tx.enqueueJob(
+        try tx.jobs.enqueue(
             ids.make(), kind: JobKind.endDeliveries.rawValue, subject: id.rawValue, delay: 0, at: now)
     }
 }
@@ -65,13 +65,13 @@ extension Settlement {
 extension Transaction {
     /// - Returns: whether nothing is under way any more.
     fileprivate func end(_ id: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Bool {
-        try endDeliveries(of: id, limit: endedAtOnce, at: now) < endedAtOnce
+        try deliveries.end(of: id, limit: endedAtOnce, at: now) < endedAtOnce
     }
 
     /// - Returns: whether the endpoint is gone with all that it had.
     fileprivate func drop(_ id: ID<Webhook>) throws(StoreError) -> Bool {
-        guard try dropDeliveries(of: id, limit: endedAtOnce) < endedAtOnce else { return false }
-        try dropWebhook(id)
+        guard try deliveries.delete(of: id, limit: endedAtOnce) < endedAtOnce else { return false }
+        try webhooks.delete(id)
         return true
     }
 }

@@ -43,12 +43,12 @@ extension Gateway {
         of webhook: String, partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<DeliveryView> {
         guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
-        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
+        let before = try Cursor(number: cursor).position ?? .max
         let views = try await report { db in
-            guard let owner = try db.webhook(id), owner.partner == partner else {
+            guard let owner = try db.webhooks.find(id), owner.partner == partner else {
                 throw GatewayError.unknown(.webhook, webhook)
             }
-            return try db.deliveries(of: id, before: before, limit: limit + 1).map {
+            return try db.deliveries.list(of: id, before: before, limit: limit + 1).map {
                 DeliveryView($0, isEnded: owner.status == .disabled)
             }
         }
@@ -62,24 +62,24 @@ extension Gateway {
     package func redeliver(
         _ delivery: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> DeliveryView {
-        guard let id = ID<Delivery>(delivery), let found = try await read({ db in try db.delivery(id) }) else {
+        guard let id = ID<Delivery>(delivery), let found = try await read({ db in try db.deliveries.find(id) }) else {
             throw .unknown(.delivery, delivery)
         }
         let (job, cause) = (ids.make(Job.self), Cause(actor: context.actor, requestID: context.requestID))
         let view = try await settle(cause) { settlement in
             let tx = settlement.tx
             let webhook = try settlement.lockWebhook(found.webhook, for: key)
-            guard let before = try tx.delivery(id) else { throw GatewayError.unknown(.delivery, delivery) }
+            guard let before = try tx.deliveries.find(id) else { throw GatewayError.unknown(.delivery, delivery) }
             guard webhook.status == .enabled else {
                 throw GatewayError.conflict(reason: "the webhook is disabled", resource: webhook.id.rawValue)
             }
-            try tx.redeliver(id, at: settlement.now)
+            try tx.deliveries.redeliver(id, at: settlement.now)
             let kind = before.state == .pending && !before.isFirstDone ? JobKind.deliverWebhook : .retryDeliveries
-            try tx.enqueueJob(
+            try tx.jobs.enqueue(
                 job, kind: kind.rawValue, subject: webhook.id.rawValue, delay: 0, at: settlement.now)
             try settlement.log.audit(
                 subject: webhook.id.rawValue, "delivery.redelivered", before: before.state.rawValue, after: id.rawValue)
-            guard let after = try tx.delivery(id) else { throw GatewayError.unknown(.delivery, delivery) }
+            guard let after = try tx.deliveries.find(id) else { throw GatewayError.unknown(.delivery, delivery) }
             return DeliveryView(after)
         }
         deliveries.notify()

@@ -60,10 +60,10 @@ extension Gateway {
             id: id, partner: key.partner, url: address.text, types: types, scopes: key.scopes.map(\.rawValue).sorted(),
             secret: try secret.sealed(for: id, by: keyRing), createdAt: time.now)
         try await settle(cause(context)) { settlement in
-            guard try settlement.tx.countWebhooks(of: record.partner) < Self.webhookLimit else {
+            guard try settlement.tx.webhooks.count(of: record.partner) < Self.webhookLimit else {
                 throw GatewayError.conflict(reason: "a partner has at most \(Self.webhookLimit) webhooks")
             }
-            try settlement.tx.insertWebhook(record)
+            try settlement.tx.webhooks.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
             try settlement.log.audit(
                 subject: id.rawValue, "webhook.created", before: "", after: Self.audited(record.url, record.types))
@@ -75,13 +75,15 @@ extension Gateway {
         of partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<WebhookView> {
         let cursor = try Cursor(cursor, of: Webhook.self)
-        let found = try await report { db in try db.webhooks(of: partner, before: cursor.position, limit: limit + 1) }
+        let found = try await report { db in
+            try db.webhooks.list(of: partner, before: cursor.position, limit: limit + 1)
+        }
         return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
     }
 
     /// - Throws: `notFound`, for another partner's as well.
     package func readWebhook(_ webhook: String, of partner: String) async throws(GatewayError) -> WebhookView {
-        guard let id = ID<Webhook>(webhook), let record = try await read({ db in try db.webhook(id) }),
+        guard let id = ID<Webhook>(webhook), let record = try await read({ db in try db.webhooks.find(id) }),
             record.partner == partner
         else { throw .unknown(.webhook, webhook) }
         return WebhookView(record)
@@ -105,7 +107,7 @@ extension Gateway {
                 _ = try Self.checkedTypes(newTypes, scopes: Set(before.scopes.compactMap(Scope.init)))
             }
             if (newURL, newTypes) != (before.url, before.types) {
-                try settlement.tx.setWebhook(id, url: newURL, types: newTypes)
+                try settlement.tx.webhooks.update(id, url: newURL, types: newTypes)
                 try settlement.log.audit(
                     subject: id.rawValue, "webhook.changed", before: Self.audited(before.url, before.types),
                     after: Self.audited(newURL, newTypes))
@@ -148,7 +150,7 @@ extension Gateway {
         let (sealed, keyRing) = (try secret.sealed(for: id, by: keyRing), keyRing)
         return try await settle(cause(context)) { settlement in
             let before = try settlement.lockWebhook(id, for: key)
-            try settlement.tx.rotateSecret(
+            try settlement.tx.webhooks.rotateSecret(
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
             let old = try? WebhookSecret.open(before.secret, of: id, by: keyRing)
@@ -194,7 +196,7 @@ extension Settlement {
     ///
     /// - Throws: `notFound` for another partner's as well, `forbidden` for a key that is too narrow.
     func lockWebhook(_ id: ID<Webhook>, for key: AuthenticatedKey) throws -> WebhookRecord {
-        guard let record = try tx.lockWebhook(id), record.partner == key.partner else {
+        guard let record = try tx.webhooks.lock(id), record.partner == key.partner else {
             throw GatewayError.unknown(.webhook, id.rawValue)
         }
         guard record.shownTypes.isSubset(of: EventType.readable(with: key.scopes)) else { throw GatewayError.forbidden }

@@ -8,17 +8,17 @@ struct QueuedWrite: Sendable {
     let fail: @Sendable (any Error) -> Void
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum BatchOutcome {
     /// Committed; `answers` tell each caller.
     case committed(answers: [@Sendable () -> Void])
-    /// Nothing was written, and the engine may go on.
+    /// The batch wrote no row, and the engine may go on.
     case refused(StoreError)
     /// The engine can no longer be trusted.
     case failed(StoreError)
 }
 
-/// One SQLite transaction that holds many callers' writes, each but the first in its own savepoint.
+/// A SQLite transaction of many callers' writes, each but the first in its own savepoint.
 ///
 /// A savepoint keeps what its write changes, page by page, which costs a good part of the write. The first has nobody before
 /// it: undoing it is undoing the transaction.
@@ -59,21 +59,21 @@ struct GroupCommitBatch {
         return finish(answers, changed)
     }
 
-    /// What a write is undone by.
+    /// The savepoint that a write is rolled back to.
     private enum Scope {
         case transaction, savepoint
     }
 
-    /// What became of one write.
+    /// The outcome of one write.
     private struct Performed {
         /// Tells its caller.
         let answer: @Sendable () -> Void
         var changed: [ID<User>] = []
-        /// Whether nothing of it is left.
+        /// True when no effect of the write is left.
         var isUndone = false
     }
 
-    /// - Throws: when the whole transaction is lost, which is not the fault of this write alone.
+    /// - Throws: an error of the whole transaction, which is lost not by the fault of this write alone.
     private func perform(_ write: QueuedWrite, in scope: Scope) throws(StoreError) -> Performed {
         if rehearse {
             if scope == .savepoint { try savepoint("SAVEPOINT write") }
@@ -88,7 +88,7 @@ struct GroupCommitBatch {
         case (.success(let answer), nil):
             // SQLITE_FULL or an I/O error can roll the whole transaction back, and so can a closure's own ROLLBACK;
             // the next savepoint would then open a new transaction that has lost its neighbours' writes.
-            try checkStanding()
+            try checkTransaction()
             if scope == .savepoint { try savepoint("RELEASE write") }
             return Performed(answer: answer, changed: transaction.changedUsers)
         case (.success, let failure?):
@@ -102,7 +102,7 @@ struct GroupCommitBatch {
 
     private func undo(_ transaction: SQLiteTransaction, _ scope: Scope) throws(StoreError) {
         if case .failed(let text)? = transaction.failure { throw .failed(text) }
-        try checkStanding(transaction.failure)
+        try checkTransaction(transaction.failure)
         switch scope {
         case .savepoint:
             try savepoint("ROLLBACK TO write")
@@ -117,7 +117,7 @@ struct GroupCommitBatch {
         }
     }
 
-    private func checkStanding(_ cause: StoreError? = nil) throws(StoreError) {
+    private func checkTransaction(_ cause: StoreError? = nil) throws(StoreError) {
         guard connection.isInsideTransaction else {
             if case .unavailable? = cause { throw .unavailable("the disk is full") }
             throw .failed("a batch was rolled back as a whole: \(cause?.text ?? "a closure ended the transaction")")

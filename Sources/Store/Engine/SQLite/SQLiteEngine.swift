@@ -100,7 +100,7 @@ package final class SQLiteEngine: StoreEngine {
     /// A file has one owner.
     package func liveNodes() async throws -> Int64 { 1 }
 
-    /// Its writer takes all that wait at once, so the bound of its queue is enough.
+    /// Always false: the writer takes all waiting calls at once, so the bound of its queue is enough.
     package var isCongested: Bool { false }
 
     package func close() async {
@@ -122,7 +122,7 @@ package final class SQLiteEngine: StoreEngine {
         try target.close()
     }
 
-    /// Why calls are refused, or nil while the engine works.
+    /// The error that refuses calls; nil while the engine works.
     private var refusal: StoreError? {
         writer?.refusal ?? (isClosed.load(ordering: .acquiring) ? .unavailable("the database is closed") : nil)
     }

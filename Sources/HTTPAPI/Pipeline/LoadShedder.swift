@@ -1,0 +1,107 @@
+import Domain
+import Gateway
+package import HTTPTypes
+import Logging
+package import NIOCore
+
+/// Turns requests away of which only the head was read, while a node has all the work that it takes.
+///
+/// At twice the capacity more requests are refused than answered, so what a refusal costs is taken from those that are
+/// answered: it takes no task, no router and no encoder. What it does not know how to refuse it lets through, to be refused
+/// by ``Pipeline``.
+package struct LoadShedder: Sendable {
+    package struct Refusal: Sendable {
+        package let requestID: String
+        package let body: ByteBuffer
+
+        package init(requestID: String, body: ByteBuffer) {
+            self.requestID = requestID
+            self.body = body
+        }
+    }
+
+    /// A refusal's text in front of its request's id and behind it.
+    private typealias Halves = (front: String, back: String)
+
+    /// The status of every refusal.
+    package let status: HTTPResponse.Status
+    /// The headers of every refusal; its request's id is not among them.
+    package let headers: HTTPFields
+
+    private let concurrency: ConcurrencyLimit
+    private let ids: IDSource
+    private let logger: Logger
+    private let reply: ErrorReply
+    private let english: Halves?
+    private let chinese: Halves?
+    /// By path and method; paths with parameters are none of them.
+    private let meters: [String: [String: EndpointMeter]]
+
+    /// - Parameter servesTLS: whether clients come by HTTPS to this server itself.
+    init(_ endpoints: [Endpoint], concurrency: ConcurrencyLimit, ids: IDSource, servesTLS: Bool = false, logger: Logger)
+    {
+        self.concurrency = concurrency
+        self.ids = ids
+        self.logger = logger
+        reply = ErrorReply(.temporarilyUnavailable(retryAfter: 1))
+        status = reply.status
+        var headers = Envelope.headers(of: reply, requestID: "")
+        headers[.requestID] = nil
+        SafetyHeaders<PeerContext>.add(to: &headers, servesTLS: servesTLS)
+        self.headers = headers
+        english = Envelope.halves(reply, language: "en")
+        chinese = Envelope.halves(reply, language: "zh")
+        var meters: [String: [String: EndpointMeter]] = [:]
+        for endpoint in endpoints
+        where endpoint.parameterNames.isEmpty && endpoint.errors == .envelope && !endpoint.isAlwaysServed {
+            meters[endpoint.path, default: [:]][endpoint.method.rawValue] = EndpointMeter(endpoint)
+        }
+        self.meters = meters
+    }
+
+    /// The answer to a request that had better go no further; nil where it goes on.
+    ///
+    /// - Parameter target: the path and query of the request line.
+    package func refusal(
+        method: String, target: String, headers: some Sequence<(name: String, value: String)>
+    ) -> Refusal? {
+        guard concurrency.isFull else { return nil }
+        let path = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target
+        guard let meter = meters[path]?[method] else { return nil }
+        var (ownID, languages): (String?, String?)
+        for (name, value) in headers {
+            switch name.utf8.count {
+            // Browsers ask who may read the answer, and some clients whether they shall send their body.
+            case 6 where name.isHeader("origin") || name.isHeader("expect"): return nil
+            // Said twice they are joined.
+            case 12 where name.isHeader("x-request-id"):
+                guard ownID == nil else { return nil }
+                ownID = value
+            case 15 where name.isHeader("accept-language"):
+                guard languages == nil else { return nil }
+                languages = value
+            default: break
+            }
+        }
+        let isChinese = languages.map { reply.message(AcceptLanguage.parse($0)) == reply.chinese } ?? false
+        guard let text = isChinese ? chinese : english else { return nil }
+        let requestID = ids.requestID(ownID)
+        meter.record(status, .zero)
+        logger.debug(
+            "request",
+            metadata: ["route": "\(method) \(path)", "status": "\(status.code)", "request_id": "\(requestID)"])
+        var body = ByteBuffer()
+        body.reserveCapacity(text.front.utf8.count + requestID.utf8.count + text.back.utf8.count)
+        body.writeString(text.front)
+        body.writeString(requestID)
+        body.writeString(text.back)
+        return Refusal(requestID: requestID, body: body)
+    }
+}
+
+extension String {
+    /// Whether this is the name, given in lower case (RFC 9110 section 5.1).
+    fileprivate func isHeader(_ name: StaticString) -> Bool {
+        name.withUTF8Buffer { utf8.elementsEqual($0) { $0 | 0x20 == $1 } }
+    }
+}
