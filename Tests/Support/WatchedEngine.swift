@@ -41,7 +41,7 @@ package struct WatchedEngine: StoreEngine {
     }
 
     package var dialect: Dialect { base.dialect }
-    package var isCongested: Bool { base.isCongested }
+    package var isCongested: Bool { base.health.isCongested }
     package var userChanges: UserChanges? { base.userChanges }
     package var commits: Int64 { base.commits }
 

@@ -15,7 +15,7 @@ extension Gateway {
         let (digest, account, asks) = (read.receipt.digest, read.account, read.reader.canConfirm(read.receipt))
         for batch in purchases.batches(of: Self.batch) {
             let words = batch.map { (StoreStatement(purchase: $0, renewal: nil), word) }
-            try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
                 try settlement.lock(words)
                 try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.settle(words)
@@ -37,7 +37,8 @@ extension Gateway {
             let claims = batch.map {
                 PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: rules, fallback: nil)
             }
-            outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            outcomes += try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) {
+                settlement in
                 let claimant = try settlement.lockHolders(of: claims, claimant: user)
                 try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
                 return try claims.map { try settlement.settle($0, claimant: claimant, name: user.rawValue) }
@@ -57,7 +58,7 @@ extension Gateway {
     /// Keeps the receipt itself, and has a job ask about it.
     func askLater(about read: ReadReceipt, context: CallContext) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
-        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
             try settlement.askLater(about: digest)
         }
@@ -67,7 +68,7 @@ extension Gateway {
     ///
     /// - Parameter endsJob: the answer is whole, so that no job needs to ask.
     func settle(
-        _ answer: StoreAnswer, of read: ReadReceipt, _ cause: Cause, endsJob: Bool
+        _ answer: StoreAnswer, of read: ReadReceipt, _ cause: AuditContext, endsJob: Bool
     ) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
         for (index, batch) in words(of: answer, from: account).batches(of: Self.batch).enumerated() {

@@ -3,12 +3,6 @@ import ProviderKit
 import Store
 import Synchronization
 
-/// Why and by whom something changes: for the audit, the timeline and the log.
-struct Cause: Sendable {
-    let actor: Actor
-    let requestID: String
-}
-
 /// What must happen after the commit of a settlement, outside the database.
 enum FollowUp: Sendable, Equatable {
     /// A refund that a policy decided; its intent is durable.
@@ -26,7 +20,7 @@ struct Settlement {
     let now: Timestamp
     var policies: OrderPolicies
     let registry: ProviderRegistry
-    var cause: Cause
+    var cause: AuditContext
     var ownership = OwnershipRules()
     var followUps: [FollowUp] = []
     /// Whether a job was made that should not wait for the workers' next look.
@@ -112,32 +106,6 @@ final class WakeUp: Sendable {
     var isMarked: Bool { state.withLock { $0 } }
 
     func mark() { state.withLock { $0 = true } }
-}
-
-extension Gateway {
-    /// Runs a settlement in one transaction, then what it decided to do outside.
-    func settle<T: Sendable>(
-        _ cause: Cause, _ body: @escaping @Sendable (inout Settlement) throws -> T
-    ) async throws(GatewayError) -> T {
-        let (ids, now, registry) = (ids, time.now, registry)
-        let (policies, ownership) = (settings.policies, settings.ownership)
-        let (result, (followUps, wakesWorkers)) = try await write { tx in
-            var settlement = Settlement(
-                tx: tx, ids: ids, now: now, policies: policies, registry: registry, cause: cause, ownership: ownership)
-            let result = try body(&settlement)
-            return (result, (settlement.followUps, settlement.wakeUp.isMarked))
-        }
-        outbox.notify()
-        if wakesWorkers { signal.notify() }
-        for followUp in followUps {
-            switch followUp {
-            case .refund(let refund):
-                // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
-                _ = try? await executeRefund(refund, cause: cause)
-            }
-        }
-        return result
-    }
 }
 
 extension ProviderFact {
