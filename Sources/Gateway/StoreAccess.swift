@@ -21,7 +21,7 @@ struct StoreAccess: Sendable {
         do {
             guard let lease = JobLease.current else { return try await database.write(body) }
             return try await database.write { tx in
-                let isHeld = try tx.holds(lease)
+                let isHeld = try tx.jobs.isCurrent(lease)
                 let result = Result { try body(tx) }
                 // Whatever else came of it: without the lease nothing counts.
                 guard try isHeld.value() else { throw GatewayError.leaseLost }

@@ -12,17 +12,20 @@ struct Outcome: Equatable, CustomStringConvertible {
 extension Desk {
     func outcome(_ id: ID<Order>) async throws -> Outcome {
         let text = try await store.read { db in
-            guard let order = try db.order(id) else { return "" }
-            let payments = try db.payments(of: id).map {
+            guard let order = try db.orders.find(id) else { return "" }
+            let payments = try db.payments.list(of: id).value().map {
                 "\($0.payment.state) captured \($0.captured) refunding \($0.refunding) refunded \($0.refunded) lost \($0.lost)"
             }
-            let refunds = try db.refunds(of: id).map { "\($0.state) \($0.amount) counted \($0.counted)" }.sorted()
-            let disputes = try db.disputes(of: id).map { "\($0.state) \($0.amount)" }.sorted()
-            let grants = try db.grants(of: id).map {
+            let refunds = try db.refunds.list(of: id).value().map { "\($0.state) \($0.amount) counted \($0.counted)" }
+                .sorted()
+            let disputes = try db.disputes.list(of: id).value().map { "\($0.state) \($0.amount)" }.sorted()
+            let grants = try db.grants.list(of: id).value().map {
                 "\($0.sku) revoked \($0.revocation?.reason.rawValue ?? "no") suspended \($0.suspended)"
             }
             // Units that were never given and units that were taken back are both none.
-            let balances = (try db.balances(of: order.user)[.production] ?? [:]).filter { $0.value != 0 }
+            let balances = (try db.wallets.balances(of: order.user).value()[.production] ?? [:]).filter {
+                $0.value != 0
+            }
             return """
                 order \(order.status) charged \(order.charged.map { "\($0)" } ?? "nothing")
                 payments \(payments)

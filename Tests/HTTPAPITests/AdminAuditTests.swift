@@ -129,8 +129,8 @@ struct AdminAuditTests {
         try await counter.desk.gateway.workFinder.prepare()
         let now = counter.desk.clock.now
         try await counter.desk.store.write { tx in
-            guard let alice = try tx.userID(Desk.user("alice")) else { return }
-            _ = try tx.bindPurchase(StoreSubject(.production, "audited"), to: alice, at: now)
+            guard let alice = try tx.users.findID(Desk.user("alice")) else { return }
+            _ = try tx.purchaseOwners.bind(StoreSubject(.production, "audited"), to: alice, at: now)
         }
         func newest(_ path: String) async throws -> String {
             try #require(try await counter.get(path, counter.adminKey).data["items"].elements.first).text("id")

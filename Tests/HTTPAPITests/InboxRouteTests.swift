@@ -61,7 +61,7 @@ struct InboxRouteTests {
             let payment = contract.text("payment_id")
             func set(_ currency: String) async throws {
                 try await counter.desk.store.write { tx in
-                    try tx.run("UPDATE payments SET currency = ? WHERE id = ?", currency, payment)
+                    try tx.execute("UPDATE payments SET currency = ? WHERE id = ?", currency, payment)
                 }
             }
             try await set("none")

@@ -88,7 +88,7 @@ struct NodeTests {
         try await withNodes(1, on: engine) { nodes in
             #expect(try await nodes[0].get("/readyz").status == 200)
             try await nodes[0].desk.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     "INSERT INTO schema_migrations (number, name, digest, applied_at) VALUES (?, ?, ?, ?)", 9_999,
                     "of the next release", "digest", 0)
             }

@@ -15,7 +15,7 @@ struct PartnerEventTests {
             let last = try tx.row("SELECT COALESCE(MAX(seq), 0) AS seq FROM events")?.int("seq") ?? 0
             let waiting = try tx.rows("SELECT id FROM events WHERE seq IS NULL ORDER BY id")
             for (index, row) in waiting.enumerated() {
-                try tx.run("UPDATE events SET seq = ? WHERE id = ?", last + Int64(index) + 1, try row.text("id"))
+                try tx.execute("UPDATE events SET seq = ? WHERE id = ?", last + Int64(index) + 1, try row.text("id"))
             }
         }
     }
@@ -96,7 +96,7 @@ struct PartnerEventTests {
             try await Self.number(desk)
             func page(after: Int64, types: [String], window: Int64) async throws -> EventPage {
                 try await desk.store.read { db in
-                    try db.events(after: after, types: types, visibleTo: "acme", limit: 2, window: window)
+                    try db.events.list(after: after, types: types, visibleTo: "acme", limit: 2, window: window)
                 }
             }
             let types = ["order.paid"]

@@ -21,7 +21,7 @@ struct ReportTests {
             let sale = apple.sale()
             try await apple.attach(sale, user: "bob")
             try await apple.store.write { tx in
-                try tx.run("UPDATE purchases SET user_id = NULL WHERE transaction_id = ?", sale.id)
+                try tx.execute("UPDATE purchases SET user_id = NULL WHERE transaction_id = ?", sale.id)
             }
             func list(_ query: String) async throws -> JSONValue {
                 let reply = try await counter.get("/v1/admin/purchases?\(query)", reader)
@@ -49,7 +49,7 @@ struct ReportTests {
                 #expect(reply.status == 400 && reply.error == "invalid_request", "\(query): \(reply)")
             }
             try await apple.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     """
                     UPDATE purchases SET user_id = (SELECT w.user_id FROM purchase_owners w
                         WHERE w.original_transaction_id = purchases.original_transaction_id)
@@ -182,7 +182,7 @@ struct ReportTests {
             try await counter.desk.store.write { tx in
                 for copy in 0..<99 {
                     let digits = String(100 + copy)
-                    try tx.run(
+                    try tx.execute(
                         """
                         INSERT INTO orders (id, user_id, origin, sku, quantity, terms, amount, currency, state, platform,
                             environment, metadata, created_at, expires_at)

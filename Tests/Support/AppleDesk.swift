@@ -182,11 +182,13 @@ package struct AppleDesk: Sendable {
 
     package func record(_ sale: AppleSale) async throws -> PurchaseRecord? {
         let environment = Environment(rawValue: sale.environment) ?? .production
-        return try await store.read { db in try db.storePurchase(environment, sale.id) }
+        return try await store.read { db in try db.purchases.find(environment, sale.id).value() }
     }
 
     package func grants(_ user: String = "alice") async throws -> [Grant] {
-        try await store.read { db in try db.userID(Desk.user(user)).map { try db.grants(of: $0) } ?? [] }
+        try await store.read { db in
+            try db.users.findID(Desk.user(user)).map { try db.grants.list(of: $0).value() } ?? []
+        }
     }
 }
 

@@ -100,20 +100,20 @@ extension Desk {
     }
 
     package func payments(_ order: ID<Order>) async throws -> [PaymentRecord] {
-        try await store.read { db in try db.payments(of: order) }
+        try await store.read { db in try db.payments.list(of: order).value() }
     }
 
     package func refunds(_ order: ID<Order>) async throws -> [Refund] {
-        try await store.read { db in try db.refunds(of: order) }
+        try await store.read { db in try db.refunds.list(of: order).value() }
     }
 
     package func grants(_ order: ID<Order>) async throws -> [Grant] {
-        try await store.read { db in try db.grants(of: order) }
+        try await store.read { db in try db.grants.list(of: order).value() }
     }
 
     /// The types of a subject's events, in their order.
     package func events(_ subject: String) async throws -> [String] {
-        try await store.read { db in try db.eventTypes(of: subject) }
+        try await store.read { db in try db.events.listTypes(of: subject) }
     }
 
     /// What the events of a subject carry, in their order.
@@ -149,15 +149,15 @@ extension Desk {
     /// The process ended in the middle of every run: their leases are over, their answers were never stored.
     package func crash() async throws {
         try await store.write { tx in
-            try tx.run("UPDATE idempotency_keys SET lease_until = 0")
-            try tx.run("UPDATE jobs SET lease_until = 0")
+            try tx.execute("UPDATE idempotency_keys SET lease_until = 0")
+            try tx.execute("UPDATE jobs SET lease_until = 0")
         }
     }
 
     /// Runs every job that is due, with those that never end, until none is; new events are dispatched at once.
     package func work() async throws {
         try await gateway.workFinder.prepare()
-        try await store.write { tx in try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
+        try await store.write { tx in try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
         try await gateway.work()
     }
 }
@@ -165,9 +165,9 @@ extension Desk {
 extension Gateway {
     /// Runs every job that is due, until none is.
     package func work() async throws {
-        try await prepareJobs()
-        while case let jobs = try await claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-            for job in jobs { await perform(job) }
+        try await workFinder.prepare()
+        while case let jobs = try await jobQueue.claim(JobKind.allCases, limit: 50), !jobs.isEmpty {
+            for job in jobs { await worker.perform(job) }
         }
     }
 }

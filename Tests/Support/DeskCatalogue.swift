@@ -41,6 +41,6 @@ package enum DeskCatalogue {
 extension Store {
     /// The catalogue of a desk is an old one: no purchase was kept while it was written.
     func forgetCatalogueChange() async throws {
-        try await write { tx in try tx.dropJob(kind: JobKind.grantUnmapped.rawValue, subject: "") }
+        try await write { tx in try tx.jobs.delete(kind: JobKind.grantUnmapped.rawValue, subject: "") }
     }
 }

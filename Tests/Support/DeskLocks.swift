@@ -16,7 +16,7 @@ extension Desk {
                 defer { isHeld.open() }
                 // Its connection has a thread of its own, which may stand still; the server is not to end it meanwhile.
                 try await holder.write { tx in
-                    try tx.run("SET LOCAL idle_in_transaction_session_timeout = 0")
+                    try tx.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                     try lock(tx)
                     isHeld.open()
                     release.wait()

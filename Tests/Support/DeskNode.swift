@@ -83,7 +83,7 @@ extension Desk {
             case .postgres: ["audit", "audit_seals"].map { "ALTER TABLE \($0) DISABLE TRIGGER USER" }
             }
         try await store.write { tx in
-            for statement in statements { try tx.run(statement) }
+            for statement in statements { try tx.execute(statement) }
         }
     }
 

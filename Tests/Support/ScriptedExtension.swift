@@ -15,7 +15,7 @@ extension Desk {
     package func scriptedSubscription() async throws -> ID<Subscription> {
         let (ids, now, account) = (gateway.ids, clock.now, try AccountID.test("scripted"))
         return try await store.write { tx in
-            try tx.ensureSubscription(
+            try tx.subscriptions.ensure(
                 ids.make(), StoreSubject(.production, "scripted"), account: account, user: nil, nextCheckAt: now
             ).id
         }

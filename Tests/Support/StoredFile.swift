@@ -6,7 +6,7 @@ package enum StoredFile {
         let store = try TestDatabase.open(try DatabaseURL("sqlite:\(file)"), rehearse: false)
         let result: Result<Void, any Error>
         do {
-            try await store.write { tx in _ = try tx.run(sql) }
+            try await store.write { tx in _ = try tx.execute(sql) }
             result = .success(())
         } catch {
             result = .failure(error)

@@ -16,10 +16,10 @@ package struct TestDatabase: Sendable {
     ///
     /// Otherwise a busy machine decides what is due between two looks of a test.
     static let stopClock: @Sendable (any Transaction) throws -> Void = { tx in
-        try tx.run("CREATE SCHEMA \(PostgresCluster.schema)")
-        try tx.run("CREATE TABLE \(PostgresCluster.schema).clock (now BIGINT NOT NULL)")
-        try tx.run("INSERT INTO \(PostgresCluster.schema).clock VALUES (?)", time)
-        try tx.run(
+        try tx.execute("CREATE SCHEMA \(PostgresCluster.schema)")
+        try tx.execute("CREATE TABLE \(PostgresCluster.schema).clock (now BIGINT NOT NULL)")
+        try tx.execute("INSERT INTO \(PostgresCluster.schema).clock VALUES (?)", time)
+        try tx.execute(
             """
             CREATE FUNCTION \(PostgresCluster.schema).clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
             AS 'SELECT to_timestamp(now) FROM \(PostgresCluster.schema).clock'
@@ -30,7 +30,7 @@ package struct TestDatabase: Sendable {
     package func advanceClock(seconds: Int64) async throws {
         guard engine == .postgres else { return }
         try await store.write { tx in
-            try tx.run("UPDATE \(PostgresCluster.schema).clock SET now = now + ?", seconds)
+            try tx.execute("UPDATE \(PostgresCluster.schema).clock SET now = now + ?", seconds)
         }
     }
 

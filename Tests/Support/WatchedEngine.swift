@@ -41,7 +41,7 @@ package struct WatchedEngine: StoreEngine {
     }
 
     package var dialect: Dialect { base.dialect }
-    package var isCongested: Bool { base.health.isCongested }
+    package var isCongested: Bool { base.isCongested }
     package var userChanges: UserChanges? { base.userChanges }
     package var commits: Int64 { base.commits }
 
@@ -76,9 +76,9 @@ private struct WatchedDatabase: Database {
         return try base.rows(sql, arguments)
     }
 
-    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
+    func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]> {
         watch.note(sql, arguments)
-        return try base.askRows(sql, arguments)
+        return try base.deferredRows(sql, arguments)
     }
 }
 
@@ -93,9 +93,9 @@ private struct WatchedTransaction: Transaction {
         return try base.rows(sql, arguments)
     }
 
-    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
+    func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]> {
         watch.note(sql, arguments)
-        return try base.askRows(sql, arguments)
+        return try base.deferredRows(sql, arguments)
     }
 
     func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int {
@@ -103,9 +103,9 @@ private struct WatchedTransaction: Transaction {
         return try base.execute(sql, arguments)
     }
 
-    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int> {
+    func deferredExecute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<Int> {
         watch.note(sql, arguments)
-        return try base.askTouched(sql, arguments)
+        return try base.deferredExecute(sql, arguments)
     }
 
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
@@ -113,5 +113,5 @@ private struct WatchedTransaction: Transaction {
         try base.enqueue(sql, arguments)
     }
 
-    func noteChange(of user: ID<User>) { base.noteChange(of: user) }
+    func markChanged(_ user: ID<User>) { base.markChanged(user) }
 }

@@ -74,11 +74,11 @@ enum Seeder {
         do {
             for statements in chunks {
                 try await store.write { transaction in
-                    for statement in statements { try transaction.run(statement) }
+                    for statement in statements { try transaction.execute(statement) }
                 }
             }
             // The throwaway server's autovacuum, which would gather these, is off.
-            try await store.write { try $0.run("ANALYZE") }
+            try await store.write { try $0.execute("ANALYZE") }
             result = .success(())
         } catch { result = .failure(error) }
         await store.engine.close()

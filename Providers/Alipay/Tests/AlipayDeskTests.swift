@@ -131,7 +131,7 @@ struct AlipayDeskTests {
             try await alipay.desk.pass(seconds: 120)
             try await alipay.gateway.work()
             let order = try #require(
-                try await alipay.desk.store.read { db in try db.payment(ID(payment)!)?.payment.order })
+                try await alipay.desk.store.read { db in try db.payments.find(ID(payment)!).value()?.payment.order })
             #expect(try await alipay.gateway.orders.find(order.rawValue).status == .paid)
         }
     }

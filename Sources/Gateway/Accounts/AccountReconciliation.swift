@@ -36,10 +36,10 @@ package struct AccountReconciliation: Sendable {
         let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
         try await settlements.run(context.audit) { settlement in
             // Its audit is one chain, whoever writes it.
-            try settlement.tx.lockAccount(account.id)
-            try settlement.tx.releaseJob(
+            try settlement.tx.accounts.lock(account.id)
+            try settlement.tx.jobs.release(
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
-            try settlement.tx.enqueueJob(
+            try settlement.tx.jobs.enqueue(
                 job, kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, delay: 0, at: now)
             try settlement.audit(
                 subject: "account/\(account.id.rawValue)", "account.synced", before: "", after: job.rawValue)
@@ -48,7 +48,7 @@ package struct AccountReconciliation: Sendable {
             return .done(checked: counts.checked, changed: counts.changed, refused: counts.refused)
         }
         let running = try await store.read { db in
-            try db.jobID(kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue)
+            try db.jobs.findID(kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue)
         }
         return .running(running ?? job)
     }
@@ -93,18 +93,18 @@ package struct AccountReconciliation: Sendable {
     /// notifications that it sent.
     private func reconcile(_ account: AccountID, audit: AuditContext) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
-            try await store.report { db in try db.paymentsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await store.report { db in try db.payments.listInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Payment>) async throws(GatewayError) in
-            guard let before = try await store.read({ db in try db.payment(id)?.payment }) else { return false }
+            guard let before = try await store.read({ db in try db.payments.find(id).value()?.payment }) else { return false }
             try await attempts.ask(before, audit: audit) { try? await $0.query($1) }
-            return try await store.read { db in try db.payment(id)?.payment.state } != before.state
+            return try await store.read { db in try db.payments.find(id).value()?.payment.state } != before.state
         }
         let refunds = try await forEach { (last: ID<Refund>?) async throws(GatewayError) in
-            try await store.report { db in try db.refundsInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await store.report { db in try db.refunds.listInFlight(at: account, before: last, limit: Self.syncPage) }
         } do: { (id: ID<Refund>) async throws(GatewayError) in
-            let before = try await store.read { db in try db.refund(id)?.state }
+            let before = try await store.read { db in try db.refunds.find(id)?.state }
             try await sending.sendAmongOthers(id, audit: audit)
-            return try await store.read { db in try db.refund(id)?.state } != before
+            return try await store.read { db in try db.refunds.find(id)?.state } != before
         }
         var counts = try await syncStore(account)
         counts.checked += payments.checked + refunds.checked

@@ -38,7 +38,7 @@ package struct Accounts: Sendable {
 
     /// Every account with its present routing and health.
     package func list() async throws(GatewayError) -> [AccountView] {
-        let overrides = try await store.read { db in try db.accountOverrides() }
+        let overrides = try await store.read { db in try db.accounts.listOverrides().value() }
         let changed = Set(overrides.map(\.account))
         let unreadable = Set(overrides.filter { $0.routing != nil && Self.override($0).routing == nil }.map(\.account))
         return configured(with: overrides).map {
@@ -67,18 +67,18 @@ package struct Accounts: Sendable {
         let configured = account.routing
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            try tx.lockAccount(account.id)
-            let before = try tx.accountOverrides().first { $0.account == account.id }
+            try tx.accounts.lock(account.id)
+            let before = try tx.accounts.listOverrides().value().first { $0.account == account.id }
             var after: StoredOverride?
             if change.reset {
-                try tx.removeOverride(account.id)
+                try tx.accounts.deleteOverride(account.id)
             } else {
                 let current = before.flatMap { Self.override($0).routing } ?? configured
                 let routing = try change.routing.map { try Self.merge($0, into: current).storedJSON() }
                 let override = StoredOverride(
                     account: account.id, enabled: change.enabled ?? before?.enabled, routing: routing ?? before?.routing
                 )
-                try tx.setOverride(override, at: settlement.now)
+                try tx.accounts.setOverride(override, at: settlement.now)
                 after = override
             }
             try settlement.audit(

@@ -18,7 +18,7 @@ package struct StoredBook: AccountBook {
 
     package func value(_ key: String) async throws(ProviderError) -> Data? {
         let account = account
-        do { return try await store.read { db in try db.bookValue(key, account: account) } } catch {
+        do { return try await store.read { db in try db.accounts.findValue(key, account: account) } } catch {
             throw .unavailable
         }
     }
@@ -29,11 +29,11 @@ package struct StoredBook: AccountBook {
         let account = account
         do {
             return try await store.write { tx in
-                try tx.lockAccount(account)
-                let current = try tx.bookValue(key, account: account)
+                try tx.accounts.lock(account)
+                let current = try tx.accounts.findValue(key, account: account)
                 guard let next = change(current) else { return current }
                 guard next.count <= Self.maxValueBytes else { return current }
-                try tx.setBookValue(next, key: key, account: account, capacity: Self.capacity)
+                try tx.accounts.setValue(next, key: key, account: account, capacity: Self.capacity)
                 return next
             }
         } catch StoreError.outcomeUnknown {

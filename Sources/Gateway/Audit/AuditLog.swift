@@ -38,10 +38,11 @@ package struct AuditLog: Sendable {
         let found = try await store.report { db -> [AuditView] in
             var subject = subject
             if let user {
-                guard let id = try db.userID(user) else { return [] }
+                guard let id = try db.users.findID(user) else { return [] }
                 subject = id.rawValue
             }
-            return try db.audit(subject: subject, before: cursor.position, limit: limit + 1).map { position, entry in
+            return try db.audit.list(subject: subject, before: cursor.position, limit: limit + 1).map {
+                position, entry in
                 AuditView(
                     subject: entry.subject, position: position, at: entry.at, actor: entry.actor,
                     request_id: entry.requestID,
@@ -57,7 +58,7 @@ package struct AuditLog: Sendable {
     /// rewrite the copy of the hash elsewhere.
     func seal() async throws(GatewayError) -> JobOutcome {
         let now = time.now
-        guard let seal = try await store.write({ tx in try tx.sealAudit(limit: Self.sealLimit, at: now) }) else {
+        guard let seal = try await store.write({ tx in try tx.audit.seal(limit: Self.sealLimit, at: now) }) else {
             return .again(after: Self.sealInterval)
         }
         logger.info(

@@ -19,8 +19,8 @@ package struct Catalogue: Sendable {
         let made = try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             guard let code = sku.code else { throw GatewayError.internalError }
-            if resumed, let made = try tx.lockSKU(code) { return made }
-            guard let made = try tx.insertSKU(sku, at: settlement.now) else {
+            if resumed, let made = try tx.skus.lock(code) { return made }
+            guard let made = try tx.skus.insert(sku, at: settlement.now) else {
                 throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
             }
             try CatalogueWriter(settlement).claimProducts(made)
@@ -41,10 +41,10 @@ package struct Catalogue: Sendable {
         if case .object(let members) = patch, let renamed = members["id"], renamed != .string(id) {
             throw .invalidRequest(field: "id", reason: "a SKU's id never changes")
         }
-        guard let current = try await store.read({ db in try db.sku(code) }) else { throw .skuNotFound(id) }
+        guard let current = try await store.read({ db in try db.skus.find(code) }) else { throw .skuNotFound(id) }
         _ = try patched(current, patch)
         let changed = try await settlements.run(context.audit) { settlement in
-            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            guard let before = try settlement.tx.skus.lock(code) else { throw GatewayError.skuNotFound(id) }
             let after = try patched(before, patch)
             try CatalogueWriter(settlement).replace(before, by: after, action: "sku.changed")
             try settlement.grantUnmappedSoon()
@@ -60,7 +60,7 @@ package struct Catalogue: Sendable {
     package func archive(_ id: String, context: CallContext) async throws(GatewayError) -> SKU {
         guard let code = SKUCode(id) else { throw .skuNotFound(id) }
         return try await settlements.run(context.audit) { settlement in
-            guard let before = try settlement.tx.lockSKU(code) else { throw GatewayError.skuNotFound(id) }
+            guard let before = try settlement.tx.skus.lock(code) else { throw GatewayError.skuNotFound(id) }
             var after = before
             after.active = false
             try CatalogueWriter(settlement).replace(before, by: after, action: "sku.archived")
@@ -70,7 +70,7 @@ package struct Catalogue: Sendable {
 
     /// - Throws: `skuNotFound`.
     package func find(_ id: String) async throws(GatewayError) -> SKU {
-        guard let code = SKUCode(id), let sku = try await store.read({ db in try db.sku(code) }) else {
+        guard let code = SKUCode(id), let sku = try await store.read({ db in try db.skus.find(code) }) else {
             throw .skuNotFound(id)
         }
         return sku
@@ -79,7 +79,7 @@ package struct Catalogue: Sendable {
     /// All SKUs, archived ones too, newest first.
     package func list(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<SKU> {
         let before = try Cursor(cursor) { Int64($0) }.position
-        let skus = try await store.report { db in try db.skus(before: before, limit: limit + 1, activeOnly: false) }
+        let skus = try await store.report { db in try db.skus.list(before: before, limit: limit + 1, activeOnly: false) }
         return Page(skus, limit: limit) { String($0.number) }
     }
 
@@ -98,12 +98,12 @@ package struct Catalogue: Sendable {
 
     /// Every SKU by ascending number, for an export.
     package func all() async throws(GatewayError) -> [SKU] {
-        try await store.read { db in try db.skus(before: nil, limit: 1_000_000, activeOnly: false).reversed() }
+        try await store.read { db in try db.skus.list(before: nil, limit: 1_000_000, activeOnly: false).reversed() }
     }
 
     /// True where there is no SKU, so that the catalogue file fills it.
     package func isEmpty() async throws(GatewayError) -> Bool {
-        try await store.read { db in try !db.hasSKUs() }
+        try await store.read { db in try !db.skus.hasAny() }
     }
 
     private func validate(_ draft: SKU) throws(GatewayError) -> SKU {
@@ -119,7 +119,7 @@ package struct Catalogue: Sendable {
 
     /// The SKUs on offer that give their buyers nothing.
     package func skusGivingNothing() async throws(GatewayError) -> [(sku: SKU, fault: SKUFault)] {
-        try await store.read { db in try db.activeSKUs() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
+        try await store.read { db in try db.skus.listActive() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
     }
 
     static func requireKind(of after: SKU, like before: SKU) throws(GatewayError) {

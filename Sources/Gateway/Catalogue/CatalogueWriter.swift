@@ -13,10 +13,10 @@ struct CatalogueWriter {
     func merge(_ skus: [SKU]) throws -> CatalogueImport {
         var result = CatalogueImport(added: 0, changed: 0)
         // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
-        for sku in skus { try tx.releaseAppleProducts(sku) }
+        for sku in skus { try tx.skus.releaseAppleProducts(sku) }
         for sku in skus {
             guard let code = sku.code else { throw GatewayError.internalError }
-            if let before = try tx.lockSKU(code) {
+            if let before = try tx.skus.lock(code) {
                 try Catalogue.requireKind(of: sku, like: before)
                 var after = sku
                 after.number = before.number
@@ -27,7 +27,7 @@ struct CatalogueWriter {
                 try replace(before, by: after, action: "sku.imported")
                 try claimProducts(after)
                 result.changed += 1
-            } else if let made = try tx.insertSKU(sku, at: settlement.now) {
+            } else if let made = try tx.skus.insert(sku, at: settlement.now) {
                 try claimProducts(made)
                 try settlement.audit(
                     subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
@@ -42,7 +42,7 @@ struct CatalogueWriter {
     ///
     /// - Throws: `conflict` where another active SKU has one of them.
     func claimProducts(_ sku: SKU) throws {
-        let taken = try tx.claimAppleProducts(sku)
+        let taken = try tx.skus.claimAppleProducts(sku)
         guard taken.isEmpty || !sku.active else {
             throw GatewayError.conflict(
                 reason: "another active SKU has the Apple product ids \(taken.joined(separator: ", "))")
@@ -51,7 +51,7 @@ struct CatalogueWriter {
 
     /// Replaces a SKU, and claims its Apple product ids where they changed.
     func replace(_ before: SKU, by after: SKU, action: String) throws {
-        try tx.updateSKU(after, at: settlement.now)
+        try tx.skus.update(after, at: settlement.now)
         if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
             try claimProducts(after)
         }

@@ -21,8 +21,8 @@ extension Catalogue {
     ) async throws(GatewayError) -> [ProductView] {
         let (skus, overrides, grants) = try await store.read { db in
             (
-                try db.activeSKUs(), try db.accountOverrides(),
-                try user.flatMap { try db.userID($0) }.map { try db.grants(of: $0) } ?? []
+                try db.skus.listActive(), try db.accounts.listOverrides().value(),
+                try user.flatMap { try db.users.findID($0) }.map { try db.grants.list(of: $0).value() } ?? []
             )
         }
         let accounts = accounts.configured(with: overrides)
@@ -41,7 +41,7 @@ extension Catalogue {
 
     /// The active SKUs that no enabled account could sell on any platform.
     package func unsoldSKUs() async throws(GatewayError) -> [SKU] {
-        let (skus, overrides) = try await store.read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let (skus, overrides) = try await store.read { db in (try db.skus.listActive(), try db.accounts.listOverrides().value()) }
         let accounts = accounts.configured(with: overrides)
         return skus.filter { sku in
             !sku.offeredPrices.contains { price in
@@ -52,7 +52,7 @@ extension Catalogue {
 
     /// The prices on offer for which there are accounts, of which none can charge exactly that amount.
     package func unchargeablePrices() async throws(GatewayError) -> [(sku: String, price: Money)] {
-        let (skus, overrides) = try await store.read { db in (try db.activeSKUs(), try db.accountOverrides()) }
+        let (skus, overrides) = try await store.read { db in (try db.skus.listActive(), try db.accounts.listOverrides().value()) }
         let accounts = accounts.configured(with: overrides)
         return skus.flatMap { sku in
             sku.offeredPrices.filter { price in
@@ -81,8 +81,8 @@ extension Catalogue {
     /// - Parameter bound: the number of products that are read.
     package func unknownProducts(bound: Int64 = 1_000) async throws(GatewayError) -> [UnknownProduct] {
         try await store.report { db in
-            try db.unknownProducts(limit: bound).filter { found in
-                let known = try db.skuOf(appleProduct: found.product, bundle: found.bundle)
+            try db.purchases.listUnknownProducts(limit: bound).filter { found in
+                let known = try db.skus.find(appleProduct: found.product, bundle: found.bundle)
                 return known.map { !$0.sku.lasts($0.days) } ?? true
             }
         }

@@ -63,7 +63,7 @@ extension Catalogue {
         _ file: StoreKitImport, context: CallContext
     ) async throws(GatewayError) -> StoreKitOutcome {
         let outcome = try await settlements.run(context.audit) { settlement in
-            let plan = StoreKitPlan(file, onto: try settlement.tx.lockCatalogue())
+            let plan = StoreKitPlan(file, onto: try settlement.tx.skus.lockAll())
             guard plan.outcome.faults.isEmpty else { return plan.outcome }
             _ = try CatalogueWriter(settlement).merge(plan.skus)
             return plan.outcome

@@ -50,18 +50,18 @@ package struct Cashier: Sendable {
         let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
         return try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            try tx.lockUser(userID)
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            try tx.users.lock(userID)
             try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID)
             if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
-            let waiting = try tx.askOpenOrders(of: userID, at: now, upTo: OrderWriter.openOrders)
+            let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: OrderWriter.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
                 state: .open,
                 platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
-            try tx.insertOrder(order)
+            try tx.orders.insert(order)
             try tx.bind(context, to: order.id.rawValue)
             let opened = try settlement.note(order, "order.opened", "\(offer.quote.amount)")
             try settlement.audit(
@@ -89,7 +89,7 @@ package struct Cashier: Sendable {
         _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
         let newest = try await store.read { db in
-            try db.payments(of: order).last { $0.payment.original == nil }?.payment.id
+            try db.payments.list(of: order).value().last { $0.payment.original == nil }?.payment.id
         }
         guard let newest else { return try await contracts.contract(of: order) }
         let attempt = CheckoutAttempt(

@@ -43,7 +43,7 @@ extension Cashier {
         _ payment: ID<Payment>, _ attempt: CheckoutAttempt, user: ExternalUserID
     ) async throws(GatewayError) -> PaymentContract {
         let (order, payments) = try await store.read { db in
-            (try db.order(attempt.order), try db.payments(of: attempt.order))
+            (try db.orders.find(attempt.order), try db.payments.list(of: attempt.order).value())
         }
         // From the newest back to the first that has a contract: what was left never had one.
         let left = payments.filter { $0.payment.original == nil }.reversed().prefix {
@@ -65,7 +65,7 @@ extension Cashier {
     /// Cancels a payment that was not sent to its provider.
     private func withdraw(_ payment: ID<Payment>, _ attempt: CheckoutAttempt) async throws(GatewayError) {
         try await settlements.run(attempt.context.audit) { settlement in
-            guard let found = try settlement.tx.payment(payment)?.payment else { return }
+            guard let found = try settlement.tx.payments.find(payment).value()?.payment else { return }
             // While the key is this run's, no other run has called the provider.
             try attempt.keepKey(for: payment, in: settlement.tx, at: settlement.now)
             let report = PaymentReport(payment: payment, outcome: .cancelled)
@@ -77,7 +77,7 @@ extension Cashier {
     private func replace(
         _ attempt: CheckoutAttempt, on account: ConfiguredAccount
     ) async throws(GatewayError) -> PaymentIntent {
-        guard let order = try await store.read({ db in try db.order(attempt.order) }) else {
+        guard let order = try await store.read({ db in try db.orders.find(attempt.order) }) else {
             throw .providerUnavailable
         }
         var cancelled = AttemptCancellation()

@@ -23,8 +23,8 @@ package struct Contracts: Sendable {
     package func qrText(_ payment: String) async throws(GatewayError) -> String {
         guard let id = ID<Payment>(payment) else { throw .notFound }
         let (found, order) = try await store.read { db in
-            let found = try db.payment(id)
-            return (found, try found.flatMap { try db.order($0.payment.order) })
+            let found = try db.payments.find(id).value()
+            return (found, try found.flatMap { try db.orders.find($0.payment.order) })
         }
         guard let found, let order, case .qr(let text)? = try instruction(found) else { throw .notFound }
         guard order.state == .open else { throw .contractGone }
@@ -33,7 +33,7 @@ package struct Contracts: Sendable {
 
     /// The contract of an order's latest payment; of a free order, the one that asks for nothing.
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
-        let (found, payments) = try await store.read { db in (try db.order(order), try db.payments(of: order)) }
+        let (found, payments) = try await store.read { db in (try db.orders.find(order), try db.payments.list(of: order).value()) }
         guard let found else { throw .notFound }
         if let latest = payments.last(where: { $0.payment.original == nil }) { return try contract(found, latest) }
         guard found.state == .paid, let amount = found.amount else { throw .notFound }
@@ -45,7 +45,7 @@ package struct Contracts: Sendable {
     /// The contract of one payment.
     func contract(of payment: ID<Payment>) async throws(GatewayError) -> PaymentContract {
         let found = try await store.read { db -> (Order, PaymentRecord)? in
-            guard let record = try db.payment(payment), let order = try db.order(record.payment.order) else {
+            guard let record = try db.payments.find(payment).value(), let order = try db.orders.find(record.payment.order) else {
                 return nil
             }
             return (order, record)

@@ -45,8 +45,8 @@ struct Offers: Sendable {
     /// Reads a SKU and the admins' changes of accounts together.
     private func skuAndOverrides(_ code: SKUCode) async throws(GatewayError) -> (SKU?, [StoredOverride]) {
         try await store.read { db in
-            let overrides = try db.askAccountOverrides()
-            return (try db.sku(code), try overrides.value())
+            let overrides = try db.accounts.listOverrides()
+            return (try db.skus.find(code), try overrides.value())
         }
     }
 

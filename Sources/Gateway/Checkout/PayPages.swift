@@ -43,7 +43,7 @@ package struct PayPages: Sendable {
         kind: String, payment: String
     ) async throws(GatewayError) -> (ID<Payment>, any PaymentPageServing) {
         guard providers.registry.kinds[kind] is any PaymentPageServing.Type, let id = ID<Payment>(payment),
-            let found = try await store.read({ db in try db.payment(id) }),
+            let found = try await store.read({ db in try db.payments.find(id).value() }),
             let account = providers.registry[found.payment.account], account.manifest.kind == kind,
             let provider = account.provider as? any PaymentPageServing
         else { throw .notFound }

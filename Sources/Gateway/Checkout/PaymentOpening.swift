@@ -22,7 +22,7 @@ struct PaymentOpening: Sendable {
     func resume(
         _ payment: ID<Payment>, accepts: Set<ContractType>, audit: AuditContext
     ) async throws(GatewayError) -> PaymentContract {
-        guard let record = try await store.read({ db in try db.payment(payment) }) else { throw .notFound }
+        guard let record = try await store.read({ db in try db.payments.find(payment).value() }) else { throw .notFound }
         // Its opening paid it, the answer was lost, and a later query found that.
         let isPaid = record.payment.state == .succeeded
         if record.instruction != nil || isPaid { return try await contracts.contract(of: payment) }
@@ -31,7 +31,7 @@ struct PaymentOpening: Sendable {
         }
         let now = settlements.time.now
         let (found, isOver) = try await store.read { db in
-            (try db.order(record.payment.order), try db.hasExpired(record.payment.order, at: now))
+            (try db.orders.find(record.payment.order), try db.orders.hasExpired(record.payment.order, at: now))
         }
         guard let order = found else { throw .notFound }
         guard order.state == .open, !isOver else { throw .orderNotOpen }
@@ -94,9 +94,9 @@ struct PaymentOpening: Sendable {
         var products: [String] = []
         var token: String?
         if account.manifest.goods == .appleProducts {
-            products = try await store.read { db in try db.sku(order.sku) }?.appleOffer(days: order.days) ?? []
+            products = try await store.read { db in try db.skus.find(order.sku) }?.appleOffer(days: order.days) ?? []
             let candidate = random.uuid4()
-            token = try await store.write { tx in try tx.appAccountToken(order.user, candidate: candidate) }
+            token = try await store.write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
         }
         return Prepared(
             order: order, account: account,
@@ -141,11 +141,11 @@ struct PaymentOpening: Sendable {
         do throws(GatewayError) {
             return try await settlements.run(audit) { settlement in
                 // The locks first, in the order in which every settlement of this payment takes them.
-                guard try settlement.tx.lockRows(of: payment) else { throw GatewayError.notFound }
-                let isFirst = try settlement.tx.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
+                let isFirst = try settlement.tx.payments.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
                 guard let scene = try settlement.scene(of: payment) else { throw GatewayError.notFound }
                 try settlement.apply(report, from: account, scene)
-                guard let record = try settlement.tx.payment(payment) else { throw GatewayError.notFound }
+                guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }
                 return (record, try isFirst.value() ? opened.instruction : nil)
             }
         } catch {

@@ -9,12 +9,12 @@ enum PayerAddress {
     private static func place(_ payment: ID<Payment>) -> String { "payments.payer_address/\(payment.rawValue)" }
 
     static func seal(_ address: IPAddress, of payment: ID<Payment>, by keyRing: KeyRing) throws -> Data {
-        try keyRing.seal(Data(address.description.utf8), place: place(payment))
+        try keyRing.seal(Data(address.description.utf8), context: place(payment))
     }
 
     /// - Returns: nil where the key ring lacks the key; the provider is then called without the address.
     static func open(_ sealed: Data, of payment: ID<Payment>, by keyRing: KeyRing) -> String? {
-        guard let opened = try? keyRing.open(sealed, place: place(payment)) else { return nil }
+        guard let opened = try? keyRing.open(sealed, context: place(payment)) else { return nil }
         return String(decoding: opened, as: UTF8.self)
     }
 }
@@ -24,10 +24,10 @@ enum SealedInstruction {
     private static func place(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
 
     static func seal(_ instruction: PaymentInstruction, of payment: ID<Payment>, by keyRing: KeyRing) throws -> Data {
-        try keyRing.seal(try JSONEncoder().encode(instruction), place: place(payment))
+        try keyRing.seal(try JSONEncoder().encode(instruction), context: place(payment))
     }
 
     static func open(_ sealed: Data, of payment: ID<Payment>, by keyRing: KeyRing) throws -> PaymentInstruction {
-        try JSONDecoder().decode(PaymentInstruction.self, from: try keyRing.open(sealed, place: place(payment)))
+        try JSONDecoder().decode(PaymentInstruction.self, from: try keyRing.open(sealed, context: place(payment)))
     }
 }

@@ -109,7 +109,7 @@ extension Gateway {
         // Before the snapshot is opened: a change that it does not show counts as later.
         let position = changes?.position
         let found = try await read { db -> KeptAnswer<Value>? in
-            guard let user = try db.userState(name) else { return nil }
+            guard let user = try db.users.findState(name) else { return nil }
             if var kept = answers.kept(for: name, user, at: now) {
                 kept.position = position
                 return kept

@@ -8,7 +8,7 @@ extension Gateway {
     /// Announces what time alone changed: each boundary of each user's entitlements once, in order.
     func crossBoundaries() async throws(GatewayError) -> JobOutcome {
         let now = time.now
-        let users = try await read { db in try db.usersToAnnounce(until: now, limit: Self.boundaryLimit) }
+        let users = try await read { db in try db.users.listDueChanges(until: now, limit: Self.boundaryLimit) }
         // Together, so that they share commits.
         let failed = await withTaskGroup(of: Bool.self) { group in
             for user in users {
@@ -24,7 +24,7 @@ extension Gateway {
 
     private func announce(_ user: ID<User>, until now: Timestamp) async throws(GatewayError) {
         try await settle(AuditContext(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")) { settlement in
-            try settlement.tx.lockUser(user)
+            try settlement.tx.users.lock(user)
             try settlement.announcePassed(user)
         }
     }

@@ -27,15 +27,15 @@ extension Gateway {
         let (ids, now, resumed) = (ids, time.now, context.resumed.flatMap(ID<Grant>.init))
         let id = try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            if let resumed, try tx.grant(resumed) != nil { return resumed }
-            guard let sku = try tx.sku(code) else { throw GatewayError.skuNotFound(request.sku) }
+            if let resumed, try tx.grants.find(resumed) != nil { return resumed }
+            guard let sku = try tx.skus.find(code) else { throw GatewayError.skuNotFound(request.sku) }
             let term = try Self.term(request, sku, now: now)
-            let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            try tx.lockUser(userID)
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            try tx.users.lock(userID)
             let id = ids.make(Grant.self)
             let terms = sku.terms(days: nil, quantity: 1)
             let isPass = if case .days = term { true } else { false }
-            try tx.insertGrant(
+            try tx.grants.insert(
                 Grant(
                     id: id, user: userID, sku: code, kind: sku.kind, tier: sku.tier, rank: sku.rank,
                     source: Grant.Source(kind: kind, id: id.rawValue), order: nil, environment: .production,
@@ -43,7 +43,7 @@ extension Gateway {
                     term: term, stackGroup: isPass ? terms.stackGroup : nil, attributes: sku.attributes))
             let source = LedgerSource(kind: kind.rawValue, id: id.rawValue)
             for (unit, amount) in sku.units.sorted(by: { $0.key < $1.key }) where sku.kind == .consumable {
-                _ = try tx.book(
+                _ = try tx.wallets.book(
                     amount, unit: unit, user: userID, environment: .production, source: source, step: 1,
                     reason: request.reason, at: now)
             }
@@ -66,13 +66,13 @@ extension Gateway {
         guard let id = ID<Grant>(grant) else { throw .unknown(.grant, grant) }
         try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
-            guard let unlocked = try tx.grant(id) else { throw GatewayError.unknown(.grant, grant) }
-            try tx.lockUser(unlocked.user)
-            guard let current = try tx.grant(id), current.revocation?.reason != .admin else { return }
+            guard let unlocked = try tx.grants.find(id) else { throw GatewayError.unknown(.grant, grant) }
+            try tx.users.lock(unlocked.user)
+            guard let current = try tx.grants.find(id), current.revocation?.reason != .admin else { return }
             // A transfer gave it to somebody whose lock is not held here.
             guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
-            try tx.setGrant(id, revocation: revocation, suspended: current.suspended)
+            try tx.grants.update(id, revocation: revocation, suspended: current.suspended)
             try settlement.takeUnits(of: current)
             // A gift goes; what was bought beside it stays.
             if current.order == nil {
@@ -90,8 +90,8 @@ extension Gateway {
     private func grantItem(_ id: ID<Grant>) async throws(GatewayError) -> EntitlementSnapshot.Item {
         let now = time.now
         let item = try await read { db -> EntitlementSnapshot.Item? in
-            guard let grant = try db.grant(id) else { return nil }
-            let fold = EntitlementRules.fold(try db.grants(of: grant.user), now: now)
+            guard let grant = try db.grants.find(id) else { return nil }
+            let fold = EntitlementRules.fold(try db.grants.list(of: grant.user).value(), now: now)
             return fold.entitlements.first { $0.grant.id == id }.map(EntitlementSnapshot.Item.init)
         }
         guard let item else { throw .unknown(.grant, id.rawValue) }
@@ -133,9 +133,9 @@ extension Settlement {
     fileprivate func takeUnits(of grant: Grant) throws {
         let source = LedgerSource(kind: grant.source.kind.rawValue, id: grant.source.id)
         guard grant.kind == .consumable, grant.order == nil else { return }
-        let booked = try tx.booked(source, user: grant.user, environment: grant.environment)
+        let booked = try tx.wallets.booked(source, user: grant.user, environment: grant.environment)
         for (unit, book) in booked.sorted(by: { $0.key < $1.key }) where book.sum > 0 {
-            let balance = try tx.book(
+            let balance = try tx.wallets.book(
                 -book.sum, unit: unit, user: grant.user, environment: grant.environment, source: source,
                 step: book.steps + 1, at: now)
             if balance < 0 { try emitOverdrawn(unit, balance, grant.user) }

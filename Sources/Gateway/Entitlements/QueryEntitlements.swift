@@ -9,8 +9,8 @@ extension Gateway {
         let answer = try await answer(user, from: snapshots) { db, state, now in
             let snapshot = EntitlementSnapshot(
                 name: user.rawValue, version: state.version,
-                fold: EntitlementRules.fold(try db.grants(of: state.id), now: now),
-                balances: try db.balances(of: state.id))
+                fold: EntitlementRules.fold(try db.grants.list(of: state.id).value(), now: now),
+                balances: try db.wallets.balances(of: state.id).value())
             return (snapshot, snapshot.next_change_at)
         }
         if let answer { return answer }

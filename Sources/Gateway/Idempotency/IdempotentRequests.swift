@@ -51,12 +51,12 @@ package struct IdempotentRequests: Sendable {
         let (caller, claim) = try await store.write { tx in
             let name =
                 switch caller {
-                case .user(let user): try tx.ensureUser(user, candidate: ids.make(), at: now).rawValue
+                case .user(let user): try tx.users.ensure(user, candidate: ids.make(), at: now).rawValue
                 case .partner(let partner): "partner/\(partner)"
                 }
             return (
                 name,
-                try tx.claimIdempotencyKey(
+                try tx.idempotencyKeys.claim(
                     key, caller: name, fingerprint: fingerprint, orEarlier: earlier, at: now, lease: Self.lease)
             )
         }
@@ -69,7 +69,7 @@ package struct IdempotentRequests: Sendable {
             // It was about a person who has been erased since.
             throw .notFound
         case .replay(let status, let sealed):
-            guard let answer = try? keyRing.open(sealed, place: Self.place(caller, key)) else { throw .internalError }
+            guard let answer = try? keyRing.open(sealed, context: Self.place(caller, key)) else { throw .internalError }
             return .replay(status: Int(status), answer: answer)
         }
     }
@@ -85,18 +85,18 @@ package struct IdempotentRequests: Sendable {
 
     /// Stores the answer, which a client that repeats the key gets again.
     package func finish(_ run: IdempotentRun, status: Int, answer: Data) async throws(GatewayError) {
-        guard let sealed = try? keyRing.seal(answer, place: Self.place(run.caller, run.key)) else {
+        guard let sealed = try? keyRing.seal(answer, context: Self.place(run.caller, run.key)) else {
             throw .internalError
         }
         try await store.write { tx in
-            try tx.finishIdempotencyKey(
+            try tx.idempotencyKeys.finish(
                 run.key, caller: run.caller, epoch: run.epoch, status: Int64(status), answer: sealed)
         }
     }
 
     /// Ends a run without storing its answer.
     package func release(_ run: IdempotentRun) async throws(GatewayError) {
-        try await store.write { tx in try tx.releaseIdempotencyKey(run.key, caller: run.caller, epoch: run.epoch) }
+        try await store.write { tx in try tx.idempotencyKeys.release(run.key, caller: run.caller, epoch: run.epoch) }
     }
 
     private static func place(_ caller: String, _ key: String) -> String { "idempotency_keys/\(caller)/\(key)" }
@@ -108,7 +108,7 @@ extension Transaction {
     /// - Throws: `requestInProgress` when another run has taken the key over; nothing of this transaction is kept then.
     func bind(_ context: CallContext, to resource: String) throws {
         guard let run = context.idempotency else { return }
-        guard try bindIdempotencyKey(run.key, caller: run.caller, epoch: run.epoch, resource: resource) else {
+        guard try idempotencyKeys.bind(run.key, caller: run.caller, epoch: run.epoch, resource: resource) else {
             throw GatewayError.requestInProgress
         }
     }
@@ -118,7 +118,7 @@ extension Transaction {
     /// - Throws: `requestInProgress` as ``bind(_:to:)``.
     func rebind(_ context: CallContext, to resource: String, at now: Timestamp) throws {
         guard let run = context.idempotency else { return }
-        let isHeld = try rebindIdempotencyKey(
+        let isHeld = try idempotencyKeys.rebind(
             run.key, caller: run.caller, epoch: run.epoch, resource: resource, at: now, lease: IdempotentRequests.lease)
         guard isHeld else { throw GatewayError.requestInProgress }
     }

@@ -23,13 +23,13 @@ package struct JobQueue: Sendable {
         guard let lease = due.map(\.lease).min() else { return [] }
         let now = time.now
         return try await store.write { tx in
-            let jobs = try tx.claimJobs(
+            let jobs = try tx.jobs.claim(
                 kinds: due.map(\.rawValue), of: endpoints, besides: accounts ?? [], limit: limit, lease: lease, at: now
             ).compactMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
             guard accounts != nil else { return jobs }
             return try jobs.map { (job) throws(StoreError) in
                 var job = job
-                job.accounts = Set(try tx.accounts(asked: job.subject))
+                job.accounts = Set(try tx.jobs.listAccounts(of: job.subject))
                 return job
             }
         }
@@ -41,7 +41,7 @@ package struct JobQueue: Sendable {
     ) async throws(GatewayError) -> [JobKind] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        return try await store.read { db in try db.dueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
+        return try await store.read { db in try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
         }
         .compactMap(JobKind.init)
     }
@@ -52,7 +52,7 @@ package struct JobQueue: Sendable {
     func claim(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
         let now = time.now
         return try await store.write { tx in
-            try tx.claimJob(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
+            try tx.jobs.claim(kind: kind.rawValue, subject: subject, lease: kind.lease, at: now)
                 .flatMap(ClaimedJob.init).map { (job) throws(StoreError) in try tx.prepare(job, at: now) }
         }
     }
@@ -127,7 +127,7 @@ package struct JobQueue: Sendable {
     func keepsLease(_ job: ClaimedJob) async -> Bool {
         let now = time.now
         do throws(GatewayError) {
-            return try await store.write { tx in try tx.extendJob(job.lease, by: job.kind.lease, at: now) }
+            return try await store.write { tx in try tx.jobs.extend(job.lease, by: job.kind.lease, at: now) }
         } catch {
             // The database is away: nothing that the run writes can be kept either, until it is back.
             return true
@@ -139,10 +139,10 @@ package struct JobQueue: Sendable {
         let lease = job.lease
         switch end {
         case .success(.done):
-            return try await store.write { tx in try tx.finishJob(lease, asked: job.asked, at: now) }
+            return try await store.write { tx in try tx.jobs.finish(lease, requests: job.asked, at: now) }
         case .success(.again(let delay)):
             return try await store.write { tx in
-                try tx.putOffJob(lease, asked: job.asked, delay: delay, at: now)
+                try tx.jobs.postpone(lease, requests: job.asked, delay: delay, at: now)
             }
         case .success(.pending):
             return try await fail(job, "not final yet")
@@ -167,7 +167,7 @@ package struct JobQueue: Sendable {
         let now = time.now
         let isAnew = isOver && job.kind.waitsForMoney
         return try await store.write { tx in
-            try tx.putOffFailedJob(job.lease, delay: delay, error: reason.stored(500), isAnew: isAnew, at: now)
+            try tx.jobs.postponeFailed(job.lease, delay: delay, error: reason.stored(500), isAnew: isAnew, at: now)
         }
     }
 
@@ -175,9 +175,9 @@ package struct JobQueue: Sendable {
         logger.error("a job is in quarantine", metadata: job.metadata)
         return try await store.write { tx in
             // First of all the lease: without it, another worker is processing that notification.
-            guard try tx.quarantineJob(job.lease, error: reason.stored(500)) else { return false }
+            guard try tx.jobs.quarantine(job.lease, error: reason.stored(500)) else { return false }
             if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
-                try tx.markQuarantined(id)
+                try tx.notifications.quarantine(id)
             }
             return true
         }
@@ -188,7 +188,7 @@ extension Transaction {
     /// Stores when a job is due again if its run ends without a result.
     fileprivate func prepare(_ job: ClaimedJob, at now: Timestamp) throws(StoreError) -> ClaimedJob {
         if let delay = job.kind.delay(afterSilence: job.silence) {
-            try putOffNextRun(job.lease, by: delay, error: job.silentRuns, at: now)
+            try jobs.postponeAfterLease(job.lease, by: delay, error: job.silentRuns, at: now)
         }
         return job
     }
@@ -213,7 +213,7 @@ extension ClaimedJob {
         guard let kind = JobKind(rawValue: record.kind) else { return nil }
         self.init(
             id: record.id, kind: kind, subject: record.subject, attempt: record.attempts, silence: record.silence,
-            lease: JobLease(job: record.id, epoch: record.epoch), asked: record.asked)
+            lease: JobLease(job: record.id, epoch: record.epoch), asked: record.requests)
     }
 }
 

@@ -39,7 +39,7 @@ package struct Jobs: Sendable {
         let cursor = try Cursor(cursor, of: Job.self)
         let now = time.now
         let found = try await store.report { db in
-            try db.jobs(state, before: cursor.position, limit: limit + 1, at: now)
+            try db.jobs.list(state, before: cursor.position, limit: limit + 1, at: now)
         }
         return Page(found.map(JobView.init), limit: limit) { $0.id.rawValue }
     }
@@ -51,13 +51,13 @@ package struct Jobs: Sendable {
         guard let id = ID<Job>(job) else { throw .unknown(.job, job) }
         let now = time.now
         let record = try await settlements.run(context.audit) { settlement in
-            guard let before = try settlement.tx.job(id, at: now), try settlement.tx.retryJob(id, at: now),
-                let after = try settlement.tx.job(id, at: now)
+            guard let before = try settlement.tx.jobs.find(id, at: now), try settlement.tx.jobs.retry(id, at: now),
+                let after = try settlement.tx.jobs.find(id, at: now)
             else { throw GatewayError.unknown(.job, job) }
             if after.kind == JobKind.processNotification.rawValue,
                 let notification = ID<Domain.Notification>(after.subject)
             {
-                try settlement.tx.unquarantine(notification)
+                try settlement.tx.notifications.release(notification)
             }
             try settlement.audit(
                 subject: id.rawValue, "job.retried", before: "\(before.state.rawValue): \(before.error)",

@@ -51,12 +51,12 @@ package struct WorkFinder: Sendable {
     private func find(_ work: DueWork, for kind: JobKind) async throws(GatewayError) -> Int64 {
         let now = time.now
         let subjects = try await store.report { db in
-            try db.subjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
+            try db.jobs.listDueSubjects(of: work, without: kind.rawValue, limit: Self.findLimit, at: now)
         }
         guard !subjects.isEmpty else { return 0 }
         let jobs = subjects.map { (id: ids.make(Job.self), subject: $0) }
         try await store.write { tx in
-            for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
+            for job in jobs { try tx.jobs.ensure(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
         }
         signals.workers.notify()
         return Int64(jobs.count)
@@ -68,25 +68,25 @@ package struct WorkFinder: Sendable {
     private func lookAtPayments() async throws(GatewayError) -> Int64 {
         let now = time.now
         let looked = try await store.report { db in
-            try db.paymentsToLookAt(hanging: Self.hangingSeconds, limit: Self.findLimit, at: now)
+            try db.payments.listDue(hanging: Self.hangingSeconds, limit: Self.findLimit, at: now)
         }
-        return try await follow(looked, by: .reconcilePayment, at: now) { tx in try tx.putOffLooks(atPayments: looked) }
+        return try await follow(looked, by: .reconcilePayment, at: now) { tx in try tx.payments.postponeChecks(looked) }
     }
 
     private func lookAtRefunds() async throws(GatewayError) -> Int64 {
         let now = time.now
-        let looked = try await store.report { db in try db.refundsToLookAt(limit: Self.findLimit, at: now) }
-        return try await follow(looked, by: .reconcileRefund, at: now) { tx in try tx.putOffLooks(atRefunds: looked) }
+        let looked = try await store.report { db in try db.refunds.listDue(limit: Self.findLimit, at: now) }
+        return try await follow(looked, by: .reconcileRefund, at: now) { tx in try tx.refunds.postponeChecks(looked) }
     }
 
     private func follow(
-        _ looked: [LookedAt], by kind: JobKind, at now: Timestamp,
+        _ looked: [DueCheck], by kind: JobKind, at now: Timestamp,
         putOff: @escaping @Sendable (any Transaction) throws -> Void
     ) async throws(GatewayError) -> Int64 {
         guard !looked.isEmpty else { return 0 }
         let jobs = looked.filter(\.isDue).map { (id: ids.make(Job.self), subject: $0.id) }
         try await store.write { tx in
-            for job in jobs { try tx.ensureJob(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
+            for job in jobs { try tx.jobs.ensure(job.id, kind: kind.rawValue, subject: job.subject, at: now) }
             try putOff(tx)
         }
         if !jobs.isEmpty { signals.workers.notify() }
@@ -102,9 +102,9 @@ package struct WorkFinder: Sendable {
             account.store.askedEnvironments.map { (id: ids.make(Job.self), subject: "\(account.id)/\($0.rawValue)") }
         }
         try await store.write { tx in
-            for job in jobs { try tx.ensureJob(job.id, kind: job.kind, subject: "", at: now) }
+            for job in jobs { try tx.jobs.ensure(job.id, kind: job.kind, subject: "", at: now) }
             for job in missed {
-                try tx.enqueueJob(
+                try tx.jobs.enqueue(
                     job.id, kind: JobKind.replayNotifications.rawValue, subject: job.subject, delay: 0, at: now)
             }
         }
@@ -115,6 +115,6 @@ package struct WorkFinder: Sendable {
     /// A restart then need not wait until they expire.
     func endOldLeases() async throws(GatewayError) {
         guard store.database.engine.dialect == .sqlite else { return }
-        try await store.write { tx in try tx.endLeases() }
+        try await store.write { tx in try tx.jobs.endLeases() }
     }
 }

@@ -113,7 +113,7 @@ package struct APIKeys: Sendable {
             id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key),
             createdAt: time.now, expiresAt: expiresAt)
         try await settlements.run(context.audit) { settlement in
-            try settlement.tx.insertAPIKey(record)
+            try settlement.tx.apiKeys.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
             try settlement.audit(
                 subject: id.rawValue, "key.created", before: "",
@@ -138,18 +138,18 @@ package struct APIKeys: Sendable {
             throw .invalidCredential(.noKey)
         }
         let now = time.now
-        guard let record = try await store.read({ db in try db.apiKey(id) }), record.revokedAt == nil,
+        guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
             record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
         // A use that cannot be written refuses nobody.
-        if uses.claim(id, at: now) { try? await store.write { tx in try tx.noteUse(of: id, at: now) } }
+        if uses.claim(id, at: now) { try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now) } }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
 
     /// The keys without their secrets, newest first.
     package func list(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<KeyView> {
         let cursor = try Cursor(cursor, of: APIKey.self)
-        let keys = try await store.report { db in try db.apiKeys(before: cursor.position, limit: limit + 1) }
+        let keys = try await store.report { db in try db.apiKeys.list(before: cursor.position, limit: limit + 1) }
         return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 
@@ -159,7 +159,7 @@ package struct APIKeys: Sendable {
     package func revoke(_ key: String, context: CallContext) async throws(GatewayError) {
         guard let id = ID<APIKey>(key) else { throw .unknown(.key, key) }
         try await settlements.run(context.audit) { settlement in
-            guard try settlement.tx.revokeAPIKey(id, at: settlement.now) else {
+            guard try settlement.tx.apiKeys.revoke(id, at: settlement.now) else {
                 throw GatewayError.unknown(.key, key)
             }
             try settlement.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
@@ -169,7 +169,7 @@ package struct APIKeys: Sendable {
     /// True where some admin key is valid now.
     package func hasAdminKey() async throws(GatewayError) -> Bool {
         let now = time.now
-        return try await store.read { db in try db.hasAdminKey(at: now) }
+        return try await store.read { db in try db.apiKeys.hasAdmin(at: now) }
     }
 
     private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }

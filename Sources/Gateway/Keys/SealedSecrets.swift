@@ -46,19 +46,19 @@ package struct SealedSecrets: Sendable {
             while true {
                 let start = last
                 let page = try await store.read { db in
-                    try db.sealedValues(column, after: start, limit: Self.resealPage)
+                    try db.secrets.list(column, after: start, limit: Self.resealPage)
                 }
                 let keyRing = keyRing
                 let old = page.filter { !keyRing.isNewest($0.sealed) }
                 let done = try await store.write { tx -> ResealedSecrets in
                     var done = ResealedSecrets(resealed: 0, closed: 0)
                     for value in old {
-                        guard let opened = try? keyRing.open(value.sealed, place: place(value)) else {
+                        guard let opened = try? keyRing.open(value.sealed, context: place(value)) else {
                             done.closed += 1
                             continue
                         }
-                        let sealed = try keyRing.seal(opened, place: place(value))
-                        if try tx.reseal(column, value, as: sealed) { done.resealed += 1 }
+                        let sealed = try keyRing.seal(opened, context: place(value))
+                        if try tx.secrets.update(column, value, as: sealed) { done.resealed += 1 }
                     }
                     return done
                 }
@@ -76,7 +76,7 @@ package struct SealedSecrets: Sendable {
     /// Such a node answers 500 to whoever asks for what another node, or an earlier start of it, has sealed. Looks only at
     /// the newest row of each table.
     package func lacksKey() async throws(GatewayError) -> Bool {
-        try await store.read { db in try db.newestSealed() }.contains { !keyRing.hasKey(of: $0) }
+        try await store.read { db in try db.secrets.listNewest() }.contains { !keyRing.hasKey(of: $0) }
     }
 
     /// Logs an error when this node lacks a key.

@@ -33,7 +33,7 @@ extension Notifications {
         let (logger, registry, keyRing) = (logger, registry, keyRing)
         let audit = AuditContext(actor: .system("notification"), requestID: id.rawValue)
         return try await settlements.run(audit) { settlement -> [UnknownRefund]? in
-            guard let stored = try settlement.tx.takeNotification(id) else { return nil }
+            guard let stored = try settlement.tx.notifications.lock(id) else { return nil }
             settlement.cause = AuditContext(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
@@ -50,7 +50,7 @@ extension Notifications {
                     logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
                 }
             }
-            try settlement.tx.markProcessed(id, at: settlement.now)
+            try settlement.tx.notifications.markProcessed(id, at: settlement.now)
             return nil
         }
     }
@@ -60,8 +60,8 @@ extension StoredNotification {
     /// The notification as a purchase's evidence, sealed for its place there; nil where the raw text has been dropped.
     fileprivate func evidence(of purchase: StorePurchase?, by keyRing: KeyRing) throws -> Data? {
         guard let purchase, let body else { return nil }
-        let text = try keyRing.open(body, place: SealedNotification.bodyPlace(id))
-        return try keyRing.seal(text, place: purchase.evidencePlace)
+        let text = try keyRing.open(body, context: SealedNotification.bodyPlace(id))
+        return try keyRing.seal(text, context: purchase.evidencePlace)
     }
 }
 

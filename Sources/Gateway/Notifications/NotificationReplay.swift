@@ -52,7 +52,7 @@ extension Notifications {
     ) async throws(GatewayError) -> Page<NotificationView> {
         let cursor = try Cursor(cursor, of: Domain.Notification.self)
         let found = try await store.report { db in
-            try db.notifications(status, before: cursor.position, limit: limit + 1)
+            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
@@ -65,23 +65,23 @@ extension Notifications {
         _ notification: String, context: CallContext
     ) async throws(GatewayError) -> NotificationView {
         guard let id = ID<Domain.Notification>(notification),
-            let kept = try await store.read({ db in try db.keptNotification(id) })
+            let kept = try await store.read({ db in try db.notifications.findRaw(id) })
         else { throw .unknown(.notification, notification) }
         let record = try await verifyAgain(kept)
         let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
         let replayed = try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            let target = try tx.replayTarget(of: kept.id, as: record)
+            let target = try tx.notifications.replayTarget(of: kept.id, as: record)
             // The job first, as who runs it locks them.
-            try tx.dropJob(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
-            try tx.replayNotification(kept.id, as: record, into: target)
-            try tx.ensureJob(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
+            try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.notifications.replay(kept.id, as: record, into: target)
+            try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
             try settlement.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
             return target
         }
         await processNow(replayed)
-        guard let after = try await store.read({ db in try db.notification(replayed) }) else {
+        guard let after = try await store.read({ db in try db.notifications.find(replayed) }) else {
             throw .unknown(.notification, notification)
         }
         return NotificationView(after)

@@ -49,9 +49,9 @@ package struct Notifications: Sendable {
     private func keep(_ record: NotificationRecord) async throws(GatewayError) {
         let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
         let stored = try await store.write { tx in
-            let stored = try tx.storeNotification(record)
+            let stored = try tx.notifications.insert(record)
             if stored.isWaiting {
-                try tx.ensureJob(
+                try tx.jobs.ensure(
                     job, kind: JobKind.processNotification.rawValue, subject: stored.id.rawValue, at: now)
             }
             return stored
@@ -73,7 +73,7 @@ package struct Notifications: Sendable {
             await refused.keep(notification, at: id, because: reason)
             return false
         }
-        if try await store.read({ db in try db.hasNotification(id, eventID: received.eventID) }) { return false }
+        if try await store.read({ db in try db.notifications.exists(id, eventID: received.eventID) }) { return false }
         try await keep(try seal(notification, received, at: id))
         return true
     }

@@ -77,7 +77,7 @@ struct RefusedNotifications: Sendable {
                 body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)), receivedAt: now,
                 refusal: reason.word)
             try await store.write { tx in
-                try tx.keepRefused(record, isSigned: reason.isSigned, room: Self.refusedRoom)
+                try tx.notifications.insertRefused(record, isSigned: reason.isSigned, room: Self.refusedRoom)
             }
         } catch {
             lines.write("a refused notification was not kept", of: account.rawValue, ["account": "\(account)"]) {

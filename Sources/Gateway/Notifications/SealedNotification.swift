@@ -24,19 +24,19 @@ struct SealedNotification {
         let head = Head(
             method: notification.method, query: notification.query,
             headers: notification.headers.map { Head.Field(name: $0.name, value: $0.value) })
-        body = try keyRing.seal(notification.body, place: Self.bodyPlace(id))
-        self.head = try keyRing.seal(try JSONEncoder().encode(head), place: Self.headPlace(id))
+        body = try keyRing.seal(notification.body, context: Self.bodyPlace(id))
+        self.head = try keyRing.seal(try JSONEncoder().encode(head), context: Self.headPlace(id))
     }
 
     /// - Returns: nil for what an earlier release sealed in another form.
     static func open(
         body: Data, head: Data, _ id: ID<Domain.Notification>, receivedAt: Timestamp, by keyRing: KeyRing
     ) throws -> RawNotification? {
-        let opened = try keyRing.open(head, place: headPlace(id))
+        let opened = try keyRing.open(head, context: headPlace(id))
         guard let head = try? JSONDecoder().decode(Head.self, from: opened) else { return nil }
         return RawNotification(
             method: head.method, query: head.query, headers: head.headers.map { (name: $0.name, value: $0.value) },
-            body: try keyRing.open(body, place: bodyPlace(id)), receivedAt: receivedAt)
+            body: try keyRing.open(body, context: bodyPlace(id)), receivedAt: receivedAt)
     }
 
     static func bodyPlace(_ id: ID<Domain.Notification>) -> String { "notifications.body/\(id)" }

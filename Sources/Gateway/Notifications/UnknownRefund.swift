@@ -50,11 +50,11 @@ struct UnknownRefund: Sendable {
     /// - Returns: nil for one that is known, that moved no money, or that is about no payment of this account's.
     private init?(_ report: RefundReport, from account: AccountID, in db: any Database) throws {
         guard report.outcome == .succeeded || report.outcome == .pending,
-            let payment = try db.payment(report.payment)?.payment,
+            let payment = try db.payments.find(report.payment).value()?.payment,
             payment.account == account || payment.processor == account
         else { return nil }
-        if let id = report.refund, try db.refund(id) != nil { return nil }
-        let known = try db.refunds(of: payment.id)
+        if let id = report.refund, try db.refunds.find(id) != nil { return nil }
+        let known = try db.refunds.list(of: payment.id).value()
         if let reference = report.reference, known.contains(where: { $0.reference == reference }) { return nil }
         self.account = account
         self.report = report

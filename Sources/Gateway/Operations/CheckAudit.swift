@@ -12,7 +12,7 @@ extension InvariantCheck {
         while true {
             let (from, position) = (subject, last)
             let page = try await store.report { db in
-                try db.auditChains(after: from, position, limit: Self.auditPage)
+                try db.audit.listChains(after: from, position, limit: Self.auditPage)
             }
             if page.isEmpty { return found }
             for (position, entry, digest) in page {
@@ -32,7 +32,7 @@ extension InvariantCheck {
         var found: [Violation] = []
         var (last, previous) = (0 as Int64, Data())
         while let seal = try await nextSeal(after: last) {
-            let covered = try await store.report { db in try db.auditEntries(sealedBy: seal.position) }
+            let covered = try await store.report { db in try db.audit.listEntries(sealedBy: seal.position) }
             let digest = AuditSeal.digest(after: previous, position: seal.position, at: seal.at, covering: covered)
             if seal.position != last + 1 || digest != seal.digest || Int64(covered.count) != seal.entries {
                 found.append(Violation(invariant: 9, subject: "seal/\(seal.position)", detail: Self.brokenSeal))
@@ -40,7 +40,7 @@ extension InvariantCheck {
             if found.count >= Int(Self.limit) { return found }
             (last, previous) = (seal.position, seal.digest)
         }
-        let lost = try await store.report { db in try db.auditSubjectsWithoutSeal(limit: Self.limit) }
+        let lost = try await store.report { db in try db.audit.listSubjectsWithoutSeal(limit: Self.limit) }
         return found + lost.map { Violation(invariant: 9, subject: $0, detail: "an audit entry's seal is not there") }
     }
 
@@ -49,6 +49,6 @@ extension InvariantCheck {
     }
 
     private func nextSeal(after position: Int64) async throws -> AuditSeal? {
-        try await store.report { db in try db.auditSeals(after: position, limit: 1).first }
+        try await store.report { db in try db.audit.listSeals(after: position, limit: 1).first }
     }
 }

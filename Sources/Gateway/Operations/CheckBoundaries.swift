@@ -17,7 +17,8 @@ extension InvariantCheck {
         var last = ""
         while true {
             let cursor = last
-            let page = try await store.report { db in try db.checkedUsers(after: cursor, limit: Self.userPage) }
+            let page = try await store.report { db in try db.consistency.listUsers(after: cursor, limit: Self.userPage)
+            }
             guard let end = page.last else { return found }
             last = end.id.rawValue
             found += try page.compactMap { user in

@@ -21,7 +21,7 @@ package struct InvariantCheck: Sendable {
         var found: [Violation] = []
         for rule in InvariantRule.all {
             found += try await store.report { db in
-                try db.violations(of: rule, limit: Self.limit).map {
+                try db.consistency.listViolations(of: rule, limit: Self.limit).map {
                     Violation(invariant: rule.invariant, subject: $0, detail: rule.detail)
                 }
             }

@@ -9,10 +9,12 @@ extension InvariantCheck {
         var (given, told): ([Violation], [Violation]) = ([], [])
         var last = ""
         // A job brings what an earlier release made of store purchases in line.
-        let isRegraded = try await store.read { db in try !db.hasJob(JobKind.regradePurchases.rawValue) }
+        let isRegraded = try await store.read { db in try !db.jobs.hasAny(JobKind.regradePurchases.rawValue) }
         while given.count < Int(Self.limit) || told.count < Int(Self.limit) {
             let cursor = last
-            let page = try await store.report { db in try db.checkedOrders(after: cursor, limit: Self.orderPage) }
+            let page = try await store.report { db in
+                try db.consistency.listOrders(after: cursor, limit: Self.orderPage)
+            }
             guard let end = page.last else { break }
             last = end.order.id.rawValue
             if given.count < Int(Self.limit) { given += page.compactMap { $0.wrongGift(isRegraded: isRegraded) } }

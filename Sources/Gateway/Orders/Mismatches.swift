@@ -19,9 +19,9 @@ package struct Mismatches: Sendable {
         if context.resumed != nil { return try await orders.snapshot(id, audience: .admin) }
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
-            try tx.lockUser(unlocked.user)
-            guard let current = try tx.lockOrder(id), let found = try tx.mismatch(n, of: id) else {
+            guard let unlocked = try tx.orders.find(id) else { throw GatewayError.orderNotFound(order) }
+            try tx.users.lock(unlocked.user)
+            guard let current = try tx.orders.lock(id), let found = try tx.mismatches.find(n, of: id) else {
                 throw GatewayError.notFound
             }
             guard found.state == .open else {

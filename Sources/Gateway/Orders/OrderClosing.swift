@@ -73,12 +73,12 @@ package struct OrderClosing: Sendable {
             let asked = cancelled.asked
             let closed = try await settlements.run(audit) { settlement -> T? in
                 let tx = settlement.tx
-                try tx.lockUser(order.user)
-                guard let current = try tx.lockOrder(order.id), current.state != .paid else {
+                try tx.users.lock(order.user)
+                guard let current = try tx.orders.lock(order.id), current.state != .paid else {
                     throw GatewayError.orderNotOpen
                 }
                 // Another attempt may have been made meanwhile.
-                let open = try tx.payments(of: order.id).map(\.payment).filter { !$0.state.isFinal }
+                let open = try tx.payments.list(of: order.id).value().map(\.payment).filter { !$0.state.isFinal }
                 guard open.allSatisfy({ asked.contains($0.id) }) else { return nil }
                 try OrderWriter(settlement).close(current, reason: reason)
                 return try read(tx)

@@ -157,35 +157,37 @@ package struct OrderSnapshot: Sendable {
     }
 
     static func load(_ id: ID<Order>, from db: any Database, audience: Audience) throws -> OrderSnapshot? {
-        try db.order(id).map { try OrderSnapshot($0, from: db, audience: audience) }
+        try db.orders.find(id).map { try OrderSnapshot($0, from: db, audience: audience) }
     }
 
     /// Many orders in their order: a statement for each kind of part, however many orders they are.
     static func load(
         _ orders: [Order], from db: any Database, audience: Audience
     ) throws -> [OrderSnapshot] {
-        let names = audience.showsNames ? try db.externalUserIDs(orders.map(\.user)) : [:]
-        return zip(orders, try db.parts(of: orders, withMismatches: audience == .admin)).map { order, parts in
+        let names = audience.showsNames ? try db.users.listExternalIDs(orders.map(\.user)) : [:]
+        return zip(orders, try db.orders.listParts(of: orders, withMismatches: audience == .admin)).map {
+            order, parts in
             OrderSnapshot(order, parts, audience: audience, userName: names[order.user])
         }
     }
 
     init(_ order: Order, from db: any Database, audience: Audience) throws {
         var parts = OrderParts()
-        let (payments, timeline) = (try db.askPayments(of: order.id), try db.askTimeline(order.id))
+        let (payments, timeline) = (try db.payments.list(of: order.id), try db.orders.timeline(of: order.id))
         parts.payments = try payments.value()
         // What was never paid by us cannot have gone back by us.
         let hasPayments = !parts.payments.isEmpty
-        if !hasPayments, order.origin != .checkout { parts.storeAccount = try db.storeAccount(of: order.id) }
+        if !hasPayments, order.origin != .checkout { parts.storeAccount = try db.purchases.findAccount(of: order.id) }
         let (refunds, disputes) =
             hasPayments
-            ? (try db.askRefunds(of: order.id), try db.askDisputes(of: order.id)) : (Pending([]), Pending([]))
+            ? (try db.refunds.list(of: order.id), try db.disputes.list(of: order.id))
+            : (DeferredResult([]), DeferredResult([]))
         parts.refunds = try refunds.value()
         parts.disputes = try disputes.value()
         parts.timeline = try timeline.value()
-        if order.terms.kind == .subscription { parts.subscription = try db.subscriptionID(of: order.id) }
-        if audience == .admin { parts.mismatches = try db.mismatches(of: order.id) }
-        let name = audience.showsNames ? try db.externalUserID(order.user) : nil
+        if order.terms.kind == .subscription { parts.subscription = try db.subscriptions.findID(of: order.id) }
+        if audience == .admin { parts.mismatches = try db.mismatches.list(of: order.id) }
+        let name = audience.showsNames ? try db.users.findExternalID(order.user) : nil
         self.init(order, parts, audience: audience, userName: name)
     }
 

@@ -25,7 +25,7 @@ struct OrderWriter {
         let payment = Payment(
             id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
             returnURL: request.returnURL ?? order.returnURL, createdAt: now)
-        try tx.insertPayment(
+        try tx.payments.insert(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
@@ -46,10 +46,10 @@ struct OrderWriter {
     func refuseFreeAgain(_ sku: SKU, _ code: SKUCode, _ user: ID<User>) throws {
         switch sku.once {
         case .none: return
-        case .ever: if try tx.hasFreeOrder(of: user, sku: code) { throw GatewayError.alreadyOwned }
+        case .ever: if try tx.orders.hasFree(of: user, sku: code) { throw GatewayError.alreadyOwned }
         case .running: break
         }
-        let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
+        let runs = EntitlementRules.fold(try tx.grants.list(of: user).value(), now: now).entitlements.contains {
             $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
@@ -57,7 +57,7 @@ struct OrderWriter {
 
     /// Pays an order that costs nothing.
     func completeFree(_ order: Order) throws {
-        try tx.moveOrder(order.id, from: .open, to: .paid, paidBy: nil, at: now)
+        try tx.orders.move(order.id, from: .open, to: .paid, paidBy: nil, at: now)
         try settlement.note(order, "order.paid", "free")
         try settlement.audit(order, "order.paid", before: "open", after: "paid")
         try settlement.grant(order)
@@ -74,19 +74,19 @@ struct OrderWriter {
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ cancelled: AttemptCancellation,
         sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
     ) throws -> PaymentIntent? {
-        try tx.lockUser(order.user)
-        guard let current = try tx.lockOrder(order.id), current.state == .open, current.amount != nil,
-            try !tx.hasExpired(order.id, at: now)
+        try tx.users.lock(order.user)
+        guard let current = try tx.orders.lock(order.id), current.state == .open, current.amount != nil,
+            try !tx.orders.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
         try refuseOwned(current.sku, current.terms.kind, current.user)
-        let payments = try tx.payments(of: order.id)
+        let payments = try tx.payments.list(of: order.id).value()
         guard payments.count < Self.attemptLimit else {
             throw GatewayError.conflict(reason: "the order has had \(Self.attemptLimit) attempts; make a new one")
         }
         let open = payments.map(\.payment).filter { !$0.state.isFinal || cancelled.uncertain.contains($0.id) }
         guard open.allSatisfy({ cancelled.asked.contains($0.id) }) else { return nil }
         for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
-            try tx.markUnfenced(payment.id)
+            try tx.payments.markUnfenced(payment.id)
             try settlement.note(current, "payment.unfenced", payment.id.rawValue)
             try settlement.audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
@@ -99,7 +99,7 @@ struct OrderWriter {
     /// Closes an order that is open; the caller holds its lock.
     func close(_ order: Order, reason: String) throws {
         guard order.state == .open else { return }
-        try tx.moveOrder(order.id, from: .open, to: .closed, paidBy: nil, at: now)
+        try tx.orders.move(order.id, from: .open, to: .closed, paidBy: nil, at: now)
         try settlement.note(order, "order.closed", reason)
         try settlement.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
         try settlement.emit(.orderClosed, order.id)

@@ -33,8 +33,8 @@ package struct Orders: Sendable {
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
         let cursor = try Cursor(cursor, of: Order.self)
         let snapshots = try await store.report { db -> [OrderSnapshot] in
-            guard let id = try db.userID(user) else { return [] }
-            let orders = try db.orders(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
+            guard let id = try db.users.findID(user) else { return [] }
+            let orders = try db.orders.list(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: .user)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -58,10 +58,10 @@ package struct Orders: Sendable {
                 visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
                 from: query.from, to: query.to)
             if let user = query.user {
-                guard let id = try db.userID(user) else { return [] }
+                guard let id = try db.users.findID(user) else { return [] }
                 filter.user = id
             }
-            let orders = try db.orders(filter, before: cursor.position, limit: limit + 1)
+            let orders = try db.orders.list(filter, before: cursor.position, limit: limit + 1)
             return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
         }
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
@@ -98,7 +98,7 @@ package struct Orders: Sendable {
     func own(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         let found = try await store.read { db -> Order? in
-            guard let owner = try db.userID(user), let found = try db.order(id), found.user == owner else { return nil }
+            guard let owner = try db.users.findID(user), let found = try db.orders.find(id), found.user == owner else { return nil }
             return found
         }
         guard let found else { throw .orderNotFound(order) }

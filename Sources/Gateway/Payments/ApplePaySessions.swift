@@ -21,7 +21,7 @@ package struct ApplePaySessions: Sendable {
     ) async throws(GatewayError) -> Data {
         let found = try await orders.own(order, user: user)
         let now = time.now
-        guard found.state == .open, try await !store.read({ db in try db.hasExpired(found.id, at: now) }) else {
+        guard found.state == .open, try await !store.read({ db in try db.orders.hasExpired(found.id, at: now) }) else {
             throw .orderNotOpen
         }
         guard let wallet = try await wallets.payments(of: found.id).first(where: { !$0.payment.state.isFinal }),

@@ -29,7 +29,7 @@ struct PaymentAttempts: Sendable {
         of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation()
     ) async throws(GatewayError) -> AttemptCancellation {
         var result = earlier
-        let open = try await store.read { db in try db.payments(of: order).map(\.payment).filter { !$0.state.isFinal } }
+        let open = try await store.read { db in try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal } }
         for payment in open where !result.asked.contains(payment.id) {
             result.asked.insert(payment.id)
             let account = providers.registry[payment.processor ?? payment.account]
@@ -57,7 +57,7 @@ struct PaymentAttempts: Sendable {
 
     /// True where another account moves the money of a payment than when it was read.
     private func hasMoved(_ payment: Payment) async throws(GatewayError) -> Bool {
-        try await store.read { db in try db.payment(payment.id)?.payment.processor } != payment.processor
+        try await store.read { db in try db.payments.find(payment.id).value()?.payment.processor } != payment.processor
     }
 
     /// Asks a payment's provider and settles the answer.

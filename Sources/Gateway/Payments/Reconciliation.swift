@@ -31,7 +31,7 @@ package struct Reconciliation: Sendable {
         let found = try await orders.own(order, user: user)
         let now = time.now
         let claimed = try await store.write { tx in
-            try tx.claimRefresh(found.id, at: now, interval: Self.refreshInterval)
+            try tx.orders.claimRefresh(found.id, at: now, interval: Self.refreshInterval)
         }
         guard claimed else { throw .rateLimited(retryAfter: Self.refreshInterval) }
         try await reconcile(found.id, audit: context.audit)
@@ -42,10 +42,10 @@ package struct Reconciliation: Sendable {
     func reconcile(_ order: ID<Order>, audit: AuditContext) async throws(GatewayError) {
         let now = time.now
         let (expired, payments, refunds) = try await store.read { db in
-            let found = try db.order(order)
+            let found = try db.orders.find(order)
             return (
-                try found?.state == .open && db.hasExpired(order, at: now) ? found : nil,
-                try db.payments(of: order).map(\.payment), try db.refunds(of: order)
+                try found?.state == .open && db.orders.hasExpired(order, at: now) ? found : nil,
+                try db.payments.list(of: order).value().map(\.payment), try db.refunds.list(of: order).value()
             )
         }
         if expired == nil {
@@ -72,14 +72,14 @@ package struct Reconciliation: Sendable {
     ///
     /// One that is paid all the same is a second payment of the order.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
-        guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.order(id) }),
+        guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.orders.find(id) }),
             order.state == .paid
         else { return .done }
         let cancelled = try await attempts.cancel(of: id, audit: job.audit)
         guard cancelled.allAnswered || job.attempt > Self.closingRuns else { return .pending }
         try await settlements.run(job.audit) { settlement in
-            try settlement.tx.lockUser(order.user)
-            for payment in try settlement.tx.payments(of: id).map(\.payment) where !payment.state.isFinal {
+            try settlement.tx.users.lock(order.user)
+            for payment in try settlement.tx.payments.list(of: id).value().map(\.payment) where !payment.state.isFinal {
                 let report = PaymentReport(payment: payment.id, outcome: .cancelled)
                 _ = try settlement.apply(.payment(report), from: payment.account)
             }
@@ -91,7 +91,7 @@ package struct Reconciliation: Sendable {
     func expireOrder(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject) else { return .done }
         try await reconcile(id, audit: job.audit)
-        let state = try await store.read { db in try db.order(id)?.state }
+        let state = try await store.read { db in try db.orders.find(id)?.state }
         return state == .open ? .pending : .done
     }
 
@@ -100,9 +100,9 @@ package struct Reconciliation: Sendable {
         guard let id = ID<Payment>(job.subject) else { return .done }
         let now = time.now
         let found = try await store.read { db -> (payment: Payment, isDone: Bool)? in
-            guard let payment = try db.payment(id)?.payment, let order = try db.order(payment.order) else { return nil }
+            guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order) else { return nil }
             // Where the order's time is over, the job that closes it asks.
-            let isClosing = try order.state == .open && db.hasExpired(order.id, at: now)
+            let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
             let isHanging = order.state != .open && payment.state != .unknown && isOld
             return (payment, payment.state.isFinal || isClosing || isHanging)
@@ -110,7 +110,7 @@ package struct Reconciliation: Sendable {
         guard let found, !found.isDone else { return .done }
         let report = try await attempts.ask(found.payment, audit: job.audit) { try? await $0.query($1) }
         guard report != nil else { throw .providerUnavailable }
-        let isFinal = try await store.read { db in try db.payment(id)?.payment.state.isFinal ?? true }
+        let isFinal = try await store.read { db in try db.payments.find(id).value()?.payment.state.isFinal ?? true }
         return isFinal ? .done : .pending
     }
 
@@ -135,17 +135,17 @@ package struct Reconciliation: Sendable {
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
-            let newest = try await store.read { db in try db.payments(of: order).last?.payment.id }
+            let newest = try await store.read { db in try db.payments.list(of: order).value().last?.payment.id }
             try await complete(newest, of: order, audit: job.audit)
         } else if let payment = ID<Payment>(resource) {
-            if let order = try await store.read({ db in try db.payment(payment)?.payment.order }) {
+            if let order = try await store.read({ db in try db.payments.find(payment).value()?.payment.order }) {
                 try await complete(payment, of: order, audit: job.audit)
             }
         } else if let refund = ID<Refund>(resource) {
             guard try await isSent(refund, job) else { return .pending }
         }
         let now = time.now
-        try await store.write { tx in try tx.completeRequests(of: resource, at: now) }
+        try await store.write { tx in try tx.idempotencyKeys.complete(of: resource, at: now) }
         return .done
     }
 
@@ -158,7 +158,7 @@ package struct Reconciliation: Sendable {
         } catch {
             guard error == .providerUnavailable else { throw error }
         }
-        return try await store.read { db in try db.refund(refund)?.state != .created }
+        return try await store.read { db in try db.refunds.find(refund)?.state != .created }
     }
 
     private func complete(
@@ -167,8 +167,8 @@ package struct Reconciliation: Sendable {
         let now = time.now
         let (isOpen, accepts) = try await store.read { db in
             (
-                try db.order(order)?.state == .open && !db.hasExpired(order, at: now),
-                try payment.flatMap { try db.payment($0)?.accepts }
+                try db.orders.find(order)?.state == .open && !db.orders.hasExpired(order, at: now),
+                try payment.flatMap { try db.payments.find($0).value()?.accepts }
             )
         }
         guard let payment, isOpen else { return try await reconcile(order, audit: audit) }

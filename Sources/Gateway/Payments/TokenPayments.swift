@@ -92,7 +92,7 @@ package struct TokenPayments: Sendable {
             case .failure(let error):
                 refusal = refusal ?? error
                 if let used = error.transactionID {
-                    let owner = try await store.read { db in try db.payment(claiming: used) }
+                    let owner = try await store.read { db in try db.payments.findID(claiming: used) }
                     if let owner, owner == wallet.payment.id { return .isUsed(owner) }
                 }
                 // It may answer an earlier contract of this order, which is then said to be over.
@@ -135,7 +135,7 @@ package struct TokenPayments: Sendable {
     }
 
     private func tokenPayment(_ payment: ID<Payment>, _ order: ID<Order>) async throws(GatewayError) -> TokenPayment {
-        guard let state = try await store.read({ db in try db.payment(payment)?.payment.state }) else {
+        guard let state = try await store.read({ db in try db.payments.find(payment).value()?.payment.state }) else {
             throw .unknown(.payment, payment.rawValue)
         }
         let status: TokenPayment.Status =
@@ -160,14 +160,14 @@ struct TokenClaim {
     func claim(_ transactionID: String, for payment: ID<Payment>, processor: AccountID) throws -> Bool {
         let tx = settlement.tx
         guard let scene = try settlement.lock(payment) else { throw GatewayError.notFound }
-        if let owner = try tx.payment(claiming: transactionID) {
+        if let owner = try tx.payments.findID(claiming: transactionID) {
             guard owner == payment else { throw GatewayError.applePayTokenReused }
             return false
         }
-        guard scene.order.state == .open, try !tx.hasExpired(scene.order.id, at: settlement.now) else {
+        guard scene.order.state == .open, try !tx.orders.hasExpired(scene.order.id, at: settlement.now) else {
             throw GatewayError.orderNotOpen
         }
-        let newest = try tx.payments(of: scene.order.id).last?.payment.id
+        let newest = try tx.payments.list(of: scene.order.id).value().last?.payment.id
         guard scene.payment.state == .pending, scene.payment.processor == nil, newest == payment else {
             let reason: LocalizedText =
                 scene.payment.state.isFinal || newest != payment
@@ -176,10 +176,10 @@ struct TokenClaim {
             throw GatewayError.conflict(reason: reason)
         }
         try OrderWriter(settlement).refuseOwned(scene.order.sku, scene.order.terms.kind, scene.order.user)
-        guard try tx.claimInstrument(transactionID, for: payment, at: settlement.now) else {
+        guard try tx.payments.claimInstrument(transactionID, for: payment, at: settlement.now) else {
             throw GatewayError.applePayTokenReused
         }
-        try tx.setProcessor(processor, of: payment)
+        try tx.payments.setProcessor(processor, of: payment)
         try settlement.note(scene.order, "payment.charging", "\(payment) \(processor.rawValue)")
         // Until the processor has answered, nobody knows.
         try settlement.settleUnknown(payment)

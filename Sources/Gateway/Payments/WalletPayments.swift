@@ -22,7 +22,7 @@ struct WalletPayments: Sendable {
 
     /// An order's attempts whose contracts a wallet answers, newest first.
     func payments(of order: ID<Order>) async throws(GatewayError) -> [WalletPayment] {
-        let records = try await store.read { db in try db.payments(of: order) }
+        let records = try await store.read { db in try db.payments.list(of: order).value() }
         var found: [WalletPayment] = []
         for record in records.reversed() {
             guard let account = registry[record.payment.account],

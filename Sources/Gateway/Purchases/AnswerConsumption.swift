@@ -56,7 +56,7 @@ extension Gateway {
         _ question: ConsumptionQuestion, _ action: String, _ words: String, _ job: ClaimedJob, inside more: String = ""
     ) async throws(GatewayError) {
         try await settle(cause(job)) { settlement in
-            guard let order = try settlement.tx.lockOrder(question.order) else { return }
+            guard let order = try settlement.tx.orders.lock(question.order) else { return }
             try settlement.note(order, action, words)
             try settlement.audit(order, action, before: "", after: "\(question.transaction): \(words)\(more)")
         }
@@ -77,13 +77,14 @@ private struct ConsumptionQuestion: Sendable {
 
     init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at now: Timestamp) throws {
         // The store asked under the transaction's own id; what was given stands under the one that has the order.
-        guard let asked = try db.storePurchase(subject.environment, subject.key),
-            let record = try db.purchases(of: asked).first, let order = try record.order.flatMap({ try db.order($0) }),
-            let sku = try record.sku.flatMap({ try db.sku($0) })
+        guard let asked = try db.purchases.find(subject.environment, subject.key).value(),
+            let record = try db.purchases.listTransactions(of: asked).first,
+            let order = try record.order.flatMap({ try db.orders.find($0) }),
+            let sku = try record.sku.flatMap({ try db.skus.find($0) })
         else { return nil }
         self.order = order.id
         transaction = asked.purchase.transactionID
-        askedAt = try db.job(job, at: now)?.createdAt ?? now
+        askedAt = try db.jobs.find(job, at: now)?.createdAt ?? now
         // The catalogue and the customer may have changed their minds since.
         if let silence = try ConsumptionSilence(record, in: db) {
             answer = .failure(silence)

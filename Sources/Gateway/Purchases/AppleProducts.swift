@@ -14,7 +14,7 @@ package struct AppleProductView: Sendable {
 extension Gateway {
     /// Every literal Apple product id on offer, in the default currency where it has a price there.
     package func appleProducts() async throws(GatewayError) -> [AppleProductView] {
-        let skus = try await read { db in try db.activeSKUs() }
+        let skus = try await read { db in try db.skus.listActive() }
         return skus.flatMap { sku in
             let prices = sku.offeredPrices
             guard let price = prices.first(where: { $0.currency == settings.defaultCurrency }) ?? prices.first else {

@@ -62,7 +62,7 @@ extension Gateway {
                 // Whose purchase it is not has no rows of it, and nothing to say.
                 if let consent {
                     let subject = StoreSubject(claims[index].purchase)
-                    try settlement.tx.setConsumptionConsent(consent, subject, user: claimant)
+                    try settlement.tx.purchases.setConsumptionConsent(consent, subject, user: claimant)
                 }
             }
             return claims.indices.compactMap { outcomes[$0] }
@@ -76,7 +76,7 @@ extension Gateway {
             case .signedTransaction(let jws): jws
             case .simulatorReceipt(let receipt): receipt
             }
-        guard let sealed = try? keyRing.seal(Data(text.utf8), place: purchase.evidencePlace) else {
+        guard let sealed = try? keyRing.seal(Data(text.utf8), context: purchase.evidencePlace) else {
             throw PurchaseRefusal(.malformed, detail: "the evidence cannot be sealed")
         }
         return sealed

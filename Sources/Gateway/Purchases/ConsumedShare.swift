@@ -13,10 +13,10 @@ extension ConsumptionReport {
     ) throws {
         let purchase = record.purchase
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: record.key)
-        let booked = try db.booked(source, user: order.user, environment: purchase.environment)
+        let booked = try db.wallets.booked(source, user: order.user, environment: purchase.environment)
         let given = try Self.given(record, key: record.key, in: db, at: now)
         let isDelivered = !booked.isEmpty || given != nil
-        let balances = try db.balances(of: order.user)[purchase.environment] ?? [:]
+        let balances = try db.wallets.balances(of: order.user).value()[purchase.environment] ?? [:]
         let used =
             booked.isEmpty
             ? Self.used(purchase, given, at: now)
@@ -35,7 +35,7 @@ extension ConsumptionReport {
         let purchase = record.purchase
         let kind: Grant.SourceKind = purchase.isSubscription ? .appleSubscription : .appleTransaction
         let id = purchase.isSubscription ? purchase.originalTransactionID : key
-        return EntitlementRules.fold(try db.grants(of: owner), now: now).entitlements.first {
+        return EntitlementRules.fold(try db.grants.list(of: owner).value(), now: now).entitlements.first {
             $0.grant.environment == purchase.environment && $0.grant.source == Grant.Source(kind: kind, id: id)
                 && ($0.endsAt ?? .farFuture) > $0.startsAt
         }

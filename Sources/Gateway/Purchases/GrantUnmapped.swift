@@ -26,7 +26,7 @@ extension Gateway {
         var cursor: (Environment, String)?
         var isWhole = true
         while true {
-            let page = try await read { [cursor] db in try db.unmappedPurchases(after: cursor, limit: 100) }
+            let page = try await read { [cursor] db in try db.purchases.listUnmapped(after: cursor, limit: 100) }
             guard let last = page.last else { return isWhole }
             for record in page {
                 guard let owner = record.user else { continue }
@@ -35,7 +35,7 @@ extension Gateway {
                     purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
                 do throws(GatewayError) {
                     _ = try await settle(cause) { settlement in
-                        let name = try settlement.tx.externalUserID(owner) ?? ""
+                        let name = try settlement.tx.users.findExternalID(owner) ?? ""
                         try settlement.lockHolders(of: [claim], besides: owner)
                         return try settlement.settle(claim, claimant: owner, name: name, mayChangeHands: false)
                     }
@@ -57,6 +57,6 @@ extension Settlement {
     /// Has kept purchases granted after a change of the catalogue, whatever becomes of this process.
     func grantUnmappedSoon() throws {
         // Longer than any transaction that began before this one lasts.
-        try tx.enqueueJob(ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: now)
+        try tx.jobs.enqueue(ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: now)
     }
 }

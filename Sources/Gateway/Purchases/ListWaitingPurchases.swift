@@ -71,7 +71,7 @@ extension Gateway {
             return WaitingCursor(receivedAt: Timestamp(at), environment: parts[1], key: parts[2])
         }
         let found = try await report { db in
-            try db.waitingPurchases(wait, before: cursor.position, limit: limit + 1)
+            try db.purchases.listWaiting(wait, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map(WaitingPurchaseView.init), limit: limit, cursor: \.cursor)
     }

@@ -19,17 +19,17 @@ extension Gateway {
     package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> Answered<PurchaseStatus> {
         let answer = try await answer(user, from: statuses) { db, state, now in
             guard let token = state.appAccountToken else { return nil }
-            let fold = EntitlementRules.fold(try db.grants(of: state.id), now: now)
+            let fold = EntitlementRules.fold(try db.grants.list(of: state.id).value(), now: now)
             return (PurchaseStatus(fold, token: token), fold.nextChangeAt)
         }
         if let answer { return answer }
         // The token is made when it is first asked for.
         let (ids, now, candidate) = (ids, time.now, random.uuid4())
         return try await write { tx in
-            let id = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            let token = try tx.appAccountToken(id, candidate: candidate)
+            let id = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            let token = try tx.users.appAccountToken(of: id, candidate: candidate)
             return try Answered(
-                PurchaseStatus(EntitlementRules.fold(try tx.grants(of: id), now: now), token: token))
+                PurchaseStatus(EntitlementRules.fold(try tx.grants.list(of: id).value(), now: now), token: token))
         }
     }
 }

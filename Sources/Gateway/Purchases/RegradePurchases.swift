@@ -11,7 +11,7 @@ extension Gateway {
         var cursor: (Environment, String)?
         var isWhole = true
         while true {
-            let page = try await read { [cursor] db in try db.purchasesToRegrade(after: cursor, limit: 100) }
+            let page = try await read { [cursor] db in try db.purchases.listOutdated(after: cursor, limit: 100) }
             guard let last = page.last else { break }
             for record in page {
                 do throws(GatewayError) {
@@ -41,15 +41,15 @@ extension Settlement {
             purchase: kept.purchase, account: kept.account, evidence: nil, rules: rules, fallback: nil)
         try lockHolders(of: [claim], besides: owner)
         // It can have changed before it was locked.
-        guard let known = try tx.storePurchase(kept.purchase.environment, kept.key), known.user == owner,
-            let record = try tx.purchases(of: known).first, let order = record.order
+        guard let known = try tx.purchases.find(kept.purchase.environment, kept.key).value(), known.user == owner,
+            let record = try tx.purchases.listTransactions(of: known).first, let order = record.order
         else { return }
         var changed: Set<ID<User>> = []
         if record.purchase.isSubscription, record.purchase.kind != .autoRenewable {
-            changed.formUnion(try tx.dropGrants(ofTransaction: record.key, in: record.purchase.environment))
+            changed.formUnion(try tx.grants.delete(ofTransaction: record.key, in: record.purchase.environment))
         }
         changed.formUnion(try bringInLine(record, key: record.key, order: order, rules: rules))
-        let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
+        let entitled = try rules.entitles(tx.users.findExternalID(owner) ?? "")
         if record.purchase.isSubscription,
             try regradeSubscription(record.purchase, owner: owner, entitled: entitled, rules: rules)
         {

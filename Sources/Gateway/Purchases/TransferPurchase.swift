@@ -28,16 +28,18 @@ extension Gateway {
             let tx = settlement.tx
             let subject = StoreSubject(try settlement.environment(of: original, named: environment), original)
             // Before a user is made, as every claim does.
-            try tx.lockOriginal(subject.environment, original)
-            let target = try tx.ensureUser(user, candidate: ids.make(), at: now)
-            for holder in try tx.holders(of: subject).union([target]).sorted() { try tx.lockUser(holder) }
-            let owner = try tx.purchaseOwner(subject.environment, original: original)
+            try tx.purchaseOwners.lock(subject.environment, original)
+            let target = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            for holder in try tx.purchaseOwners.listHolders(of: subject).value().union([target]).sorted() {
+                try tx.users.lock(holder)
+            }
+            let owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, original)).value()
             // A run that was cut short has moved it already; it may be somebody else's again since.
             if context.resumed == nil {
                 if let owner, owner != target {
                     try settlement.move(subject, from: owner, to: target)
                 } else if owner == nil {
-                    _ = try tx.bindPurchase(subject, to: target, at: now)
+                    _ = try tx.purchaseOwners.bind(subject, to: target, at: now)
                     try settlement.tellTransfer(of: subject, from: nil, to: target)
                 }
                 try settlement.settleKept(subject, for: target, name: user.rawValue)
@@ -53,7 +55,7 @@ extension Gateway {
 extension Settlement {
     /// - Throws: `notFound` where the id is not known, `invalidRequest` where it is in several environments.
     fileprivate func environment(of original: String, named environment: Environment?) throws -> Environment {
-        let known = try tx.environments(ofOriginal: original)
+        let known = try tx.purchaseOwners.listEnvironments(ofOriginal: original)
         if let environment {
             guard known.contains(environment) else { throw GatewayError.unknown(.purchase, original) }
             return environment
@@ -69,8 +71,8 @@ extension Settlement {
 
     /// Settles what was kept of an original transaction for its new owner; the caller holds the owner's lock.
     fileprivate func settleKept(_ subject: StoreSubject, for owner: ID<User>, name: String) throws {
-        try tx.claimSubscription(subject, for: owner)
-        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        try tx.subscriptions.claim(subject, for: owner)
+        let kept = try tx.purchases.list(subject.environment, original: subject.original)
         for record in kept where record.user == nil {
             let rules = registry.word(of: record.account).rules
             let claim = PurchaseClaim(

@@ -17,7 +17,7 @@ extension Gateway {
             let words = batch.map { (StoreStatement(purchase: $0, renewal: nil), word) }
             try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
                 try settlement.lock(words)
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.settle(words)
                 if asks { try settlement.askLater(about: digest) }
             }
@@ -40,7 +40,7 @@ extension Gateway {
             outcomes += try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) {
                 settlement in
                 let claimant = try settlement.lockHolders(of: claims, claimant: user)
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 return try claims.map { try settlement.settle($0, claimant: claimant, name: user.rawValue) }
             }
         }
@@ -49,7 +49,7 @@ extension Gateway {
 
     private func sealed(_ read: ReadReceipt) throws(GatewayError) -> Data {
         do {
-            return try keyRing.seal(Data(read.text.utf8), place: read.receipt.digest.evidencePlace)
+            return try keyRing.seal(Data(read.text.utf8), context: read.receipt.digest.evidencePlace)
         } catch {
             throw .internalError
         }
@@ -59,7 +59,7 @@ extension Gateway {
     func askLater(about read: ReadReceipt, context: CallContext) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
         try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
-            try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+            try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
             try settlement.askLater(about: digest)
         }
     }
@@ -75,11 +75,11 @@ extension Gateway {
             try await settle(cause) { settlement in
                 // The job first, as who runs it locks it.
                 if endsJob && index == 0 {
-                    try settlement.tx.dropJob(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
+                    try settlement.tx.jobs.delete(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
                 }
                 try settlement.lock(batch)
                 // What the answer's purchases are known by stands beside them.
-                try settlement.tx.keepReceipt(digest, account: account, evidence: sealed, at: settlement.now)
+                try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.settle(batch)
             }
         }
@@ -92,7 +92,7 @@ extension Settlement {
 
     /// Sees to it that a receipt's store is asked, in case that nobody gets an answer before.
     fileprivate func askLater(about digest: ReceiptDigest) throws {
-        try tx.enqueueJob(
+        try tx.jobs.enqueue(
             ids.make(), kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue, delay: Self.patience, at: now)
     }
 }

@@ -66,9 +66,9 @@ extension Gateway {
 
     /// A kept receipt, verified anew; nil where it is kept no more or its account reads receipts no more.
     func keptReceipt(_ digest: ReceiptDigest) async throws(GatewayError) -> ReadReceipt? {
-        guard let kept = try await read({ db in try db.receipt(digest) }),
+        guard let kept = try await read({ db in try db.receipts.find(digest) }),
             let reader = registry[kept.account]?.provider as? any ReceiptReading,
-            let text = try? keyRing.open(kept.evidence, place: digest.evidencePlace)
+            let text = try? keyRing.open(kept.evidence, context: digest.evidencePlace)
         else { return nil }
         let plain = String(decoding: text, as: UTF8.self)
         guard let receipt = try? reader.read(receipt: plain) else { return nil }

@@ -18,9 +18,9 @@ extension ReceiptNews {
         var (unknown, unsigned): ([StorePurchase], [StorePurchase]) = ([], [])
         var newest: [StoreSubject: StorePurchase] = [:]
         var single: [StorePurchase] = []
-        let claimant = try user.flatMap { try db.userID($0) }
+        let claimant = try user.flatMap { try db.users.findID($0) }
         for purchase in purchases {
-            let known = try db.storePurchase(purchase.environment, purchase.key(claimant: nil))
+            let known = try db.purchases.find(purchase.environment, purchase.key(claimant: nil)).value()
             let isNews =
                 known.map { $0.purchase.signedAt < purchase.signedAt && $0.purchase.isOtherwise(than: purchase) }
                 ?? true
@@ -28,7 +28,11 @@ extension ReceiptNews {
             if known?.purchase.receipt != nil || known == nil { unsigned.append(purchase) }
             guard user != nil else { continue }
             let subject = StoreSubject(purchase)
-            if let claimant, known?.user != nil, try db.holders(of: subject).contains(claimant) { continue }
+            if let claimant, known?.user != nil,
+                try db.purchaseOwners.listHolders(of: subject).value().contains(claimant)
+            {
+                continue
+            }
             if purchase.isSubscription {
                 if (newest[subject]?.purchasedAt ?? .min) <= purchase.purchasedAt { newest[subject] = purchase }
             } else {

@@ -70,16 +70,17 @@ extension ReceiptReport {
             _ receipt: StoreReceipt, _ subjects: Set<StoreSubject>, caller: ExternalUserID?, newestOnly: Bool,
             from db: any Database, now: Timestamp
         ) throws {
-            let user = try caller.flatMap { try db.userID($0) }
+            let user = try caller.flatMap { try db.users.findID($0) }
             if caller != nil { attachment = Attachment() }
             let entries = Dictionary(receipt.entries.map { ($0.purchase.transactionID, $0) }) { first, _ in first }
             for subject in subjects.sorted(by: { $0.original < $1.original }) {
-                let kept = try db.storePurchases(subject.environment, original: subject.original)
+                let kept = try db.purchases.list(subject.environment, original: subject.original)
                 // An entry tells of its purchase what any of its transactions said last.
-                let records = kept.told.flatMap { $0 }
+                let records = kept.transactionsByPurchase.flatMap { $0 }
                 let purchases = records.map(\.purchase)
                 if caller != nil {
-                    let isHolder = try user.map { try db.holders(of: subject).contains($0) } ?? false
+                    let isHolder =
+                        try user.map { try db.purchaseOwners.listHolders(of: subject).value().contains($0) } ?? false
                     for record in records { attachment?.add(record, isHolder: isHolder) }
                 }
                 let first = kept.map(\.purchase).first { $0.transactionID == subject.original }?.purchasedAt
@@ -91,11 +92,12 @@ extension ReceiptReport {
                         replacedAt: purchase.isUpgraded
                             ? entry?.cancelledAt ?? purchase.replacement(among: purchases)?.purchasedAt : nil)
                 }
-                let known = try db.subscription(subject.environment, original: subject.original, holder: nil)
+                let known = try db.subscriptions.find(subject.environment, original: subject.original, holder: nil)
                 let state =
                     purchases.contains(where: \.isSubscription)
                     ? SubscriptionState(
-                        kept.folded.map(\.purchase), renewal: known?.renewal, isRevoked: known?.isRevoked ?? false)
+                        kept.mergedByPurchase.map(\.purchase), renewal: known?.renewal,
+                        isRevoked: known?.isRevoked ?? false)
                     : nil
                 self.rows += rows.filter {
                     guard newestOnly, let state else { return true }

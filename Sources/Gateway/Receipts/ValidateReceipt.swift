@@ -41,7 +41,7 @@ extension Gateway {
             let named = standing.answered.subtracting(receipt.subjects)
             let others = try await read { db in
                 try ReceiptNews(
-                    named.flatMap { try db.storePurchases($0.environment, original: $0.original).map(\.purchase) },
+                    named.flatMap { try db.purchases.list($0.environment, original: $0.original).map(\.purchase) },
                     user: user, from: db
                 ).unclaimed
             }

@@ -15,10 +15,10 @@ struct RefundSending: Sendable {
     @discardableResult
     func send(_ id: ID<Refund>, audit: AuditContext) async throws(GatewayError) -> RefundView {
         let (refund, payment, reference) = try await store.read { db -> (Refund?, Payment?, String?) in
-            let refund = try db.refund(id)
-            let payment = try refund.flatMap { try db.payment($0.payment)?.payment }
+            let refund = try db.refunds.find(id)
+            let payment = try refund.flatMap { try db.payments.find($0.payment).value()?.payment }
             // Money beside a payment that waits under the provider's only id has none of its own.
-            let original = try payment?.original.flatMap { try db.payment($0)?.payment }
+            let original = try payment?.original.flatMap { try db.payments.find($0).value()?.payment }
             return (refund, payment, payment?.reference ?? original?.reference)
         }
         guard let refund, let payment else { throw .notFound }
@@ -55,7 +55,7 @@ struct RefundSending: Sendable {
     private func sendingTime(of refund: Refund) async throws(GatewayError) -> Timestamp? {
         if refund.state != .created, let sentAt = refund.sentAt { return sentAt }
         let now = settlements.time.now
-        return try await store.write { tx in try tx.markSent(refund.id, in: refund.state, at: now) } ? now : nil
+        return try await store.write { tx in try tx.refunds.markSent(refund.id, in: refund.state, at: now) } ? now : nil
     }
 
     /// Sends one refund of several: its errors are dropped, so that the caller continues with the next one.
@@ -108,7 +108,7 @@ struct RefundSending: Sendable {
     }
 
     private func refundView(_ id: ID<Refund>) async throws(GatewayError) -> RefundView {
-        guard let refund = try await store.read({ db in try db.refund(id) }) else { throw .notFound }
+        guard let refund = try await store.read({ db in try db.refunds.find(id) }) else { throw .notFound }
         return RefundView(refund: refund)
     }
 }

@@ -29,14 +29,14 @@ package struct Refunds: Sendable {
         }
         let refund = try await settlements.run(audit) { settlement in
             let tx = settlement.tx
-            guard let unlocked = try tx.order(id) else { throw GatewayError.orderNotFound(order) }
-            try tx.lockUser(unlocked.user)
-            guard let target = try tx.lockOrder(id).flatMap({ try Self.refundable($0, amount, in: tx) }) else {
+            guard let unlocked = try tx.orders.find(id) else { throw GatewayError.orderNotFound(order) }
+            try tx.users.lock(unlocked.user)
+            guard let target = try tx.orders.lock(id).flatMap({ try Self.refundable($0, amount, in: tx) }) else {
                 // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
-                if try tx.isStoreOrder(id) { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
+                if try tx.purchases.exists(for: id).value() { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
                 throw GatewayError.refundExceedsCaptured
             }
-            guard let record = try tx.lockPayment(target), record.refundable > 0 else {
+            guard let record = try tx.payments.lock(target), record.refundable > 0 else {
                 throw GatewayError.refundExceedsCaptured
             }
             let currency = record.payment.amount.currency
@@ -62,7 +62,7 @@ extension Refunds {
     private static func refundable(
         _ order: Order, _ amount: Money?, in tx: any Transaction
     ) throws -> ID<Payment>? {
-        let records = try tx.payments(of: order.id).filter { $0.refundable > 0 }
+        let records = try tx.payments.list(of: order.id).value().filter { $0.refundable > 0 }
         let (paying, held) = (
             records.first { $0.payment.id == order.paidBy }, records.filter { $0.payment.id != order.paidBy }
         )

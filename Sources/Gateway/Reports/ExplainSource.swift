@@ -34,18 +34,18 @@ struct ExplainSource: Sendable {
 
     static func load(_ name: ExternalUserID, _ sku: SKUCode?, from db: any Database) throws -> ExplainSource {
         var source = ExplainSource(sku: sku)
-        if let sku { source.skus[sku] = try db.sku(sku) }
-        guard let user = try db.userID(name) else { return source }
+        if let sku { source.skus[sku] = try db.skus.find(sku) }
+        guard let user = try db.users.findID(name) else { return source }
         source.user = user
-        source.grants = try db.grants(of: user)
-        let orders = try db.orders(OrderFilter(user: user, sku: sku), before: nil, limit: limit)
+        source.grants = try db.grants.list(of: user).value()
+        let orders = try db.orders.list(OrderFilter(user: user, sku: sku), before: nil, limit: limit)
         source.orders = try OrderSnapshot.load(orders.reversed(), from: db, audience: .user)
-        let purchases = try db.storePurchases(of: user, limit: limit)
-        source.purchases = purchases.reversed().folded.filter { source.concerns($0) }
-        let ledger = try db.ledger(of: user, limit: limit)
+        let purchases = try db.purchases.list(of: user, limit: limit)
+        source.purchases = purchases.reversed().mergedByPurchase.filter { source.concerns($0) }
+        let ledger = try db.wallets.listLatest(of: user, limit: limit)
         source.ledger = ledger.reversed().filter { source.concerns($0) }
         source.isCut = [orders.count, purchases.count, ledger.count].contains(Int(limit))
-        source.balances = try db.balances(of: user)[.production] ?? [:]
+        source.balances = try db.wallets.balances(of: user).value()[.production] ?? [:]
         try source.readTransfers(of: user, from: db)
         try source.readReasons(of: user, from: db)
         try source.readNames(from: db)
@@ -72,7 +72,7 @@ struct ExplainSource: Sendable {
 
     private mutating func readTransfers(of user: ID<User>, from db: any Database) throws {
         let originals = Set(purchases.map(\.purchase.originalTransactionID)).sorted()
-        let acts = try db.audit(subjects: originals, action: "purchase.transferred", limit: 20)
+        let acts = try db.audit.listActs(subjects: originals, action: "purchase.transferred", limit: 20)
         for original in originals {
             for act in acts[original] ?? [] {
                 guard act.before == user.rawValue || act.after == user.rawValue else { continue }
@@ -85,7 +85,7 @@ struct ExplainSource: Sendable {
     /// `<grant> <sku>: <reason>`.
     private mutating func readReasons(of user: ID<User>, from db: any Database) throws {
         guard told.contains(where: { $0.source.kind == .admin || $0.source.kind == .partner }) else { return }
-        for act in try db.audit(subject: user.rawValue, action: "grant.created", limit: Self.limit) {
+        for act in try db.audit.listActs(subject: user.rawValue, action: "grant.created", limit: Self.limit) {
             guard let id = ID<Grant>(String(act.after.prefix { $0 != " " })) else { continue }
             reasons[id] = act.reason ?? act.after.firstIndex(of: ":").map { String(act.after[$0...].dropFirst(2)) }
         }
@@ -95,6 +95,6 @@ struct ExplainSource: Sendable {
         let codes =
             grants.map(\.sku) + grants.flatMap(\.ahead).map(\.sku) + orders.map(\.order.sku)
             + purchases.compactMap(\.sku)
-        skus.merge(try db.skus(Set(codes).filter { skus[$0] == nil }.sorted { $0.rawValue < $1.rawValue })) { $1 }
+        skus.merge(try db.skus.list(Set(codes).filter { skus[$0] == nil }.sorted { $0.rawValue < $1.rawValue })) { $1 }
     }
 }

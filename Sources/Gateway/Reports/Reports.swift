@@ -26,7 +26,7 @@ package struct Reports: Sendable {
         }
         // The texts are made on the same thread: hundreds of orders have thousands of facts.
         return try await store.report { [code] db in
-            if let code, try db.sku(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
+            if let code, try db.skus.find(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
             let source = try ExplainSource.load(user, code, from: db)
             let explainer = Explainer(
                 source: source, fold: EntitlementRules.fold(source.grants, now: now),
@@ -42,7 +42,7 @@ package struct Reports: Sendable {
     /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
     package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
         let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
-        return try await store.report { db in try db.dayStats(from: period.from, to: period.to) }.map(DayStatsView.init)
+        return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(DayStatsView.init)
     }
 
     /// Begins an export of the orders made in a period; without one, of all until now.
@@ -60,7 +60,7 @@ package struct Reports: Sendable {
         guard !export.hasEnded else { return nil }
         let (period, last) = (export.period, export.last)
         let orders = try await store.report { db in
-            try db.exportedOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
+            try db.reports.listOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
         }
         let header = last == nil ? CSV.line(ExportedOrder.columns) : ""
         export.hasEnded = orders.count < Int(Self.exportPage)

@@ -38,7 +38,7 @@ struct Retention: Sendable {
         for (perishable, days) in [
             (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
             (.idempotencyKeys, policy.idempotencyDays),
-        ] as [(Perishable, Int64)] {
+        ] as [(RetentionTable, Int64)] {
             let dropped = try await drop(perishable, olderThan: days)
             guard dropped > 0 else { continue }
             isMore = isMore || dropped >= Int(Self.retentionRows) * Self.retentionRounds
@@ -57,14 +57,14 @@ struct Retention: Sendable {
         while true {
             let after = last
             let page = try await store.report { db in
-                try db.unusedReceipts(withoutJob: kind, after: after, limit: Self.retentionRows)
+                try db.receipts.listUnused(withoutJob: kind, after: after, limit: Self.retentionRows)
             }
             guard let end = page.last else { return }
             last = end
             guard !page.unused.isEmpty else { continue }
             _ = try await store.write { tx in
                 try page.unused.count {
-                    try tx.dropReceipt($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
+                    try tx.receipts.delete($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
                 }
             }
         }
@@ -72,15 +72,15 @@ struct Retention: Sendable {
 
     /// Digests the idempotency keys that an earlier release stored as they came.
     private func digestKeys() async throws(GatewayError) -> Int64 {
-        Int64(try await store.write { tx in try tx.digestKeys(limit: Self.retentionRows) })
+        Int64(try await store.write { tx in try tx.idempotencyKeys.digestAll(limit: Self.retentionRows) })
     }
 
-    private func drop(_ perishable: Perishable, olderThan days: Int64) async throws(GatewayError) -> Int {
+    private func drop(_ perishable: RetentionTable, olderThan days: Int64) async throws(GatewayError) -> Int {
         let now = time.now
         var dropped = 0
         for _ in 0..<Self.retentionRounds {
             let rows = try await store.write { tx in
-                try tx.drop(perishable, olderThan: days, limit: Self.retentionRows, at: now)
+                try tx.retention.delete(perishable, olderThan: days, limit: Self.retentionRows, at: now)
             }
             dropped += rows
             guard rows == Int(Self.retentionRows) else { break }

@@ -19,7 +19,7 @@ extension Settlement {
 
     /// Whether an order is as its store left the purchase.
     func stands(_ record: PurchaseRecord) throws -> Bool {
-        try record.order.flatMap { try tx.order($0) }?.revokedShare == record.purchase.revokedShare
+        try record.order.flatMap { try tx.orders.find($0) }?.revokedShare == record.purchase.revokedShare
     }
 
     /// Brings the owner's entitlements in line with a purchase that has just been given.
@@ -34,16 +34,16 @@ extension Settlement {
 
     /// Gives an order the price that its receipt did not tell, once the store has signed it.
     private func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
-        guard let price = record.purchase.charge, let order = try tx.lockOrder(id), order.charged == nil,
+        guard let price = record.purchase.charge, let order = try tx.orders.lock(id), order.charged == nil,
             order.state == .paid
         else { return }
-        try tx.setSignedPrice(price, of: id)
+        try tx.orders.setSignedPrice(price, of: id)
         try audit(order, "order.priced", before: "", after: "\(record.purchase.transactionID) \(price)")
         if order.revokedShare != nil { try setReturned(record.purchase, of: order, charged: price) }
     }
 
     private func setReturned(_ purchase: StorePurchase, of order: Order, charged: Money?) throws {
-        try tx.setReturned(
+        try tx.orders.setReturned(
             order.id, purchase.returned(of: charged), share: purchase.revokedShare,
             at: purchase.isRefunded ? purchase.revokedAt : nil)
     }
@@ -55,7 +55,7 @@ extension Settlement {
     func bringInLine(
         _ record: PurchaseRecord, key: String, order id: ID<Order>, rules: TestPurchaseRules
     ) throws -> Set<ID<User>> {
-        guard let order = try tx.lockOrder(id) else { return [] }
+        guard let order = try tx.orders.lock(id) else { return [] }
         let purchase = record.purchase
         let isNews = order.revokedShare != purchase.revokedShare
         if isNews {
@@ -64,12 +64,12 @@ extension Settlement {
         }
         let left = order.terms.remainder(of: order.quantity, after: purchase.revokedShare)
         var changed = try bringUnitsInLine(purchase, key: key, order: order, left: left.units)
-        for grant in try tx.grants(of: id) where grant.source.kind == .appleTransaction {
+        for grant in try tx.grants.list(of: id).value() where grant.source.kind == .appleTransaction {
             let wanted = try wanted(grant, of: purchase, key: key, order: order, left: left, rules: rules)
             guard wanted != grant else { continue }
-            if wanted.term != grant.term || wanted.stackGroup != grant.stackGroup { try tx.setTerm(wanted) }
+            if wanted.term != grant.term || wanted.stackGroup != grant.stackGroup { try tx.grants.updateTerm(wanted) }
             if wanted.revocation != grant.revocation {
-                try tx.setGrant(grant.id, revocation: wanted.revocation, suspended: grant.suspended)
+                try tx.grants.update(grant.id, revocation: wanted.revocation, suspended: grant.suspended)
             }
             changed.insert(grant.user)
         }
@@ -86,7 +86,7 @@ extension Settlement {
         _ grant: Grant, of purchase: StorePurchase, key: String, order: Order, left: OrderTerms.Remainder,
         rules: TestPurchaseRules
     ) throws -> Grant {
-        let entitled = try rules.entitles(tx.externalUserID(grant.user) ?? "")
+        let entitled = try rules.entitles(tx.users.findExternalID(grant.user) ?? "")
         let given = purchase.grant(grant.id, to: grant.user, key: key, order: order, entitled: entitled, rules: rules)
         var wanted = given.map(grant.lasting) ?? grant
         switch grant.revocation?.reason {
@@ -106,11 +106,11 @@ extension Settlement {
     ) throws -> Set<ID<User>> {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         var isChanged = false
-        let booked = try tx.booked(source, user: order.user, environment: purchase.environment)
+        let booked = try tx.wallets.booked(source, user: order.user, environment: purchase.environment)
         for (unit, (sum, steps)) in booked.sorted(by: { $0.key < $1.key }) {
             let delta = (left[unit] ?? 0) - sum
             guard delta != 0 else { continue }
-            let balance = try tx.book(
+            let balance = try tx.wallets.book(
                 delta, unit: unit, user: order.user, environment: purchase.environment, source: source,
                 step: steps + 1, at: now)
             if balance < 0 && delta < 0 { try emitOverdrawn(unit, balance, order.user) }
@@ -154,22 +154,22 @@ extension Settlement {
     func giveHeld(_ sku: SKUCode, in environment: Environment, to user: ID<User>) throws -> Bool {
         guard try !owns(sku, user, in: environment, besides: nil) else { return false }
         // An admin who took a purchase back has decided about this user and all that the user had bought of this SKU.
-        let decided = try tx.grants(of: user).filter {
+        let decided = try tx.grants.list(of: user).value().filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.order != nil
                 && $0.revocation?.reason == .admin
         }.compactMap(\.revocation?.at).max()
-        for record in try tx.heldPurchases(of: user, sku, in: environment)
+        for record in try tx.purchases.listDuplicates(of: user, sku, in: environment)
         where decided.map({ $0 < record.purchase.purchased }) ?? true {
             // What an earlier release took for another purchase goes with the one that it is of.
-            guard try tx.purchases(of: record).first?.key == record.key else { continue }
+            guard try tx.purchases.listTransactions(of: record).first?.key == record.key else { continue }
             let rules = registry.word(of: record.account).rules
-            let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
-            guard let order = try record.order.flatMap({ try tx.lockOrder($0) }),
+            let entitled = try rules.entitles(tx.users.findExternalID(user) ?? "")
+            guard let order = try record.order.flatMap({ try tx.orders.lock($0) }),
                 order.terms.remainder(of: order.quantity, after: order.revokedShare).items > 0,
                 let grant = record.purchase.grant(
                     ids.make(), to: user, key: record.key, order: order, entitled: entitled, rules: rules)
             else { continue }
-            try tx.insertGrant(grant)
+            try tx.grants.insert(grant)
             try note(order, "order.granted", record.purchase.transactionID)
             try audit(order, "order.granted", before: "held", after: record.purchase.transactionID)
             return true

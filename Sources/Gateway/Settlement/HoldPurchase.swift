@@ -25,15 +25,16 @@ extension Settlement {
     ) throws -> PurchaseHold {
         let purchase = claim.purchase
         let subject = StoreSubject(purchase)
-        let before = try tx.askPurchaseOwner(of: subject)
+        let before = try tx.purchaseOwners.find(of: subject)
         let owner = try owner(of: purchase, claimant: claimant, token: token, known: before)
         if owner == claimant {
             return PurchaseHold(owner: owner, right: .owner, isNew: try before.value().map { $0 != owner } ?? false)
         }
         guard token == nil || token == claimant else { return PurchaseHold(owner: owner, right: .none) }
-        let sharers = try tx.sharers(of: subject)
+        let sharers = try tx.purchaseOwners.listSharers(of: subject).value()
         if sharers.contains(claimant) { return PurchaseHold(owner: owner, right: .sharer) }
-        guard mayChangeHands, token == nil, try !tx.isTakenBack(purchase, at: claim.account), try !tx.isErased(owner),
+        guard mayChangeHands, token == nil, try !tx.purchases.isRevoked(purchase, at: claim.account),
+            try !tx.users.isErased(owner),
             try signedOwner(of: subject) == nil
         else { return PurchaseHold(owner: owner, right: .none) }
         if try mayMove(purchase, from: owner) {
@@ -42,7 +43,7 @@ extension Settlement {
         }
         // The owner is one of them.
         if ownership.policy == .share, Int64(sharers.count) + 1 < ownership.shareLimit {
-            try tx.sharePurchase(subject, with: claimant, at: now)
+            try tx.purchaseOwners.insertShare(of: subject, with: claimant, at: now)
             try audit(subject: subject.original, "purchase.shared", before: owner.rawValue, after: claimant.rawValue)
             return PurchaseHold(owner: owner, right: .sharer, isNew: true)
         }
@@ -54,7 +55,7 @@ extension Settlement {
         switch ownership.policy {
         case .keep, .share: return false
         case .transfer:
-            guard let boundAt = try tx.boundAt(subject) else { return false }
+            guard let boundAt = try tx.purchaseOwners.boundAt(subject) else { return false }
             return ownership.mayMove(boundAt: boundAt, now: now)
         case .transferIfInactive:
             // A renewal goes on with what the owner has, also when it is heard of here first.
@@ -65,11 +66,12 @@ extension Settlement {
 
     /// Whether anything of an original transaction entitles its owner, or may come back by itself.
     private func runs(_ subject: StoreSubject, for owner: ID<User>) throws -> Bool {
-        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        let kept = try tx.purchases.list(subject.environment, original: subject.original)
         // What no SKU knows yet is granted as soon as one does.
         if kept.contains(where: { $0.sku == nil && $0.purchase.mayRun(at: now) }) { return true }
         let keys = Set(kept.map(\.key))
-        return EntitlementRules.fold(try tx.grants(of: owner), now: now).entitlements.contains { entitlement in
+        return EntitlementRules.fold(try tx.grants.list(of: owner).value(), now: now).entitlements.contains {
+            entitlement in
             let grant = entitlement.grant
             guard grant.environment == subject.environment else { return false }
             switch grant.source.kind {
@@ -97,9 +99,9 @@ extension Settlement {
     /// The original transactions come first: whoever holds one of them knows who its holders are.
     /// - Returns: the claimant.
     func lockHolders(of claims: [PurchaseClaim], claimant name: ExternalUserID) throws -> ID<User> {
-        let known = try tx.askUser(name)
+        let known = try tx.users.lockShared(name)
         let holders = try findHolders(of: claims)
-        let claimant = try tx.ensureUser(name, known: known, candidate: ids.make(), at: now)
+        let claimant = try tx.users.ensure(name, known: known, candidate: ids.make(), at: now)
         try lockUsers(holders().union([claimant]))
         return claimant
     }
@@ -113,25 +115,25 @@ extension Settlement {
     private func findHolders(of claims: [PurchaseClaim]) throws -> () throws -> Set<ID<User>> {
         guard tx.dialect.locksRows else { return { [] } }
         try lock(claims.map { StoreSubject($0.purchase) })
-        var holders: [Pending<Set<ID<User>>>] = []
+        var holders: [DeferredResult<Set<ID<User>>>] = []
         var asked: Set<[String]> = []
         for purchase in claims.map(\.purchase) {
             if let token = purchase.appAccountToken {
-                holders.append(try tx.askUser(appAccountToken: token).map { Set([$0].compactMap { $0 }) })
+                holders.append(try tx.users.findID(appAccountToken: token).map { Set([$0].compactMap { $0 }) })
             }
             let subject = StoreSubject(purchase)
             guard asked.insert([subject.environment.rawValue, subject.original, purchase.productID]).inserted else {
                 continue
             }
-            holders.append(try tx.askHolders(of: subject))
+            holders.append(try tx.purchaseOwners.listHolders(of: subject))
             // Who first had it: units go back from there, whoever it belongs to by now.
-            holders.append(try tx.buyers(of: purchase).map { Set($0) })
+            holders.append(try tx.purchases.listBuyers(of: purchase).map { Set($0) })
         }
         return { try holders.reduce(into: []) { $0.formUnion(try $1.value()) } }
     }
 
     private func lockUsers(_ users: Set<ID<User>>) throws {
-        for user in users.sorted() { try tx.lockUser(user) }
+        for user in users.sorted() { try tx.users.lock(user) }
     }
 
     /// Locks original transactions in an order that any two settlements share.
@@ -139,7 +141,7 @@ extension Settlement {
         let inOrder = Set(subjects).sorted {
             ($0.original, $0.environment.rawValue) < ($1.original, $1.environment.rawValue)
         }
-        for subject in inOrder { try tx.lockOriginal(subject.environment, subject.original) }
+        for subject in inOrder { try tx.purchaseOwners.lock(subject.environment, subject.original) }
     }
 }
 

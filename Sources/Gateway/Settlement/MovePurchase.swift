@@ -10,15 +10,16 @@ extension Settlement {
     /// caller holds the locks of all who are named here.
     /// - Parameter known: the owner just before.
     func owner(
-        of purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: Pending<ID<User>?>? = nil
+        of purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: DeferredResult<ID<User>?>? = nil
     ) throws -> ID<User> {
         guard purchase.environment != .xcode else { return claimant }
         let subject = StoreSubject(purchase)
         // Nobody begins to own anything after the own erasure.
-        let isErased = if let token, token != claimant { try tx.isErased(token) } else { false }
-        let bound = try tx.bindPurchase(subject, to: isErased ? claimant : token ?? claimant, known: known, at: now)
+        let isErased = if let token, token != claimant { try tx.users.isErased(token) } else { false }
+        let bound = try tx.purchaseOwners.bind(
+            subject, to: isErased ? claimant : token ?? claimant, known: known, at: now)
         // What was an erased person's is nobody else's; only an admin moves it.
-        guard let token, token != bound, !isErased, try !tx.isErased(bound),
+        guard let token, token != bound, !isErased, try !tx.users.isErased(bound),
             try isNews(purchase, naming: token)
         else { return bound }
         try move(subject, from: bound, to: token)
@@ -34,12 +35,12 @@ extension Settlement {
 
     /// The user of ours whom the latest kept transaction with a token of ours names.
     func signedOwner(of subject: StoreSubject) throws -> (user: ID<User>, purchase: StorePurchase)? {
-        let kept = try tx.storePurchases(subject.environment, original: subject.original).map(\.purchase)
+        let kept = try tx.purchases.list(subject.environment, original: subject.original).map(\.purchase)
         let latestFirst = kept.sorted { ($0.purchasedAt, $0.signedAt) > ($1.purchasedAt, $1.signedAt) }
         var foreign: Set<String> = []
         for purchase in latestFirst {
             guard let token = purchase.appAccountToken, !foreign.contains(token) else { continue }
-            if let user = try tx.user(appAccountToken: token) { return (user, purchase) }
+            if let user = try tx.users.findID(appAccountToken: token).value() { return (user, purchase) }
             foreign.insert(token)
         }
         return nil
@@ -51,11 +52,11 @@ extension Settlement {
     /// it goes on sharing it: a share came from that user's own verified claim, and only who becomes the owner needs it no
     /// longer. The caller holds the locks of all of them.
     func move(_ subject: StoreSubject, from old: ID<User>, to new: ID<User>) throws {
-        try tx.dropShare(of: subject, with: new)
-        try tx.movePurchases(subject.environment, original: subject.original, from: old, to: new, at: now)
+        try tx.purchaseOwners.deleteShare(of: subject, with: new)
+        try tx.purchaseOwners.move(subject.environment, original: subject.original, from: old, to: new, at: now)
         try tellTransfer(of: subject, from: old, to: new)
         // What was held beside it stands alone now, and what was held itself may stand alone where it went.
-        let kept = try tx.storePurchases(subject.environment, original: subject.original)
+        let kept = try tx.purchases.list(subject.environment, original: subject.original)
         for sku in Set(kept.filter { !$0.purchase.isPeriod }.compactMap(\.sku)).sorted() {
             for user in [old, new] { _ = try giveHeld(sku, in: subject.environment, to: user) }
         }
@@ -72,7 +73,7 @@ extension Settlement {
         let moved = MovedPurchase(
             original_transaction_id: subject.original, environment: subject.environment, from_user_id: old?.rawValue,
             user_id: new.rawValue)
-        try tx.appendEvent(
+        try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: subject.original, type: .purchaseTransferred, user: new, partner: nil, at: now,
                 data: try moved.storedJSON()))

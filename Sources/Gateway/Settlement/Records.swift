@@ -13,13 +13,13 @@ extension Settlement {
     func note(_ order: Order, _ type: String, _ detail: String) throws -> TimelineEntry {
         let limit = type.hasPrefix("payment.") ? Self.attemptNotes : Self.notes
         let entry = TimelineEntry(at: now, type: type, detail: detail.stored(Self.noteLength))
-        try tx.appendTimeline(order.id, entry, limit: limit)
+        try tx.orders.insertTimeline(order.id, entry, limit: limit)
         return entry
     }
 
     /// Records an anomaly once and tells the outbox.
     func record(_ anomaly: Anomaly, _ order: Order, _ detail: String) throws {
-        guard try tx.insertAnomaly(anomaly, order.id, detail: detail.stored(500), at: now) else { return }
+        guard try tx.orders.insertAnomaly(anomaly, order.id, detail: detail.stored(500), at: now) else { return }
         try note(order, "anomaly.\(anomaly.rawValue)", detail)
         try audit(order, "anomaly.\(anomaly.rawValue)", before: "", after: detail)
         try emit(.orderAnomaly, order.id)
@@ -32,7 +32,7 @@ extension Settlement {
     }
 
     func emit(_ type: EventType, _ snapshot: OrderSnapshot) throws {
-        try tx.appendEvent(
+        try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: snapshot.order.id.rawValue, type: type, user: snapshot.user,
                 partner: snapshot.partner, at: now, data: try snapshot.storedJSON()))
@@ -59,7 +59,7 @@ extension Settlement {
             before: before.withoutNUL,
             after: after.withoutNUL, at: now)
         entry.reason = reason?.withoutNUL
-        try tx.appendAudit(entry, about: user, isNew: isNew)
+        try tx.audit.insert(entry, about: user, isNew: isNew)
     }
 }
 

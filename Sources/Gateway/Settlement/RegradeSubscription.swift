@@ -11,11 +11,11 @@ extension Settlement {
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
     ) throws -> Bool {
         // In Xcode original transactions of several users have the same id.
-        let known = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        let known = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .filter { ($0.user == owner || purchase.environment != .xcode) && $0.sku != nil }
-        let periods = known.folded
+        let periods = known.mergedByPurchase
         guard let account = known.first?.account else { return false }
-        let subscription = try tx.ensureSubscription(
+        let subscription = try tx.subscriptions.ensure(
             ids.make(), StoreSubject(purchase), account: account, user: owner, nextCheckAt: now)
         guard
             let state = SubscriptionState(
@@ -26,7 +26,7 @@ extension Settlement {
         var parts: [(period: SubscriptionState.Period, sku: SKU, code: SKUCode, order: ID<Order>?)] = []
         for period in state.periods {
             guard let record = periods.first(where: { $0.purchase == period.purchase }), let code = record.sku,
-                let sku = try tx.sku(code)
+                let sku = try tx.skus.find(code)
             else { continue }
             parts.append((period, sku, code, record.order))
         }
@@ -58,11 +58,11 @@ extension Settlement {
             grant.renewal = Grant.Renewal(
                 paidUntil: min(state.paidUntil, end), isInBillingRetry: state.isInBillingRetry,
                 willRenew: state.willRenew, isUpgraded: state.last.purchase.isUpgraded)
-            return try tx.putSubscriptionGrant(grant)
+            return try tx.grants.upsert(grant)
         }
         let isChanged = try put(owner, entitled: entitled)
-        for user in try tx.sharers(of: StoreSubject(purchase))
-        where try put(user, entitled: rules.entitles(tx.externalUserID(user) ?? "")) {
+        for user in try tx.purchaseOwners.listSharers(of: StoreSubject(purchase)).value()
+        where try put(user, entitled: rules.entitles(tx.users.findExternalID(user) ?? "")) {
             try touch(user)
         }
         try tell(subscription, owner: owner, SubscriptionSnapshot(subscription, state, known, at: now))
@@ -74,9 +74,9 @@ extension Settlement {
         var told = snapshot
         told.userID = owner
         let json = try told.storedJSON()
-        guard json != subscription.told else { return }
-        try tx.setTold(json, of: subscription.id)
-        try tx.appendEvent(
+        guard json != subscription.announcedState else { return }
+        try tx.subscriptions.setAnnouncedState(json, of: subscription.id)
+        try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: subscription.id.rawValue, type: .subscriptionChanged, user: owner,
                 partner: nil,
@@ -85,7 +85,8 @@ extension Settlement {
 
     /// Tells what time alone has changed of a user's subscriptions.
     func tellSubscriptions(of user: ID<User>, asOf boundary: Timestamp) throws {
-        for subscription in try tx.subscriptions(of: user, before: nil, limit: 100) where subscription.user == user {
+        for subscription in try tx.subscriptions.list(of: user, before: nil, limit: 100) where subscription.user == user
+        {
             guard let snapshot = try SubscriptionSnapshot.load(subscription, from: tx, at: boundary) else { continue }
             try tell(subscription, owner: user, snapshot)
         }

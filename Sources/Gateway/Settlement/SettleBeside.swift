@@ -6,7 +6,7 @@ import Store
 extension Settlement {
     /// Applies a success under another reference than the one that paid the payment: a second payment of the same order.
     mutating func succeedBeside(_ money: Money, _ reference: String, _ scene: Scene) throws {
-        if let known = try tx.payment(of: scene.payment.account, reference: reference) {
+        if let known = try tx.payments.find(of: scene.payment.account, reference: reference) {
             guard known.payment.original == scene.payment.id else {
                 return try record(
                     .contradictingFact, scene.order,
@@ -30,7 +30,7 @@ extension Settlement {
         // Another amount of the money that paid the payment is a contradiction and no other money.
         let isItsOwn = payment.state == .succeeded && (reference == nil || reference == payment.reference)
         guard money.value > 0, !isItsOwn else { return }
-        try tx.insertMismatch(of: payment, money, reference: reference, at: now)
+        try tx.mismatches.insert(of: payment, money, reference: reference, at: now)
     }
 
     /// Keeps money as a payment of its own that has succeeded.
@@ -39,19 +39,19 @@ extension Settlement {
     func book(_ money: Money, _ reference: String?, under name: String, _ scene: Scene) throws -> Payment {
         let first = scene.payment
         var second: Payment
-        if let known = try tx.payment(beside: first.id, under: name)?.payment {
+        if let known = try tx.payments.find(beside: first.id, under: name)?.payment {
             second = known
         } else {
             second = Payment(
                 id: ids.make(), order: first.order, account: first.account, processor: first.processor, amount: money,
                 platform: first.platform, returnURL: first.returnURL, original: first.id, createdAt: now)
-            try tx.insertPayment(second, beside: first, under: name)
+            try tx.payments.insert(second, beside: first, under: name)
             // The reference of the payment itself, where it waits under this one, stays its own.
-            if let reference { _ = try tx.setReference(reference, of: second) }
+            if let reference { _ = try tx.payments.setReference(reference, of: second) }
         }
         guard second.state == .created else { return second }
         try note(scene.order, "payment.created", "\(second.id) \(second.account.rawValue) beside \(first.id)")
-        try tx.movePayment(second.id, from: .created, to: .succeeded)
+        try tx.payments.move(second.id, from: .created, to: .succeeded)
         second.state = .succeeded
         try note(scene.order, "payment.succeeded", "\(second.id) \(money) beside \(first.id)")
         try audit(scene.order, "payment.succeeded", before: "beside \(first.id)", after: "\(second.id) \(money)")
@@ -70,7 +70,7 @@ extension Settlement {
         let name = found.reference.isEmpty ? "mismatch \(found.n)" : found.reference
         let reference = found.reference.isEmpty ? nil : found.reference
         let payment = try book(found.amount, reference, under: name, scene)
-        try tx.settleMismatch(found, as: act.state, at: now)
+        try tx.mismatches.close(found, as: act.state, at: now)
         try note(scene.order, "mismatch.\(act.state.rawValue)", "\(payment.id) \(found.amount)")
         switch act {
         case .accept:
@@ -94,7 +94,7 @@ extension Settlement {
     /// - Parameter payments: the order's, after the one that paid it has succeeded.
     func closeAttempts(_ payments: [PaymentRecord], of order: ID<Order>) throws {
         guard payments.contains(where: { !$0.payment.state.isFinal }) else { return }
-        try tx.ensureJob(ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: now)
+        try tx.jobs.ensure(ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: now)
         wakeUp.mark()
     }
 }

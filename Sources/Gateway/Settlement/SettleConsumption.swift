@@ -12,8 +12,8 @@ extension Settlement {
     func settleConsumptionRequest(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
         let subject = ConsumptionSubject(
             environment: purchase.environment, account: account, key: purchase.key(claimant: owner))
-        guard let record = try tx.storePurchase(subject.environment, subject.key),
-            let order = try tx.purchases(of: record).first?.order.flatMap({ try tx.lockOrder($0) })
+        guard let record = try tx.purchases.find(subject.environment, subject.key).value(),
+            let order = try tx.purchases.listTransactions(of: record).first?.order.flatMap({ try tx.orders.lock($0) })
         else { return }
         guard now.rawValue - purchase.signedAt.flooredSeconds < Self.consumptionWindow else {
             try note(order, "consumption.not_answered", "the question is older than 12 hours")
@@ -22,7 +22,7 @@ extension Settlement {
         if let silence = try ConsumptionSilence(record, in: tx) {
             try note(order, "consumption.not_answered", silence.rawValue)
         } else {
-            try tx.enqueueJob(
+            try tx.jobs.enqueue(
                 ids.make(), kind: JobKind.answerConsumption.rawValue, subject: subject.text, delay: 0, at: now)
         }
     }
@@ -35,13 +35,15 @@ enum ConsumptionSilence: String {
 
     /// nil where the store is to be told.
     init?(_ record: PurchaseRecord, in db: any Database) throws {
-        guard let sku = try record.sku.flatMap({ try db.sku($0) }), sku.consumption != .ignore else {
+        guard let sku = try record.sku.flatMap({ try db.skus.find($0) }), sku.consumption != .ignore else {
             self = .ignored
             return
         }
         let subject = StoreSubject(record.purchase)
         // Nobody speaks for an erased person.
-        if let user = record.user, try !db.isErased(user), try db.consentsToConsumption(subject, user: user) {
+        if let user = record.user, try !db.users.isErased(user),
+            try db.purchases.allowsConsumptionReport(subject, user: user)
+        {
             return nil
         }
         self = .noConsent

@@ -30,18 +30,19 @@ extension Settlement {
         }
         let at = report.at.flatMap { $0 > now.adding(seconds: Self.clockSkew) ? nil : $0 } ?? now
         let reference = report.reference?.stored(255) ?? scene.payment.id.rawValue
-        if let dispute = try tx.disputes(of: scene.payment.id).first(where: { $0.reference == reference }) {
+        if let dispute = try tx.disputes.list(of: scene.payment.id).value().first(where: { $0.reference == reference })
+        {
             let amount = disputed ?? dispute.amount
             let isNewer = dispute.state == fact ? at > dispute.toldAt : dispute.isFollowed(by: fact, at: at)
             guard isNewer else { return }
-            try tx.moveDispute(dispute.id, to: fact, amount: amount, toldAt: at)
+            try tx.disputes.move(dispute.id, to: fact, amount: amount, toldAt: at)
             guard fact != dispute.state || amount != dispute.amount else { return }
             try follow(dispute.id, from: dispute.state.rawValue, to: fact, scene)
         } else {
             let dispute = Dispute(
                 id: ids.make(), order: scene.order.id, payment: scene.payment.id, reference: reference,
                 amount: disputed ?? whole, state: fact, createdAt: now, toldAt: at)
-            try tx.insertDispute(dispute)
+            try tx.disputes.insert(dispute)
             try follow(dispute.id, from: "", to: fact, scene)
         }
     }

@@ -11,7 +11,7 @@ extension Settlement {
             guard case .succeeded(let money) = report.outcome else { return }
             return try succeedBeside(money, reference, scene)
         }
-        if let reference, try !tx.setReference(reference, of: scene.payment) {
+        if let reference, try !tx.payments.setReference(reference, of: scene.payment) {
             try record(
                 .contradictingFact, scene.order, "\(scene.payment.id) was reported with another payment's reference")
         }
@@ -35,7 +35,7 @@ extension Settlement {
         guard scene.belongs(to: account) else { return }
         let type = "payment.try_failed"
         let detail = "\(scene.payment.id) \(reason)".stored(Self.noteLength)
-        let told = try tx.timeline(scene.order.id).last {
+        let told = try tx.orders.timeline(of: scene.order.id).value().last {
             $0.type == type && $0.detail.hasPrefix(scene.payment.id.rawValue)
         }
         if told?.detail != detail { try note(scene.order, type, detail) }
@@ -44,7 +44,7 @@ extension Settlement {
     /// Tells that the provider works on what the payer did, once for each try.
     private func noteProcessing(_ scene: Scene, from account: AccountID) throws {
         guard scene.belongs(to: account), !scene.payment.state.isFinal else { return }
-        let last = try tx.timeline(scene.order.id).last {
+        let last = try tx.orders.timeline(of: scene.order.id).value().last {
             [Payment.processing, "payment.try_failed"].contains($0.type)
                 && $0.detail.hasPrefix(scene.payment.id.rawValue)
         }
@@ -67,7 +67,7 @@ extension Settlement {
             try record(anomaly, scene.order, "\(scene.payment.id) was reported \(fact.rawValue) after its success")
         }
         guard move.state != scene.payment.state else { return }
-        try tx.movePayment(scene.payment.id, from: scene.payment.state, to: move.state)
+        try tx.payments.move(scene.payment.id, from: scene.payment.state, to: move.state)
         try note(
             scene.order, "payment.\(move.state.rawValue)", [scene.payment.id.rawValue, detail].joined(separator: " "))
         try audit(
@@ -89,9 +89,9 @@ extension Settlement {
         guard move.state != payment.state else { return }
         // The first money under its number is the payment's, whichever of its provider's ids was known before.
         if let reference, payment.reference != nil, payment.reference != reference {
-            _ = try tx.replaceReference(reference, of: payment)
+            _ = try tx.payments.replaceReference(reference, of: payment)
         }
-        try tx.movePayment(payment.id, from: payment.state, to: move.state)
+        try tx.payments.move(payment.id, from: payment.state, to: move.state)
         try note(order, "payment.succeeded", "\(payment.id) \(money)")
         try audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
         // That an order was paid twice says more than that one of its payments had been given up.
@@ -110,9 +110,9 @@ extension Settlement {
         if order.state == .closed { try record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try record(anomaly, order, "\(payment.id) of \(payment.amount)") }
         // Asked before what waits for an answer, so that it costs no wait of its own.
-        let attempts = effect.state == order.state ? nil : try tx.askPayments(of: order.id)
+        let attempts = effect.state == order.state ? nil : try tx.payments.list(of: order.id)
         if effect.state != order.state {
-            try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
+            try tx.orders.move(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
             try note(order, "order.paid", payment.id.rawValue)
             try audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
             if let attempts { try closeAttempts(try attempts.value(), of: order.id) }
@@ -130,14 +130,14 @@ extension Settlement {
     func owns(
         _ sku: SKUCode, _ user: ID<User>, in environment: Environment = .production, besides order: ID<Order>?
     ) throws -> Bool {
-        let held = try tx.grants(of: user).filter {
+        let held = try tx.grants.list(of: user).value().filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil
                 && ($0.order == nil || $0.order != order)
         }
         // What another's order gave can go with it where it is shared, and stays where the purchase has moved.
         return try held.contains { grant in
-            guard let order = try grant.order.flatMap({ try tx.order($0) }) else { return true }
-            return try order.user == user || tx.purchaser(of: order.id) == user
+            guard let order = try grant.order.flatMap({ try tx.orders.find($0) }) else { return true }
+            return try order.user == user || tx.purchases.findUser(of: order.id) == user
         }
     }
 }

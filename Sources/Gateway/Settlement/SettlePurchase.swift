@@ -13,10 +13,10 @@ extension Settlement {
         _ claim: PurchaseClaim, claimant: ID<User>, name: String, mayChangeHands: Bool = true
     ) throws -> ClaimOutcome {
         let purchase = claim.purchase
-        let token = try purchase.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
+        let token = try purchase.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
         let hold = try hold(claim, claimant: claimant, token: token, mayChangeHands: mayChangeHands)
         let owner = hold.owner
-        let ownerName = owner == claimant ? name : try tx.externalUserID(owner) ?? ""
+        let ownerName = owner == claimant ? name : try tx.users.findExternalID(owner) ?? ""
         let entitled = claim.rules.entitles(ownerName)
         let outcome = try place(claim, owner: owner, entitled: entitled)
         try placeKept(like: claim, owner: owner, entitled: entitled)
@@ -43,8 +43,8 @@ extension Settlement {
     func placeKept(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
-        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
-        let unplaced = Set(kept.told.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
+        let kept = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
+        let unplaced = Set(kept.transactionsByPurchase.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
         let waiting = kept.filter { record in
             record.order == nil && (record.user == nil || record.sku != nil && unplaced.contains(record.key))
         }
@@ -68,23 +68,23 @@ extension Settlement {
     ///   - isAlone: whether the claim tells all of its purchase, which no further id is of.
     func place(
         _ claim: PurchaseClaim, owner: ID<User>, entitled: Bool, regrades: Bool = true, isAlone: Bool = false
-    ) throws -> Pending<ClaimOutcome> {
+    ) throws -> DeferredResult<ClaimOutcome> {
         let key = claim.purchase.key(claimant: owner)
-        let isNewer = try tx.keepPurchase(
+        let isNewer = try tx.purchases.upsert(
             claim.purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
-        let found = try tx.askStorePurchase(claim.purchase.environment, key)
-        let alike = isAlone ? nil : try tx.askPurchases(like: claim.purchase)
-        let named = try tx.askSKU(named: claim.purchase.productID, bundle: claim.purchase.bundleID)
+        let found = try tx.purchases.find(claim.purchase.environment, key)
+        let alike = isAlone ? nil : try tx.purchases.listCandidates(for: claim.purchase)
+        let named = try tx.skus.findLiteral(appleProduct: claim.purchase.productID, bundle: claim.purchase.bundleID)
         guard let kept = try found.value() else { throw StoreError.corrupt("a purchase was not kept") }
-        let purchases = try alike.map { try tx.purchases(of: kept, among: $0) } ?? [kept]
+        let purchases = try alike.map { try tx.purchases.listTransactions(of: kept, among: $0) } ?? [kept]
         let record = purchases.first ?? kept
         let isRevoked = record.purchase.isTakenBack
         guard let meant = try meaning(of: record, named: named.value(), claim) else {
             if kept.user == nil {
-                try tx.placePurchase(kept.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
+                try tx.purchases.assign(kept.purchase, key: key, user: owner, sku: nil, days: nil, order: nil)
                 try tell(.purchaseUnmapped, kept.purchase, owner: owner, sku: nil, order: nil)
             }
-            return Pending(isRevoked ? .revoked : .unknownProduct)
+            return DeferredResult(isRevoked ? .revoked : .unknownProduct)
         }
         guard let order = record.order else {
             return try placeFirst(
@@ -92,13 +92,13 @@ extension Settlement {
         }
         guard let code = meant.sku.code else { throw StoreError.corrupt("a SKU has no id") }
         if kept.order == nil, kept.user != owner || kept.sku != code {
-            try tx.placePurchase(kept.purchase, key: key, user: owner, sku: code, days: meant.days, order: nil)
+            try tx.purchases.assign(kept.purchase, key: key, user: owner, sku: code, days: meant.days, order: nil)
         }
         // Another id may have been kept before anybody knew that it is of this purchase.
         for purchase in purchases where try isNewer.value() || purchases != [kept] && !stands(purchase) {
             try follow(purchase, owner: owner, claim, entitled: entitled)
         }
-        guard !isRevoked else { return Pending(.revoked) }
+        guard !isRevoked else { return DeferredResult(.revoked) }
         let isForGood = meant.sku.kind(of: record.purchase) == .nonConsumable
         if isForGood, try giveHeld(code, in: record.purchase.environment, to: owner) { try touch(owner) }
         return try describe(kept, key: record.key, sku: meant.sku, owner: owner, order: order)
@@ -109,14 +109,14 @@ extension Settlement {
     private func placeFirst(
         _ record: PurchaseRecord, key: String, as meant: (sku: SKU, days: Int64?), owner: ID<User>,
         _ claim: PurchaseClaim, entitled: Bool, regrades: Bool
-    ) throws -> Pending<ClaimOutcome> {
+    ) throws -> DeferredResult<ClaimOutcome> {
         let (sku, days) = meant
         guard let code = sku.code else { throw StoreError.corrupt("a SKU has no id") }
         let isRevoked = record.purchase.isTakenBack
         let terms = sku.terms(for: record.purchase, days: days)
         let sharers = try askSharers(of: record.purchase)
         let (order, entry) = try complete(record, sku: code, terms: terms, owner: owner)
-        try tx.placePurchase(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
+        try tx.purchases.assign(record.purchase, key: key, user: owner, sku: code, days: days, order: order.id)
         if let kind = record.purchase.skuKind, kind != sku.kind {
             try self.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
@@ -127,7 +127,7 @@ extension Settlement {
         var subscription: ID<Subscription>?
         if record.purchase.isSubscription {
             // The order's event names it.
-            subscription = try tx.ensureSubscription(
+            subscription = try tx.subscriptions.ensure(
                 ids.make(), StoreSubject(record.purchase), account: claim.account, user: owner, nextCheckAt: now
             ).id
         }
@@ -146,7 +146,7 @@ extension Settlement {
             for user in others.subtracting([owner]).sorted() { try touch(user) }
         }
         if regrades { try regrade(record, owner: owner, claim, entitled: entitled) }
-        guard !isRevoked else { return Pending(.revoked) }
+        guard !isRevoked else { return DeferredResult(.revoked) }
         return try describe(record, key: key, sku: sku, owner: owner, order: order.id)
             .map { .attached($0, isNew: true) }
     }
@@ -160,20 +160,20 @@ extension Settlement {
     ) throws -> (sku: SKU, days: Int64?)? {
         let (product, bundle) = (record.purchase.productID, record.purchase.bundleID)
         let isClaims = product == claim.purchase.productID && bundle == claim.purchase.bundleID
-        let named = isClaims ? named : try tx.askSKU(named: product, bundle: bundle).value()
-        if let code = record.sku, let sku = try named?.code == code ? named : tx.sku(code),
+        let named = isClaims ? named : try tx.skus.findLiteral(appleProduct: product, bundle: bundle).value()
+        if let code = record.sku, let sku = try named?.code == code ? named : tx.skus.find(code),
             record.order != nil || sku.lasts(record.days, as: record.purchase)
         {
             return (sku, record.days)
         }
-        if let found = try tx.skuOf(appleProduct: product, bundle: bundle, named: named) {
+        if let found = try tx.skus.find(appleProduct: product, bundle: bundle, literal: named) {
             return found.sku.lasts(found.days, as: record.purchase) ? found : nil
         }
-        if let period = try earlierPeriod(than: record), let code = period.sku, let sku = try tx.sku(code) {
+        if let period = try earlierPeriod(than: record), let code = period.sku, let sku = try tx.skus.find(code) {
             return (sku, period.days)
         }
         guard let fallback = claim.fallback else { return nil }
-        let believed = try tx.activeSKUs().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
+        let believed = try tx.skus.listActive().first { $0.clientFallback && $0.subscribeID == fallback.subscribeID }
         guard let sku = believed, let longest = sku.durationDays else { return nil }
         let days = fallback.durationDays ?? longest
         return (1...longest).contains(days) ? (sku, days) : nil
@@ -186,7 +186,7 @@ extension Settlement {
     private func earlierPeriod(than record: PurchaseRecord) throws -> PurchaseRecord? {
         let purchase = record.purchase
         guard purchase.isSubscription, purchase.environment != .xcode else { return nil }
-        return try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID)
+        return try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .filter { $0.order != nil && $0.sku != nil && $0.purchase.productID == purchase.productID }
             .max { $0.purchase.purchasedAt < $1.purchase.purchasedAt }
     }
@@ -201,15 +201,15 @@ extension Settlement {
             sku: sku, price: purchase.charge, terms: terms, quantity: purchase.quantity,
             environment: purchase.environment, paidAt: purchase.purchased)
         if !purchase.isRenewal, let waiting = try waitingOrder(purchase, sku: sku, owner: owner) {
-            try tx.completeStoreOrder(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
+            try tx.orders.complete(waiting.order.id, from: waiting.order.state, by: waiting.payment.id, charge)
             if waiting.payment.state != .succeeded {
-                try tx.movePayment(waiting.payment.id, from: waiting.payment.state, to: .succeeded)
+                try tx.payments.move(waiting.payment.id, from: waiting.payment.state, to: .succeeded)
             }
-            _ = try tx.setReference(purchase.transactionID, of: waiting.payment)
+            _ = try tx.payments.setReference(purchase.transactionID, of: waiting.payment)
             try note(waiting.order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
             try audit(waiting.order, "order.paid", before: waiting.order.state.rawValue, after: purchase.transactionID)
-            try closeAttempts(try tx.payments(of: waiting.order.id), of: waiting.order.id)
-            return (try tx.order(waiting.order.id) ?? waiting.order, nil)
+            try closeAttempts(try tx.payments.list(of: waiting.order.id).value(), of: waiting.order.id)
+            return (try tx.orders.find(waiting.order.id) ?? waiting.order, nil)
         }
         let order = Order(
             id: ids.make(), user: owner, origin: purchase.isRenewal ? .renewal : .purchase, sku: sku,
@@ -217,7 +217,7 @@ extension Settlement {
             amount: purchase.charge, state: .paid, platform: .ios, environment: purchase.environment, partner: nil,
             returnURL: nil, metadata: [:], charged: purchase.charge, createdAt: now, expiresAt: now,
             paidAt: purchase.purchased)
-        try tx.insertOrder(order)
+        try tx.orders.insert(order)
         let entry = try note(order, "order.paid", "\(purchase.environment.rawValue) \(purchase.transactionID)")
         try audit(order, "order.paid", before: "", after: purchase.transactionID, isNew: true)
         return (order, entry)
@@ -228,11 +228,11 @@ extension Settlement {
         _ purchase: StorePurchase, sku: SKUCode, owner: ID<User>
     ) throws -> (order: Order, payment: Payment)? {
         let limit = purchase.purchased.adding(seconds: 60)
-        for found in try tx.ordersAwaiting(
+        for found in try tx.purchases.listAwaitingOrders(
             appleProduct: purchase.productID, sku: sku, user: owner, before: limit)
         {
-            guard let order = try tx.lockOrder(found.order), order.state != .paid,
-                let payment = try tx.lockPayment(found.payment)?.payment
+            guard let order = try tx.orders.lock(found.order), order.state != .paid,
+                let payment = try tx.payments.lock(found.payment)?.payment
             else { continue }
             return (order, payment)
         }
@@ -241,12 +241,12 @@ extension Settlement {
 
     /// What the purchase's SKU gives: a grant from Apple's time of purchase, or units.
     private func give(
-        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, sharers: Pending<[ID<User>]>,
+        _ purchase: StorePurchase, key: String, terms: OrderTerms, order: Order, sharers: DeferredResult<[ID<User>]>,
         entitled: Bool, rules: TestPurchaseRules
     ) throws {
         let source = LedgerSource(kind: Grant.SourceKind.appleTransaction.rawValue, id: key)
         for (unit, amount) in terms.units.sorted(by: { $0.key < $1.key }) where entitled || purchase.isReal {
-            _ = try tx.book(
+            _ = try tx.wallets.book(
                 amount, unit: unit, user: order.user, environment: purchase.environment, source: source, step: 1,
                 at: now)
         }
@@ -258,7 +258,7 @@ extension Settlement {
             {
                 try record(.duplicateOwnership, order, "\(purchase.transactionID) is of something owned already")
             } else {
-                try tx.insertGrant(grant)
+                try tx.grants.insert(grant)
             }
             try giveSharers(sharers.value(), purchase, order, rules: rules)
         }
@@ -267,11 +267,11 @@ extension Settlement {
     /// The purchase's grant as it now stands.
     func describe(
         _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
-    ) throws -> Pending<AttachedPurchase> {
-        let grants = try tx.askGrants(of: owner)
+    ) throws -> DeferredResult<AttachedPurchase> {
+        let grants = try tx.grants.list(of: owner)
         // Only what may be a consumable credits anything, and units are who had them first's.
         let mayCredit = (record.purchase.skuKind ?? .consumable) == .consumable
-        let units = try (mayCredit ? tx.order(order) : nil).flatMap {
+        let units = try (mayCredit ? tx.orders.find(order) : nil).flatMap {
             $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
         }
         return grants.map {
@@ -325,7 +325,7 @@ extension Settlement {
             user_id: owner.rawValue, transaction_id: purchase.transactionID,
             original_transaction_id: purchase.originalTransactionID, product_id: purchase.productID,
             environment: purchase.environment.rawValue, sku: sku?.rawValue, order_id: order?.rawValue)
-        try tx.appendEvent(
+        try tx.events.insert(
             EventRecord(
                 id: ids.make(), subject: purchase.originalTransactionID, type: type, user: owner, partner: nil, at: now,
                 data: try told.storedJSON()))

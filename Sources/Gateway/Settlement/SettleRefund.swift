@@ -24,8 +24,8 @@ extension Settlement {
 
     /// The payment whose money goes back: the one that is named, or one that was paid beside it under the same number.
     private func scene(of report: RefundReport, _ told: Scene) throws -> Scene {
-        if let known = try report.refund.flatMap({ try tx.refund($0) }), known.payment != told.payment.id,
-            let record = try tx.payment(known.payment), record.payment.original == told.payment.id
+        if let known = try report.refund.flatMap({ try tx.refunds.find($0) }), known.payment != told.payment.id,
+            let record = try tx.payments.find(known.payment).value(), record.payment.original == told.payment.id
         {
             return Scene(order: told.order, record: record)
         }
@@ -35,14 +35,14 @@ extension Settlement {
     /// The payment that was paid beside this one under the provider's id, where there is one; else this one.
     func scene(beside told: Scene, under reference: String?) throws -> Scene {
         guard let reference = reference?.stored(255), reference != told.payment.reference,
-            let record = try tx.payment(beside: told.payment.id, under: reference)
+            let record = try tx.payments.find(beside: told.payment.id, under: reference)
         else { return told }
         return Scene(order: told.order, record: record)
     }
 
     /// Records that a refund call ended without an answer.
     func settleUnknown(_ refund: Refund) throws {
-        guard let scene = try lock(refund.payment), let current = try tx.refund(refund.id) else { return }
+        guard let scene = try lock(refund.payment), let current = try tx.refunds.find(refund.id) else { return }
         try move(current, .outcomeUnknown, reference: nil, scene)
     }
 
@@ -50,25 +50,25 @@ extension Settlement {
     ///
     /// - Returns: nil when that is more than what is left; the caller holds the payment's lock.
     func openRefund(_ amount: Money, of payment: Payment, reason: String) throws -> Refund? {
-        guard try tx.reserveRefund(amount.value, of: payment.id) else { return nil }
+        guard try tx.payments.reserveRefund(amount.value, of: payment.id) else { return nil }
         let refund = Refund(
             id: ids.make(), order: payment.order, payment: payment.id, amount: amount, reason: reason, createdAt: now)
-        try tx.insertRefund(refund)
-        guard let order = try tx.order(payment.order) else { return refund }
+        try tx.refunds.insert(refund)
+        guard let order = try tx.orders.find(payment.order) else { return refund }
         try note(order, "refund.created", "\(refund.id) \(amount)")
         try audit(order, "refund.created", before: "", after: "\(refund.id) \(amount)", reason: reason)
         return refund
     }
 
     private func find(_ report: RefundReport, _ scene: Scene) throws -> Refund? {
-        if let id = report.refund, let refund = try tx.refund(id) {
+        if let id = report.refund, let refund = try tx.refunds.find(id) {
             guard refund.payment == scene.payment.id else {
                 try record(.contradictingFact, scene.order, "\(id) was reported for \(scene.payment.id)")
                 return nil
             }
             return refund
         }
-        let known = try tx.refunds(of: scene.payment.id)
+        let known = try tx.refunds.list(of: scene.payment.id).value()
         if let reference = report.reference, let refund = known.first(where: { $0.reference == reference }) {
             return refund
         }
@@ -90,7 +90,7 @@ extension Settlement {
             id: report.refund ?? ids.make(), order: scene.order.id, payment: scene.payment.id, amount: amount,
             reason: Refund.madeElsewhere, state: .pending, reference: report.reference?.stored(255), counted: false,
             createdAt: now)
-        try tx.insertRefund(refund)
+        try tx.refunds.insert(refund)
         try note(scene.order, "refund.adopted", "\(refund.id) \(refund.amount)")
         try audit(scene.order, "refund.adopted", before: "", after: "\(refund.id) \(refund.amount)")
         try recount(scene.payment.id, scene.order)
@@ -105,7 +105,7 @@ extension Settlement {
         }
         let state = move.state
         guard state != refund.state else { return }
-        try tx.moveRefund(refund.id, from: refund.state, to: state, reference: reference?.stored(255))
+        try tx.refunds.move(refund.id, from: refund.state, to: state, reference: reference?.stored(255))
         try note(scene.order, "refund.\(state.rawValue)", "\(refund.id) \(refund.amount)")
         try audit(
             scene.order, "refund.\(state.rawValue)", before: "\(refund.id) \(refund.state.rawValue)",
@@ -122,8 +122,8 @@ extension Settlement {
     /// Sums a payment's refunds and lost disputes anew, in the order of their making; what a provider gave back beyond
     /// what was captured is kept but not counted, and is an anomaly.
     func recount(_ payment: ID<Payment>, _ order: Order) throws {
-        let (disputes, refunds) = (try tx.askDisputes(of: payment), try tx.askRefunds(of: payment))
-        guard let record = try tx.payment(payment) else { return }
+        let (disputes, refunds) = (try tx.disputes.list(of: payment), try tx.refunds.list(of: payment))
+        guard let record = try tx.payments.find(payment).value() else { return }
         var left = record.captured
         var (refunding, refunded, lost) = (0 as Int64, 0 as Int64, 0 as Int64)
         var exceeds = false
@@ -144,9 +144,9 @@ extension Settlement {
                 if refund.state == .succeeded { refunded += refund.amount.value }
             }
             exceeds = exceeds || (refund.state.isBinding && !fits)
-            if fits != refund.counted { try tx.setCounted(refund.id, fits) }
+            if fits != refund.counted { try tx.refunds.setCounted(refund.id, fits) }
         }
-        try tx.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
+        try tx.payments.setSums(payment, refunding: refunding, refunded: refunded, lost: lost, disputed: disputed)
         if exceeds && record.captured > 0 {
             try self.record(.contradictingFact, order, "more than \(payment) captured was given back")
         }

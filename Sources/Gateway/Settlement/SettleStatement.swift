@@ -15,10 +15,10 @@ extension Settlement {
     /// Settles what a store stated by itself, for whoever it belongs to; what nobody has claimed is kept.
     func settle(_ statement: StoreStatement, _ word: StoreWord) throws {
         guard let subject = StoreSubject(statement) else { return }
-        try tx.lockOriginal(subject.environment, subject.original)
-        for user in try users(of: statement).sorted() { try tx.lockUser(user) }
+        try tx.purchaseOwners.lock(subject.environment, subject.original)
+        for user in try users(of: statement).sorted() { try tx.users.lock(user) }
         let token = try token(of: statement)
-        var owner = try tx.purchaseOwner(subject.environment, original: subject.original) ?? token
+        var owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, subject.original)).value() ?? token
         // The renewal first, so that the purchase is settled with it.
         let isNews = try keepRenewal(statement, word, owner: owner)
         if let purchase = statement.purchase {
@@ -38,7 +38,7 @@ extension Settlement {
             }
         }
         guard isNews, let owner,
-            let known = try tx.storePurchases(subject.environment, original: subject.original).first?.purchase
+            let known = try tx.purchases.list(subject.environment, original: subject.original).first?.purchase
         else { return }
         if try regradeSubscription(known, owner: owner, entitled: try entitles(owner, word), rules: word.rules) {
             try touch(owner)
@@ -48,29 +48,29 @@ extension Settlement {
     /// Whose state a statement may change.
     func users(of statement: StoreStatement) throws -> Set<ID<User>> {
         guard let subject = StoreSubject(statement) else { return [] }
-        let holders = try tx.askHolders(of: subject)
-        let buyers = try statement.purchase.map { try tx.buyers(of: $0).value() } ?? []
+        let holders = try tx.purchaseOwners.listHolders(of: subject)
+        let buyers = try statement.purchase.map { try tx.purchases.listBuyers(of: $0).value() } ?? []
         return try holders.value().union(buyers).union([token(of: statement)].compactMap { $0 })
     }
 
     private func token(of statement: StoreStatement) throws -> ID<User>? {
-        let token = try statement.purchase?.appAccountToken.flatMap { try tx.user(appAccountToken: $0) }
+        let token = try statement.purchase?.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
         // Nobody begins to own anything after the own erasure.
-        return try token.flatMap { try tx.isErased($0) ? nil : $0 }
+        return try token.flatMap { try tx.users.isErased($0) ? nil : $0 }
     }
 
     private func entitles(_ owner: ID<User>, _ word: StoreWord) throws -> Bool {
-        word.rules.entitles(try tx.externalUserID(owner) ?? "")
+        word.rules.entitles(try tx.users.findExternalID(owner) ?? "")
     }
 
     /// - Returns: whether the renewal or the store's own word on the subscription says anything new.
     private func keepRenewal(_ statement: StoreStatement, _ word: StoreWord, owner: ID<User>?) throws -> Bool {
         let standing = statement.purchase?.isSubscription == false ? nil : statement.standing
         guard statement.renewal != nil || standing != nil, let subject = StoreSubject(statement) else { return false }
-        let subscription = try tx.ensureSubscription(
+        let subscription = try tx.subscriptions.ensure(
             ids.make(), subject, account: word.account, user: owner, nextCheckAt: now)
-        let isStanding = try standing.map { try tx.keepStanding($0, of: subscription) } ?? false
-        let isRenewal = try statement.renewal.map { try tx.keepRenewal($0, of: subscription.id) } ?? false
+        let isStanding = try standing.map { try tx.subscriptions.setStatus($0, of: subscription) } ?? false
+        let isRenewal = try statement.renewal.map { try tx.subscriptions.setRenewal($0, of: subscription.id) } ?? false
         return isStanding || isRenewal
     }
 
@@ -78,12 +78,13 @@ extension Settlement {
     private func keepUnclaimed(_ claim: PurchaseClaim) throws {
         let purchase = claim.purchase
         let key = purchase.key(claimant: nil)
-        _ = try tx.keepPurchase(purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
-        guard let record = try tx.storePurchase(purchase.environment, key), record.user == nil, record.sku == nil,
-            let found = try tx.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID),
+        _ = try tx.purchases.upsert(purchase, key: key, account: claim.account, evidence: claim.evidence, at: now)
+        guard let record = try tx.purchases.find(purchase.environment, key).value(), record.user == nil,
+            record.sku == nil,
+            let found = try tx.skus.find(appleProduct: purchase.productID, bundle: purchase.bundleID),
             found.sku.lasts(found.days, as: purchase)
         else { return }
-        try tx.placePurchase(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
+        try tx.purchases.assign(purchase, key: key, user: nil, sku: found.sku.code, days: found.days, order: nil)
     }
 }
 

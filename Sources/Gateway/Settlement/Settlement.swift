@@ -51,7 +51,8 @@ struct Settlement {
 
     private func learn(_ fact: ProviderFact, from account: AccountID, _ scene: Scene) throws {
         guard fact.isFinal else { return }
-        try tx.keepFact(ids.make(), account: account, payment: scene.payment.id, fact: try fact.storedJSON(), at: now)
+        try tx.payments.insertFact(
+            ids.make(), account: account, payment: scene.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
@@ -65,13 +66,13 @@ struct Settlement {
         for fact in facts {
             if case .store(let statement) = fact {
                 users.formUnion(try self.users(of: statement))
-            } else if let payment = try fact.payment.flatMap({ try tx.payment($0) }),
-                let order = try tx.order(payment.payment.order)
+            } else if let payment = try fact.payment.flatMap({ try tx.payments.find($0).value() }),
+                let order = try tx.orders.find(payment.payment.order)
             {
                 users.insert(order.user)
             }
         }
-        for user in users.sorted() { try tx.lockUser(user) }
+        for user in users.sorted() { try tx.users.lock(user) }
     }
 
     /// A payment and its order, both locked.
@@ -87,13 +88,13 @@ struct Settlement {
 
     /// Locks a payment and its order; nil when there is no such payment.
     func lock(_ id: ID<Payment>) throws -> Scene? {
-        guard try tx.lockRows(of: id) else { return nil }
+        guard try tx.payments.lockWithOrder(id) else { return nil }
         return try scene(of: id)
     }
 
     /// A payment whose rows the caller has locked.
     func scene(of id: ID<Payment>) throws -> Scene? {
-        let (record, order) = (try tx.askPayment(id), try tx.askOrder(of: id))
+        let (record, order) = (try tx.payments.find(id), try tx.orders.find(of: id))
         guard let order = try order.value(), let record = try record.value() else { return nil }
         return Scene(order: order, record: record)
     }

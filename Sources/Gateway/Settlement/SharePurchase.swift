@@ -5,24 +5,25 @@ import Store
 extension Settlement {
     /// Gives a new sharer what every transaction of the original has given its owner, units excepted.
     func giveShare(of purchase: StorePurchase, to user: ID<User>, rules: TestPurchaseRules) throws {
-        let kept = try tx.storePurchases(purchase.environment, original: purchase.originalTransactionID).told.joined()
+        let kept = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
+            .transactionsByPurchase.joined()
         var isGiven = false
         for record in kept {
-            guard let id = record.order, let order = try tx.order(id) else { continue }
+            guard let id = record.order, let order = try tx.orders.find(id) else { continue }
             if try insertShared(record.purchase, order, to: user, rules: rules).value() { isGiven = true }
         }
         // Touches the sharer itself where the subscription's grant is new.
         if let periods = kept.first(where: { $0.purchase.isSubscription && $0.sku != nil }),
             let owner = periods.user
         {
-            let entitled = try rules.entitles(tx.externalUserID(owner) ?? "")
+            let entitled = try rules.entitles(tx.users.findExternalID(owner) ?? "")
             if try regradeSubscription(periods.purchase, owner: owner, entitled: entitled, rules: rules) {
                 try touch(owner)
             }
         }
         if isGiven { try touch(user) }
-        if let claimed = try tx.storePurchase(purchase.environment, purchase.key(claimant: user)),
-            let record = try tx.purchases(of: claimed).first, record.order != nil
+        if let claimed = try tx.purchases.find(purchase.environment, purchase.key(claimant: user)).value(),
+            let record = try tx.purchases.listTransactions(of: claimed).first, record.order != nil
         {
             try tell(.purchaseAttached, record.purchase, owner: user, sku: record.sku, order: record.order)
         }
@@ -38,32 +39,33 @@ extension Settlement {
     }
 
     /// Those who share a purchase's original transaction; in Xcode nobody does.
-    func askSharers(of purchase: StorePurchase) throws -> Pending<[ID<User>]> {
-        purchase.environment == .xcode ? Pending([]) : try tx.askSharers(of: StoreSubject(purchase))
+    func askSharers(of purchase: StorePurchase) throws -> DeferredResult<[ID<User>]> {
+        purchase.environment == .xcode
+            ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
     }
 
     /// - Returns: false where it gives no grant, or gave it before.
     private func insertShared(
         _ purchase: StorePurchase, _ order: Order, to user: ID<User>, rules: TestPurchaseRules
-    ) throws -> Pending<Bool> {
-        let entitled = try rules.entitles(tx.externalUserID(user) ?? "")
+    ) throws -> DeferredResult<Bool> {
+        let entitled = try rules.entitles(tx.users.findExternalID(user) ?? "")
         guard !purchase.isSubscription,
             var grant = purchase.grant(
                 ids.make(), to: user, key: purchase.key(claimant: user), order: order, entitled: entitled, rules: rules)
-        else { return Pending(false) }
+        else { return DeferredResult(false) }
         if order.terms.remainder(of: order.quantity, after: purchase.revokedShare).items == 0 {
             grant.revocation = purchase.revokedAt.map { Grant.Revocation(at: $0, reason: .refund) }
         }
-        return try tx.insertGrant(grant)
+        return try tx.grants.insert(grant)
     }
 
     /// How a claim's purchase looks to who shares it.
     func shown(_ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool) throws -> ClaimOutcome
     {
         guard case .attached(_, let isFresh) = outcome else { return outcome }
-        guard let kept = try tx.storePurchase(claim.purchase.environment, claim.purchase.key(claimant: user)),
-            let record = try tx.purchases(of: kept).first, let order = record.order,
-            let sku = try record.sku.flatMap({ try tx.sku($0) })
+        guard let kept = try tx.purchases.find(claim.purchase.environment, claim.purchase.key(claimant: user)).value(),
+            let record = try tx.purchases.listTransactions(of: kept).first, let order = record.order,
+            let sku = try record.sku.flatMap({ try tx.skus.find($0) })
         else { throw StoreError.corrupt("a shared purchase was not kept") }
         let attached = try describe(kept, key: record.key, sku: sku, owner: user, order: order)
         return .attached(try attached.value(), isNew: isNew || isFresh)

@@ -33,7 +33,7 @@ extension Gateway {
     /// Asks a store where a subscription stands, and for what else its customer has bought since the last time.
     func checkSubscription(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Subscription>(job.subject),
-            let record = try await read({ db in try db.subscription(id) })
+            let record = try await read({ db in try db.subscriptions.find(id) })
         else { return .done }
         guard let account = registry.syncing.first(where: { $0.id == record.account }),
             account.store.askedEnvironments.contains(record.environment)
@@ -65,7 +65,7 @@ extension Gateway {
         let known: StorePurchase?
         do throws(GatewayError) {
             known = try await read { db in
-                try db.storePurchases(record.environment, original: record.original).last?.purchase
+                try db.purchases.list(record.environment, original: record.original).last?.purchase
             }
         } catch {
             throw .gateway(error)
@@ -128,7 +128,7 @@ extension Gateway {
             try await settle(cause) { [words = words(of: answer, from: account.id)] settlement in
                 try settlement.lock(words)
                 try settlement.settle(words)
-                if let cursor { try settlement.tx.setHistoryCursor(cursor, of: record.id) }
+                if let cursor { try settlement.tx.subscriptions.setHistoryCursor(cursor, of: record.id) }
             }
         } catch {
             throw .gateway(error)
@@ -140,7 +140,7 @@ extension Gateway {
         let now = time.now
         let usual = now.adding(seconds: interval)
         return try await write { tx in
-            guard let after = try tx.subscription(record.id) else { return false }
+            guard let after = try tx.subscriptions.find(record.id) else { return false }
             var next: Timestamp? = usual
             if let snapshot = try SubscriptionSnapshot.load(after, from: tx, at: now) {
                 let renewal = snapshot.expires_at.adding(seconds: Self.renewalSlack)
@@ -148,13 +148,13 @@ extension Gateway {
                 let isOver = [.expired, .revoked, .inBillingRetry].contains(snapshot.status)
                 if isOver && now.rawValue - snapshot.expires_at.rawValue > StoreRenewal.longestRetry { next = nil }
             }
-            try tx.setNextCheck(next, of: record.id)
-            return after.told != record.told || after.renewal != record.renewal
+            try tx.subscriptions.setNextCheck(next, of: record.id)
+            return after.announcedState != record.announcedState || after.renewal != record.renewal
         }
     }
 
     func putOff(_ subscription: ID<Subscription>, until next: Timestamp) async throws(GatewayError) {
-        try await write { tx in try tx.setNextCheck(next, of: subscription) }
+        try await write { tx in try tx.subscriptions.setNextCheck(next, of: subscription) }
     }
 }
 

@@ -43,8 +43,8 @@ extension Gateway {
         guard let id = ID<Subscription>(subscription) else { throw .unknown(.subscription, subscription) }
         let resumed = context.resumed
         let found = try await read { db -> (SubscriptionRecord, bundle: String, ExtensionLog?)? in
-            guard let record = try db.subscription(id) else { return nil }
-            let bundle = try db.storePurchases(record.environment, original: record.original).last?.purchase.bundleID
+            guard let record = try db.subscriptions.find(id) else { return nil }
+            let bundle = try db.purchases.list(record.environment, original: record.original).last?.purchase.bundleID
             return (record, bundle ?? "", try resumed.flatMap { try ExtensionLog($0, of: id, in: db) })
         }
         guard let (record, bundle, before) = found else { throw .unknown(.subscription, subscription) }
@@ -125,7 +125,7 @@ extension Gateway {
             try settlement.lock(record)
             try settlement.audit(step, request, record, words)
             if step == .extended || step == .unknown {
-                try settlement.tx.setNextCheck(settlement.now, of: record.id)
+                try settlement.tx.subscriptions.setNextCheck(settlement.now, of: record.id)
             }
         }
     }
@@ -147,7 +147,7 @@ private struct ExtensionLog: Sendable {
     let last: Step
 
     init?(_ request: String, of subscription: ID<Subscription>, in db: any Database) throws {
-        let entries = try db.audit(subject: subscription.rawValue, before: nil, limit: Self.depth)
+        let entries = try db.audit.list(subject: subscription.rawValue, before: nil, limit: Self.depth)
         let found = entries.lazy.map(\.entry).first { $0.after.hasPrefix("\(request):") }
         guard let step = found.flatMap({ Step(rawValue: $0.action) }) else { return nil }
         last = step
@@ -157,7 +157,7 @@ private struct ExtensionLog: Sendable {
 extension Settlement {
     /// Two extensions of one subscription write one after the other to its audit.
     fileprivate func lock(_ record: SubscriptionRecord) throws {
-        try tx.lockOriginal(record.environment, record.original)
+        try tx.purchaseOwners.lock(record.environment, record.original)
     }
 
     fileprivate func audit(

@@ -9,7 +9,9 @@ extension Gateway {
         let before = try Cursor(cursor) { ID<Subscription>($0) }.position
         let now = time.now
         return try await report { db in
-            let records = try db.userID(user).map { try db.subscriptions(of: $0, before: before, limit: limit + 1) }
+            let records = try db.users.findID(user).map {
+                try db.subscriptions.list(of: $0, before: before, limit: limit + 1)
+            }
             let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
             // One that no SKU knows is not shown, and what follows it is on its page all the same.
             let shown = try SubscriptionSnapshot.load(page.items, from: db, at: now)
@@ -25,8 +27,8 @@ extension Gateway {
     ) async throws(GatewayError) -> SubscriptionSnapshot {
         let now = time.now
         let found = try await read { db -> SubscriptionSnapshot? in
-            guard let id = ID<Subscription>(id), let user = try db.userID(user),
-                let record = try db.subscription(id), try db.owns(user, record)
+            guard let id = ID<Subscription>(id), let user = try db.users.findID(user),
+                let record = try db.subscriptions.find(id), try db.subscriptions.isHolder(user, of: record)
             else { return nil }
             return try SubscriptionSnapshot.load(record, from: db, at: now)
         }

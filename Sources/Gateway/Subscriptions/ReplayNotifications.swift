@@ -63,7 +63,7 @@ extension Gateway {
         let now = time.now
         let last: Timestamp?
         do throws(GatewayError) {
-            last = try await read { db in try db.notificationsAskedUntil(account.id, environment, app: app) }
+            last = try await read { db in try db.notifications.fetchedUntil(account.id, environment, app: app) }
         } catch {
             throw .gateway(error)
         }
@@ -77,7 +77,7 @@ extension Gateway {
             try await take(pages, at: account.id, into: &missed)
             do throws(GatewayError) {
                 try await write { tx in
-                    try tx.setNotificationsAsked(until: until, account.id, environment, app: app)
+                    try tx.notifications.setFetched(until: until, account.id, environment, app: app)
                 }
             } catch {
                 throw .gateway(error)
@@ -123,7 +123,7 @@ extension Gateway {
         var last: ID<Subscription>?
         while true {
             let page = try await read { [last] db in
-                try db.subscriptions(at: id, in: account.store.askedEnvironments, after: last, limit: 100)
+                try db.subscriptions.list(at: id, in: account.store.askedEnvironments, after: last, limit: 100)
             }
             guard let end = page.last else { return counts }
             for record in page {

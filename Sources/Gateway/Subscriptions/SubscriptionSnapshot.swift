@@ -47,14 +47,14 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         _ record: SubscriptionRecord, from db: any Database, at now: Timestamp
     ) throws -> SubscriptionSnapshot? {
         SubscriptionSnapshot(
-            record, among: try db.storePurchases(record.environment, original: record.original), at: now)
+            record, among: try db.purchases.list(record.environment, original: record.original), at: now)
     }
 
     /// Many subscriptions in their order, without those none of whose products is known to a SKU.
     static func load(
         _ records: [SubscriptionRecord], from db: any Database, at now: Timestamp
     ) throws -> [SubscriptionSnapshot] {
-        let kept = try db.storePurchases(of: records.map { StoreSubject($0.environment, $0.original) })
+        let kept = try db.purchases.list(of: records.map { StoreSubject($0.environment, $0.original) })
         return records.compactMap {
             SubscriptionSnapshot($0, among: kept[StoreSubject($0.environment, $0.original)] ?? [], at: now)
         }
@@ -64,7 +64,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     private init?(_ record: SubscriptionRecord, among purchases: [PurchaseRecord], at now: Timestamp) {
         let known = purchases.filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
         let state = SubscriptionState(
-            known.folded.map(\.purchase), renewal: record.renewal, isRevoked: record.isRevoked)
+            known.mergedByPurchase.map(\.purchase), renewal: record.renewal, isRevoked: record.isRevoked)
         guard let state else { return nil }
         self.init(record, state, known, at: now)
     }

@@ -23,7 +23,7 @@ package struct UserNames: Sendable {
         let places = texts.map(InternalIDs.places)
         let found = Set(places.joined().map(\.id))
         guard !found.isEmpty else { return texts }
-        let names = try await store.read { db in try db.externalUserIDs(found) }
+        let names = try await store.read { db in try db.users.listExternalIDs(found) }
         var quoted: [ID<User>: Data] = [:]
         for id in found {
             guard let name = try? JSONEncoder().encode(names[id] ?? Self.erased) else { throw .internalError }

@@ -24,15 +24,15 @@ package struct Users: Sendable {
         guard context.resumed == nil else { return Erasure(erased: true) }
         return try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            guard let id = try tx.lockMapping(user) else {
+            guard let id = try tx.users.lock(user) else {
                 throw GatewayError.unknown(.user, user.rawValue)
             }
-            try tx.lockUser(id)
-            for event in try tx.eventsWithFreeText(of: id) {
+            try tx.users.lock(id)
+            for event in try tx.events.listWithFreeText(of: id) {
                 guard let data = try Self.withoutFreeText(event.data) else { continue }
-                try tx.replaceEvent(event.id, data: data)
+                try tx.events.update(event.id, data: data)
             }
-            try tx.eraseUser(id)
+            try tx.users.erase(id)
             try tx.bind(context, to: id.rawValue)
             try settlement.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)
             return Erasure(erased: true)

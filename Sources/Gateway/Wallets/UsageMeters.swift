@@ -15,8 +15,8 @@ package struct UsageMeters: Sendable {
         let meter = try find(meter)
         let (now, window) = (time.now, meter.window(at: time.now))
         return try await store.read { db in
-            let id = try db.userID(user)
-            let used = try id.map { try db.used(meter.id, user: $0, period: window.start) } ?? 0
+            let id = try db.users.findID(user)
+            let used = try id.map { try db.meters.used(meter.id, user: $0, period: window.start) } ?? 0
             let limit = meter.limit(tier: try id.map { try Self.tier(of: $0, in: db, now: now) } ?? "")
             return Usage(meter: meter.id, limit: limit, used: used, resetsAt: window.end)
         }
@@ -37,9 +37,9 @@ package struct UsageMeters: Sendable {
         let (ids, now, window) = (ids, time.now, meter.window(at: time.now))
         return try await store.write { tx in
             try tx.bind(context, to: "usage/\(meter.id)")
-            let id = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            let id = try tx.users.ensure(user, candidate: ids.make(), at: now)
             let limit = meter.limit(tier: try Self.tier(of: id, in: tx, now: now))
-            let used = try tx.consume(amount, of: meter.id, user: id, period: window.start, limit: limit)
+            let used = try tx.meters.consume(amount, of: meter.id, user: id, period: window.start, limit: limit)
             guard let used else {
                 throw GatewayError.usageLimitReached(retryAfter: max(1, window.end.rawValue - now.rawValue))
             }
@@ -53,6 +53,6 @@ package struct UsageMeters: Sendable {
     }
 
     private static func tier(of user: ID<User>, in db: any Database, now: Timestamp) throws -> String {
-        EntitlementRules.fold(try db.grants(of: user), now: now).membership?.tier ?? ""
+        EntitlementRules.fold(try db.grants.list(of: user).value(), now: now).membership?.tier ?? ""
     }
 }

@@ -46,14 +46,14 @@ package struct Wallets: Sendable {
         let ids = ids
         return try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            let userID = try tx.ensureUser(user, candidate: ids.make(), at: settlement.now)
-            try tx.lockUser(userID)
-            let before = try tx.balances(of: userID)[.production]?[unit] ?? 0
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: settlement.now)
+            try tx.users.lock(userID)
+            let before = try tx.wallets.balances(of: userID).value()[.production]?[unit] ?? 0
             guard before <= Self.balanceLimit - amount else {
                 throw GatewayError.conflict(reason: "the balance would be larger than a balance may be")
             }
             let credit = ids.make(Credit.self)
-            let after = try tx.book(
+            let after = try tx.wallets.book(
                 amount, unit: unit, user: userID, environment: .production,
                 source: LedgerSource(kind: kind.rawValue, id: credit.rawValue), step: 1, reason: reason,
                 at: settlement.now)
@@ -86,10 +86,10 @@ package struct Wallets: Sendable {
         let ids = ids
         return try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
-            guard let userID = try tx.userID(user) else { throw GatewayError.insufficientBalance }
-            try tx.lockUser(userID)
+            guard let userID = try tx.users.findID(user) else { throw GatewayError.insufficientBalance }
+            try tx.users.lock(userID)
             let debit = ids.make(Debit.self)
-            let left = try tx.debit(
+            let left = try tx.wallets.debit(
                 amount, unit: unit, user: userID, source: LedgerSource(kind: "debit", id: debit.rawValue),
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
@@ -104,7 +104,7 @@ package struct Wallets: Sendable {
 
     func balance(of unit: String, user: ExternalUserID) async throws(GatewayError) -> BalanceView {
         let amount = try await store.read { db in
-            try db.userID(user).flatMap { try db.balances(of: $0)[.production]?[unit] }
+            try db.users.findID(user).flatMap { try db.wallets.balances(of: $0).value()[.production]?[unit] }
         }
         return BalanceView(unit: unit, balance: amount ?? 0)
     }
@@ -118,7 +118,7 @@ package struct Wallets: Sendable {
         }
         let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position
         let entries = try await store.read { db in
-            try db.userID(user).map { try db.ledger(of: $0, unit: unit, before: before, limit: limit + 1) } ?? []
+            try db.users.findID(user).map { try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1) } ?? []
         }
         return Page(entries.map(BalanceChange.init), limit: limit) { String($0.position) }
     }

@@ -30,7 +30,7 @@ struct Deliveries: Sendable {
         guard let run = try await openRun(job, .further) else { return .done }
         guard try await run.drain(width: Self.furtherWidth) else { return .again(after: 0) }
         let (id, now) = (run.record.id, time.now)
-        let pause = try await store.read { db in try db.pauseBeforeFurtherAttempt(of: id, at: now) }
+        let pause = try await store.read { db in try db.deliveries.secondsToRetry(of: id, at: now) }
         return pause.map { .again(after: max(1, $0)) } ?? .done
     }
 
@@ -42,7 +42,7 @@ struct Deliveries: Sendable {
     ) async throws(GatewayError) -> DeliveryRun? {
         guard let id = ID<Webhook>(job.subject) else { return nil }
         let now = time.now
-        guard let record = try await store.read({ db in try db.signingWebhook(id, at: now) }), record.status == .enabled
+        guard let record = try await store.read({ db in try db.webhooks.findForSigning(id, at: now) }), record.status == .enabled
         else { return nil }
         var secrets = [try WebhookSecret.open(record.secret, of: id, by: keyRing)]
         if let previous = record.previousSecret {
@@ -63,7 +63,7 @@ struct Deliveries: Sendable {
         for _ in 0..<Self.endingRounds {
             let now = time.now
             let isOver = try await store.write { tx in
-                guard let webhook = try tx.lockWebhook(id), webhook.status == .disabled else { return true }
+                guard let webhook = try tx.webhooks.lock(id), webhook.status == .disabled else { return true }
                 return webhook.isRetired ? try tx.drop(id) : try tx.end(id, at: now)
             }
             if isOver { return .done }

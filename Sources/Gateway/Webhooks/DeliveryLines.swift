@@ -7,7 +7,7 @@ struct PreparedDelivery: Sendable {
     let id: ID<Delivery>
     let event: ID<Event>
     let type: String
-    let place: AttemptPlace
+    let place: AttemptPosition
     /// The line: deliveries with the same line are sent one after another.
     let line: String
     let attempts: Int64
@@ -45,7 +45,7 @@ struct DeliveryLines {
     private var isFetching = false
     private var hasSucceeded = false
     /// The position after which the next page begins.
-    private(set) var last = AttemptPlace.start
+    private(set) var last = AttemptPosition.start
     /// True once the last page was read.
     private var isLastPage = false
     /// True once the endpoint is disabled.

@@ -45,10 +45,10 @@ extension Webhooks {
         guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
         let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
         let views = try await store.report { db in
-            guard let owner = try db.webhook(id), owner.partner == partner else {
+            guard let owner = try db.webhooks.find(id), owner.partner == partner else {
                 throw GatewayError.unknown(.webhook, webhook)
             }
-            return try db.deliveries(of: id, before: before, limit: limit + 1).map {
+            return try db.deliveries.list(of: id, before: before, limit: limit + 1).map {
                 DeliveryView($0, isEnded: owner.status == .disabled)
             }
         }
@@ -62,24 +62,24 @@ extension Webhooks {
     package func redeliver(
         _ delivery: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> DeliveryView {
-        guard let id = ID<Delivery>(delivery), let found = try await store.read({ db in try db.delivery(id) }) else {
+        guard let id = ID<Delivery>(delivery), let found = try await store.read({ db in try db.deliveries.find(id) }) else {
             throw .unknown(.delivery, delivery)
         }
         let job = settlements.ids.make(Job.self)
         let view = try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             let webhook = try WebhookWriter(settlement).lock(found.webhook, for: key)
-            guard let before = try tx.delivery(id) else { throw GatewayError.unknown(.delivery, delivery) }
+            guard let before = try tx.deliveries.find(id) else { throw GatewayError.unknown(.delivery, delivery) }
             guard webhook.status == .enabled else {
                 throw GatewayError.conflict(reason: "the webhook is disabled", resource: webhook.id.rawValue)
             }
-            try tx.redeliver(id, at: settlement.now)
+            try tx.deliveries.redeliver(id, at: settlement.now)
             let kind = before.state == .pending && !before.isFirstDone ? JobKind.deliverWebhook : .retryDeliveries
-            try tx.enqueueJob(
+            try tx.jobs.enqueue(
                 job, kind: kind.rawValue, subject: webhook.id.rawValue, delay: 0, at: settlement.now)
             try settlement.audit(
                 subject: webhook.id.rawValue, "delivery.redelivered", before: before.state.rawValue, after: id.rawValue)
-            guard let after = try tx.delivery(id) else { throw GatewayError.unknown(.delivery, delivery) }
+            guard let after = try tx.deliveries.find(id) else { throw GatewayError.unknown(.delivery, delivery) }
             return DeliveryView(after)
         }
         settlements.signals.deliveries.notify()

@@ -96,18 +96,18 @@ struct DeliveryRun: Sendable {
     }
 
     /// The next deliveries, their bodies made and the users' own names filled in.
-    private func page(after place: AttemptPlace) async throws(GatewayError) -> [PreparedDelivery] {
+    private func page(after place: AttemptPosition) async throws(GatewayError) -> [PreparedDelivery] {
         let (webhook, kind, now) = (record.id, kind, deliveries.time.now)
         let due = try await deliveries.store.read { db in
             switch kind {
-            case .first: try db.firstAttempts(of: webhook, after: place, limit: Self.pageSize)
-            case .further: try db.furtherAttempts(of: webhook, after: place, limit: Self.pageSize, at: now)
+            case .first: try db.deliveries.listFirstAttempts(of: webhook, after: place, limit: Self.pageSize)
+            case .further: try db.deliveries.listRetries(of: webhook, after: place, limit: Self.pageSize, at: now)
             }
         }
         let bodies = try await deliveries.names.fill(all: due.map(Self.body))
         return zip(due, bodies).map {
             PreparedDelivery(
-                id: $0.id, event: $0.event, type: $0.type, place: $0.place,
+                id: $0.id, event: $0.event, type: $0.type, place: $0.position,
                 line: kind == .first ? $0.subject : $0.id.rawValue, attempts: $0.attempts, body: $1)
         }
     }
@@ -118,9 +118,9 @@ struct DeliveryRun: Sendable {
     private func permit() async throws(GatewayError) -> DeliveryPermit {
         let (record, now) = (record, deliveries.time.now)
         return try await deliveries.store.read { db in
-            guard let current = try db.webhook(record.id), current.status == .enabled else { return .ended }
+            guard let current = try db.webhooks.find(record.id), current.status == .enabled else { return .ended }
             guard current.url == record.url, current.secret == record.secret else { return .changed }
-            return .types(current.deliveredTypes(try db.liveScopes(of: current.partner, at: now)))
+            return .types(current.deliveredTypes(try db.apiKeys.listScopes(of: current.partner, at: now)))
         }
     }
 
@@ -130,7 +130,7 @@ struct DeliveryRun: Sendable {
         let subject = (try? due.subject.storedJSON()) ?? "\"\""
         return Data(
             """
-            {"type":"\(due.type)","timestamp":\(due.at.rawValue),"seq":\(due.place.seq),"sequence":\(due.sequence),\
+            {"type":"\(due.type)","timestamp":\(due.at.rawValue),"seq":\(due.position.seq),"sequence":\(due.sequence),\
             "subject":\(subject),"data":\(due.data)}
             """.utf8)
     }
@@ -179,14 +179,14 @@ struct DeliveryRun: Sendable {
         let attempted = results.filter { $0.fault != .forbidden }
         let stops = try await deliveries.settlements.run(job.audit) { settlement in
             let (tx, now) = (settlement.tx, settlement.now)
-            guard let record = try tx.lockWebhook(webhook), record.status == .enabled else { return true }
+            guard let record = try tx.webhooks.lock(webhook), record.status == .enabled else { return true }
             let isMeant = record.url == url
             let isFailing =
                 try isMeant && !attempted.isEmpty
-                && tx.noteHealth(
+                && tx.webhooks.recordHealth(
                     of: webhook, succeeded: attempted.contains { $0.fault == nil },
                     failingLimit: DeliverySchedule.failingLimit, longestGap: Self.longestGap, at: now)
-            try tx.record(results, at: now)
+            try tx.deliveries.record(results, at: now)
             if isMeant && results.contains(where: { $0.status == 410 }) {
                 try WebhookWriter(settlement).disable(webhook, .gone)
                 return true
@@ -196,7 +196,7 @@ struct DeliveryRun: Sendable {
                 return true
             }
             if let soonest {
-                try tx.enqueueJob(
+                try tx.jobs.enqueue(
                     retry, kind: JobKind.retryDeliveries.rawValue, subject: webhook.rawValue, delay: soonest, at: now)
             }
             return false

@@ -29,7 +29,7 @@ extension Events {
     ) async throws(GatewayError) -> EventFeed {
         guard seq >= 0 else { throw .invalidRequest(field: "after", reason: "must be an integer from 0") }
         let page = try await store.report { db in
-            try db.events(
+            try db.events.list(
                 after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner,
                 limit: limit,
                 window: Self.window)

@@ -19,13 +19,13 @@ package struct Events: Sendable {
     /// events nothing is written.
     func dispatch() async throws(GatewayError) -> JobOutcome {
         let ids = ids
-        var isMore = try await store.read { db in try db.hasUndispatchedEvents() }
+        var isMore = try await store.read { db in try db.events.hasUndispatched() }
         while isMore {
             let now = time.now
             let dispatched = try await store.write { tx in
                 let (events, audiences, isMore) = try Self.nextTurn(in: tx)
                 guard !events.isEmpty else { return (delivers: false, isMore: false) }
-                let first = try tx.number(events)
+                let first = try tx.events.number(events)
                 var deliveries: [NewDelivery] = []
                 for audience in audiences {
                     let before = deliveries.count
@@ -36,11 +36,11 @@ package struct Events: Sendable {
                                 subject: event.subject))
                     }
                     guard deliveries.count > before else { continue }
-                    try tx.enqueueJob(
+                    try tx.jobs.enqueue(
                         ids.make(), kind: JobKind.deliverWebhook.rawValue, subject: audience.webhook.rawValue, delay: 0,
                         at: now)
                 }
-                try tx.insertDeliveries(deliveries, at: now)
+                try tx.deliveries.insert(deliveries, at: now)
                 return (delivers: !deliveries.isEmpty, isMore: isMore)
             }
             if dispatched.delivers { signals.deliveries.notify() }
@@ -60,8 +60,8 @@ package struct Events: Sendable {
         while true {
             // In this order: whoever subscribed before one of these events is seen then, however long the endpoints' rows
             // are waited for meanwhile.
-            let oldest = try tx.undispatchedEvents(limit: size)
-            let (webhooks, scopes) = (try tx.enabledWebhooks(), try tx.liveScopesOfSubscribers())
+            let oldest = try tx.events.listUndispatched(limit: size)
+            let (webhooks, scopes) = (try tx.webhooks.listEnabled(), try tx.apiKeys.listSubscriberScopes())
             let (found, liveScopes) = (try oldest.value(), try scopes.value())
             let audiences = try webhooks.value().map { webhook in
                 EventAudience(webhook, scopes: liveScopes[webhook.partner] ?? [])

@@ -32,14 +32,14 @@ struct WebhookSecret: Sendable {
     }
 
     func sealed(for webhook: ID<Webhook>, by keyRing: KeyRing) throws(GatewayError) -> Data {
-        do { return try keyRing.seal(bytes, place: Self.place(webhook)) } catch { throw .internalError }
+        do { return try keyRing.seal(bytes, context: Self.place(webhook)) } catch { throw .internalError }
     }
 
     static func open(
         _ sealed: Data, of webhook: ID<Webhook>, by keyRing: KeyRing
     ) throws(GatewayError) -> WebhookSecret {
         do {
-            return WebhookSecret(bytes: try keyRing.open(sealed, place: place(webhook)))
+            return WebhookSecret(bytes: try keyRing.open(sealed, context: place(webhook)))
         } catch {
             throw .internalError
         }

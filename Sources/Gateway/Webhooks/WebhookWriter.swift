@@ -17,7 +17,7 @@ struct WebhookWriter {
     ///
     /// - Throws: `notFound`, also for another partner's; `forbidden` for a key without the scopes.
     func lock(_ id: ID<Webhook>, for key: AuthenticatedKey) throws -> WebhookRecord {
-        guard let record = try tx.lockWebhook(id), record.partner == key.partner else {
+        guard let record = try tx.webhooks.lock(id), record.partner == key.partner else {
             throw GatewayError.unknown(.webhook, id.rawValue)
         }
         guard record.shownTypes.isSubset(of: EventType.readable(with: key.scopes)) else { throw GatewayError.forbidden }
@@ -26,7 +26,7 @@ struct WebhookWriter {
 
     /// Disables an endpoint.
     func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
-        try tx.disableWebhook(id, reason)
+        try tx.webhooks.disable(id, reason)
         if try !tx.end(id, at: now) { try endLater(id) }
         try settlement.audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
     }
@@ -39,7 +39,7 @@ struct WebhookWriter {
             throw GatewayError.conflict(
                 reason: "its old deliveries are still being ended; try again soon", resource: webhook.id.rawValue)
         }
-        try tx.enableWebhook(webhook.id)
+        try tx.webhooks.enable(webhook.id)
         try settlement.audit(
             subject: webhook.id.rawValue, "webhook.enabled", before: webhook.disabledReason?.rawValue ?? "",
             after: "enabled")
@@ -50,12 +50,12 @@ struct WebhookWriter {
     /// The endpoint's jobs end by themselves when they find it gone: a run holds its job and waits for the endpoint's row,
     /// which is locked here.
     func delete(_ id: ID<Webhook>) throws {
-        try tx.retireWebhook(id)
+        try tx.webhooks.retire(id)
         if try !tx.drop(id) { try endLater(id) }
     }
 
     private func endLater(_ id: ID<Webhook>) throws {
-        try tx.enqueueJob(
+        try tx.jobs.enqueue(
             settlement.ids.make(), kind: JobKind.endDeliveries.rawValue, subject: id.rawValue, delay: 0, at: now)
     }
 }
@@ -68,15 +68,15 @@ extension Transaction {
     ///
     /// - Returns: true when none is left.
     func end(_ id: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Bool {
-        try endDeliveries(of: id, limit: endedAtOnce, at: now) < endedAtOnce
+        try deliveries.end(of: id, limit: endedAtOnce, at: now) < endedAtOnce
     }
 
     /// Deletes deliveries of an endpoint, and the endpoint after the last of them.
     ///
     /// - Returns: true when the endpoint is deleted.
     func drop(_ id: ID<Webhook>) throws(StoreError) -> Bool {
-        guard try dropDeliveries(of: id, limit: endedAtOnce) < endedAtOnce else { return false }
-        try dropWebhook(id)
+        guard try deliveries.delete(of: id, limit: endedAtOnce) < endedAtOnce else { return false }
+        try webhooks.delete(id)
         return true
     }
 }

@@ -67,10 +67,10 @@ package struct Webhooks: Sendable {
             id: id, partner: key.partner, url: address.text, types: types, scopes: key.scopes.map(\.rawValue).sorted(),
             secret: try secret.sealed(for: id, by: keyRing), createdAt: settlements.time.now)
         try await settlements.run(context.audit) { settlement in
-            guard try settlement.tx.countWebhooks(of: record.partner) < Self.webhookLimit else {
+            guard try settlement.tx.webhooks.count(of: record.partner) < Self.webhookLimit else {
                 throw GatewayError.conflict(reason: "a partner has at most \(Self.webhookLimit) webhooks")
             }
-            try settlement.tx.insertWebhook(record)
+            try settlement.tx.webhooks.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
             try settlement.audit(
                 subject: id.rawValue, "webhook.created", before: "", after: Self.description(record.url, record.types))
@@ -84,7 +84,7 @@ package struct Webhooks: Sendable {
     ) async throws(GatewayError) -> Page<WebhookView> {
         let cursor = try Cursor(cursor, of: Webhook.self)
         let found = try await store.report { db in
-            try db.webhooks(of: partner, before: cursor.position, limit: limit + 1)
+            try db.webhooks.list(of: partner, before: cursor.position, limit: limit + 1)
         }
         return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
     }
@@ -93,7 +93,7 @@ package struct Webhooks: Sendable {
     ///
     /// - Throws: `notFound`, also for another partner's.
     package func find(_ webhook: String, of partner: String) async throws(GatewayError) -> WebhookView {
-        guard let id = ID<Webhook>(webhook), let record = try await store.read({ db in try db.webhook(id) }),
+        guard let id = ID<Webhook>(webhook), let record = try await store.read({ db in try db.webhooks.find(id) }),
             record.partner == partner
         else { throw .unknown(.webhook, webhook) }
         return WebhookView(record)
@@ -119,7 +119,7 @@ package struct Webhooks: Sendable {
                 _ = try Self.checkedTypes(newTypes, scopes: Set(before.scopes.compactMap(Scope.init)))
             }
             if (newURL, newTypes) != (before.url, before.types) {
-                try settlement.tx.setWebhook(id, url: newURL, types: newTypes)
+                try settlement.tx.webhooks.update(id, url: newURL, types: newTypes)
                 try settlement.audit(
                     subject: id.rawValue, "webhook.changed", before: Self.description(before.url, before.types),
                     after: Self.description(newURL, newTypes))
@@ -164,7 +164,7 @@ package struct Webhooks: Sendable {
         let (sealed, keyRing) = (try secret.sealed(for: id, by: keyRing), keyRing)
         return try await settlements.run(context.audit) { settlement in
             let before = try WebhookWriter(settlement).lock(id, for: key)
-            try settlement.tx.rotateSecret(
+            try settlement.tx.webhooks.rotateSecret(
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
             let old = try? WebhookSecret.open(before.secret, of: id, by: keyRing)

@@ -51,7 +51,7 @@ struct Keys: AsyncParsableCommand {
             let lines: [Line]
             do {
                 lines = try await store.read { db in
-                    try db.apiKeys(before: nil, limit: 10_000).map {
+                    try db.apiKeys.list(before: nil, limit: 10_000).map {
                         Line(
                             id: $0.id.rawValue, name: $0.name, partner: $0.partner, scopes: $0.scopes,
                             revoked: $0.revokedAt != nil)

@@ -1,27 +1,31 @@
 package import Domain
 
-/// A view of the database inside one `read` or `write` closure; it is not `Sendable`, so it cannot outlive the closure.
+/// A view of the database inside one `read`, `report` or `write` closure; it is not `Sendable`, so it cannot outlive the closure.
 ///
-/// SQL is written once for both engines, with `?` for each bound value.
+/// Queries are reached by subject, such as `db.orders.find(id)`. SQL is written once for both engines, with `?` for each
+/// bound value.
 package protocol Database {
     var dialect: Dialect { get }
 
     /// The rows of a SELECT, or of a statement with RETURNING.
     func rows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> [Row]
 
-    /// The rows of a SELECT, or of a statement with RETURNING, that nobody needs yet.
-    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]>
+    /// The rows of a SELECT, or of a statement with RETURNING, that share a round trip with the statements after it.
+    func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]>
 }
 
 extension Database {
     package func rows(_ sql: String) throws(StoreError) -> [Row] { try rows(sql, []) }
 
+    /// The first row of ``rows(_:_:)``; nil when there is none.
     package func row(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Row? {
         try rows(sql, arguments).first
     }
 
-    package func ask(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Pending<[Row]> {
-        try askRows(sql, arguments)
+    package func deferredRows(
+        _ sql: String, _ arguments: any SQLBindable...
+    ) throws(StoreError) -> DeferredResult<[Row]> {
+        try deferredRows(sql, arguments)
     }
 }
 
@@ -29,45 +33,45 @@ extension Database {
 ///
 /// A closure may run more than once (serialization failures), so its only effects are its statements.
 package protocol Transaction: Database {
-    /// Runs a statement and returns the number of rows that it touched.
+    /// Runs a statement and returns the number of rows that it changed.
     @discardableResult
     func execute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Int
 
-    /// Runs a statement; how many rows it touched nobody needs to know yet.
-    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int>
+    /// Runs a statement that shares a round trip with the statements after it; the result is the number of changed rows.
+    func deferredExecute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<Int>
 
-    /// Runs a statement of which nobody has to know what it touched.
+    /// Runs a statement without a result.
     ///
     /// It may be sent along with the next one: its failure then shows there, or at the end of the closure.
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError)
 
-    /// Says that this transaction changes what is answered about a user, for ``StoreEngine/userChanges``.
-    func noteChange(of user: ID<User>)
+    /// Marks a user as changed by this transaction, for ``StoreEngine/userChanges``.
+    func markChanged(_ user: ID<User>)
 }
 
 extension Transaction {
     @discardableResult
-    package func run(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Int {
+    package func execute(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Int {
         try execute(sql, arguments)
     }
 
-    /// ``askTouched(_:_:)``.
-    package func attempt(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) -> Pending<Int> {
-        try askTouched(sql, arguments)
+    package func deferredExecute(
+        _ sql: String, _ arguments: any SQLBindable...
+    ) throws(StoreError) -> DeferredResult<Int> {
+        try deferredExecute(sql, arguments)
     }
 
-    /// ``enqueue(_:_:)``.
-    package func send(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) {
+    package func enqueue(_ sql: String, _ arguments: any SQLBindable...) throws(StoreError) {
         try enqueue(sql, arguments)
     }
 }
 
-/// Where the two engines' SQL differs.
+/// The SQL of one engine, where the two differ.
 package enum Dialect: Sendable {
     case sqlite
     case postgres
 
-    /// Whether writers need locks of rows; SQLite has one writer.
+    /// True where writers need locks of rows; SQLite has one writer.
     package var locksRows: Bool { self == .postgres }
 
     /// An aggregate: the texts of an expression with spaces between them.
@@ -86,7 +90,7 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The suffix of a SELECT whose rows nobody may change until the commit.
+    /// The suffix of a SELECT whose rows no other transaction may change until the commit.
     package var forShare: String {
         switch self {
         case .sqlite: ""
@@ -94,7 +98,7 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The suffix of a SELECT whose rows nobody may take or delete until the commit, while others may update them.
+    /// The suffix of a SELECT whose rows no other transaction may delete or rekey until the commit, while it may update them.
     package var forKeyShare: String {
         switch self {
         case .sqlite: ""
@@ -119,9 +123,11 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The time that leases count by: the database's on PostgreSQL, so that no node's clock matters; the bound one on SQLite.
+    /// The clock of leases and due times: the database's on PostgreSQL, so that no node's clock matters; the bound value on
+    /// SQLite.
     ///
-    /// Asked for once in a statement: an index cannot be searched by what may differ from row to row.
+    /// A subquery, so that it is evaluated once in a statement: an index cannot be searched by a value that may differ from
+    /// row to row.
     package var clock: String {
         switch self {
         case .sqlite: "?"
@@ -130,7 +136,7 @@ package enum Dialect: Sendable {
     }
 
     /// Turns the portable types of a migration into this engine's: `{int}`, `{text}`, `{blob}`, `{strict}`,
-    /// and `{clustered}` for a table that is kept by its primary key where the engine can.
+    /// and `{clustered}` for a table that is stored in the order of its primary key where the engine can.
     package func schema(_ sql: String) -> String {
         switch self {
         case .sqlite:

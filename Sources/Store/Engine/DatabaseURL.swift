@@ -1,4 +1,4 @@
-/// Where the database is: `sqlite:<path>` or a libpq connection URL; no text form of it shows a password.
+/// The address of the database: `sqlite:<path>` or a libpq connection URL; no text form of it shows a password.
 package enum DatabaseURL: Sendable, Equatable {
     case sqlite(path: String)
     case postgres(PostgresAddress)
@@ -20,7 +20,7 @@ package enum DatabaseURL: Sendable, Equatable {
     }
 }
 
-/// Why a text is not a database URL.
+/// The errors of a text that is not a database URL.
 package enum DatabaseURLError: Error, Sendable, Equatable, CustomStringConvertible {
     case scheme
     case path

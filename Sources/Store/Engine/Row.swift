@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// One row of a result; columns are read by name, and a column that is not what the schema promises is a ``StoreError/corrupt(_:)``.
+/// A row of a result; columns are read by name, and a column that is not what the schema promises is a ``StoreError/corrupt(_:)``.
 package struct Row: Sendable {
     /// The names of the result's columns, shared by all its rows.
     package let columns: [String]

@@ -1,6 +1,6 @@
 package import ServiceLifecycle
 
-/// The one door to the database: SQLite or PostgreSQL behind the same two calls.
+/// The database: SQLite or PostgreSQL behind the same calls.
 ///
 /// The closures are synchronous, so no provider can be called inside a transaction.
 package struct Store: Sendable {
@@ -39,13 +39,13 @@ package struct ReportLimits: Sendable {
     package var threads = 2
     /// Calls that wait for a thread; beyond it a caller gets ``StoreError/unavailable(_:)``.
     package var waiting = 64
-    /// How long a call waits for a thread at most, and how long one may take: on SQLite as a whole, on PostgreSQL each of
+    /// The longest time that a call waits for a thread, and the longest that it may take: on SQLite as a whole, on PostgreSQL each of
     /// its statements.
     package var time = Duration.seconds(5)
 
     package init() {}
 
-    /// Those of a command, behind which nobody waits: it reads whole tables.
+    /// The limits of a command: it reads whole tables, and nobody waits behind it.
     package static var ofCommand: ReportLimits {
         var limits = ReportLimits()
         limits.threads = 1
@@ -54,7 +54,7 @@ package struct ReportLimits: Sendable {
     }
 }
 
-/// One engine; its ``Service`` half owns the connections and stops them on graceful shutdown after the last accepted write.
+/// An engine; its ``Service`` half owns the connections and stops them on graceful shutdown after the last accepted write.
 package protocol StoreEngine: Sendable, Service {
     var dialect: Dialect { get }
     @discardableResult
@@ -63,11 +63,11 @@ package protocol StoreEngine: Sendable, Service {
     func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
     /// Seconds since 1970 by the database's clock (the node's own on SQLite).
     func databaseTime() async throws -> Int64
-    /// How many processes serve this database, this one included.
+    /// The number of processes that serve this database, this one included.
     func liveNodes() async throws -> Int64
-    /// Whether calls wait so long that further ones had better not begin.
+    /// True when calls wait so long that further ones had better not begin.
     var isCongested: Bool { get }
-    /// Whom this process has changed; nil where others write as well.
+    /// The users that this process has changed; nil where other processes write as well.
     var userChanges: UserChanges? { get }
     /// Commits since the start: what group commit saves shows here.
     var commits: Int64 { get }

@@ -1,6 +1,6 @@
-/// What can go wrong below the use cases; the text is for the log and never holds a bound value.
+/// An error of the database or its engine; the text is for the log and never holds a bound value.
 package enum StoreError: Error, Sendable, Equatable {
-    /// Nothing was written and the call may be tried again: no connection, a full disk, a lock or statement timeout.
+    /// The call wrote no row and may be tried again: no connection, a full disk, a lock or statement timeout.
     case unavailable(String)
     /// The commit was sent and its outcome is not known; look up what it would have written, or let the caller retry.
     case outcomeUnknown(String)

@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// Which users the commits of this process have changed, so that what was read of the others stands unasked.
+/// The users that commits of this process changed, so that what was read of the others need not be read again.
 ///
 /// For a database that no other process writes. Users share slots: one may count as changed who was not, never the other
 /// way round.
@@ -14,16 +14,16 @@ package final class UserChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// Which commits a snapshot that is opened now holds at least.
+    /// The number of commits that a snapshot which is opened now shows at least.
     package var position: Int64 { state.withLock { $0.commits } }
 
-    /// Whether a user is still what a snapshot showed that was opened after this position was read.
+    /// True when a user has not changed since a snapshot that was opened after this position was read.
     package func isUnchanged(_ user: ID<User>, since position: Int64) -> Bool {
         let hash = user.hashValue
         return state.withLock { $0.last[Self.slot(hash, of: $0.last.count)] <= position }
     }
 
-    /// Said before a commit: what was read until now counts no more, whether the commit succeeds or not.
+    /// Marks users as changed before a commit: what was read of them is out of date, whether the commit succeeds or not.
     func announce(_ users: [ID<User>]) {
         guard !users.isEmpty else { return }
         state.withLock { state in
@@ -31,7 +31,7 @@ package final class UserChanges: Sendable {
         }
     }
 
-    /// Said after what was announced is committed: a snapshot that is opened now shows it.
+    /// Counts the commit of announced changes: a snapshot that is opened now shows them.
     func committed(_ users: [ID<User>]) {
         guard !users.isEmpty else { return }
         state.withLock { $0.commits += 1 }

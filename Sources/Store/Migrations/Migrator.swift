@@ -92,8 +92,8 @@ package enum Migrator {
                 try prepare(transaction)
                 // Another node may have applied it, or a newer one more than it, since it was found pending.
                 guard try pending(migrations, in: transaction).contains(migration) else { return false }
-                for statement in migration.statements(transaction.dialect) { try transaction.run(statement) }
-                try transaction.run(
+                for statement in migration.statements(transaction.dialect) { try transaction.execute(statement) }
+                try transaction.execute(
                     "INSERT INTO schema_migrations (number, name, digest, applied_at) VALUES (?, ?, ?, ?)",
                     migration.number, migration.name, migration.digest, time)
                 return true
@@ -109,7 +109,7 @@ package enum Migrator {
             try postgres.liftTimeLimits()
             _ = try postgres.row("SELECT 1 AS one FROM pg_advisory_xact_lock(?)", advisoryLock)
         }
-        try transaction.run(transaction.dialect.schema(table))
+        try transaction.execute(transaction.dialect.schema(table))
     }
 
     private static func check(_ migrations: [Migration]) throws(MigrationError) {

@@ -25,7 +25,7 @@ struct AccountOverrideTests {
             try await desk.gateway.accounts.warnOfUnreadableRouting()
             #expect(try await unreadable() == [] && capture.lines(.warning).isEmpty)
             try await desk.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     "UPDATE account_overrides SET routing = '{\"priority\":\"first\"}' WHERE account = 'box-url'")
             }
             #expect(try await unreadable() == ["box-url"])

@@ -120,7 +120,7 @@ struct RoutingTests {
             // Room ran out between the choice and the call: the request goes on, and nobody need be asked.
             let id = try await desk.gateway.orders.list(user: Desk.user("alice"), cursor: nil, limit: 1).items[0].order
                 .id
-            let order = try #require(try await desk.store.read { db in try db.order(id) })
+            let order = try #require(try await desk.store.read { db in try db.orders.find(id) })
             let payment = try #require(try await desk.payments(id).last).payment
             let accounts = desk.gateway.registry.accounts.filter { ["box-qr", "box-url"].contains($0.id.rawValue) }
             let attempt = CheckoutAttempt(

@@ -41,7 +41,7 @@ struct AuditSealTests {
                     group.addTask {
                         while true {
                             do {
-                                let seal = try await desk.store.write { tx in try tx.sealAudit(limit: 3, at: now) }
+                                let seal = try await desk.store.write { tx in try tx.audit.seal(limit: 3, at: now) }
                                 if seal == nil { return }
                             } catch StoreError.unavailable {
                                 continue
@@ -75,7 +75,7 @@ struct AuditSealTests {
             let sql = sql.replacing("before_digest(digest)", with: engine == .sqlite ? "x'00'" : "'\\x00'::bytea")
             let before = try await desk.count("audit")
             let error = await #expect(throws: StoreError.self) {
-                try await desk.store.write { tx in _ = try tx.run(sql) }
+                try await desk.store.write { tx in _ = try tx.execute(sql) }
             }
             guard case .statement = error else {
                 Issue.record("refused as \(String(describing: error))")
@@ -100,7 +100,7 @@ struct AuditSealTests {
         init(_ name: String, _ detail: String, sql: String...) {
             self.init(name, detail) { tx in
                 for sql in sql {
-                    let touched = try tx.run(sql)
+                    let touched = try tx.execute(sql)
                     #expect(touched > 0)
                 }
             }
@@ -137,11 +137,11 @@ struct AuditSealTests {
 
     /// Changes the actor of entries and makes each chain fit again.
     private static func rechain(_ tx: any Transaction, editing action: String) throws {
-        try tx.run("UPDATE audit SET actor = 'nobody' WHERE action = ?", action)
+        try tx.execute("UPDATE audit SET actor = 'nobody' WHERE action = ?", action)
         var previous = Data()
-        for (position, entry, _) in try tx.auditChains(after: "", 0, limit: 1_000) {
+        for (position, entry, _) in try tx.audit.listChains(after: "", 0, limit: 1_000) {
             previous = entry.digest(after: position == 1 ? Data() : previous, position: position)
-            try tx.run(
+            try tx.execute(
                 "UPDATE audit SET digest = ? WHERE subject = ? AND position = ?", previous, entry.subject, position)
         }
     }

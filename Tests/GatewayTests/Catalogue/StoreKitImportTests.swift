@@ -142,11 +142,11 @@ struct StoreKitImportTests {
             #expect(try await apple.gateway.catalogue.unknownProducts(bound: 1).map(\.product) == ["b.new"])
             // The row of a purchase that nobody claimed would not change, so the catalogue is asked.
             try await apple.store.write { tx in
-                try tx.run("UPDATE purchases SET sku = NULL WHERE product_id = 'com.example.ring'")
+                try tx.execute("UPDATE purchases SET sku = NULL WHERE product_id = 'com.example.ring'")
             }
             #expect(try await apple.gateway.catalogue.unknownProducts().map(\.product) == ["b.new", "a.new"])
             try await apple.store.write { tx in
-                try tx.run("UPDATE purchases SET sku = 'ring' WHERE product_id = 'com.example.ring'")
+                try tx.execute("UPDATE purchases SET sku = 'ring' WHERE product_id = 'com.example.ring'")
             }
         }
     }

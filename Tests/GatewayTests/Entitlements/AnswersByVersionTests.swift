@@ -32,14 +32,16 @@ struct AnswersByVersionTests {
             _ = try await Self.answers(desk)
             let first = try await Self.answers(desk)
             #expect(first.0.active && first.1.active)
-            try await desk.store.write { tx in try tx.run("UPDATE grants SET revoked_at = 1, revoked_by = 'admin'") }
+            try await desk.store.write { tx in try tx.execute("UPDATE grants SET revoked_at = 1, revoked_by = 'admin'")
+            }
             let kept = try await Self.answers(desk)
             #expect(kept.0 == first.0 && kept.1 == first.1)
             let violations = try await InvariantCheck(store: desk.store).run()
             #expect(violations.contains { $0.invariant == 13 || $0.invariant == 16 }, "\(violations)")
             try await desk.store.write { tx in
-                let alice = try #require(try tx.userID(Desk.user("alice")))
-                _ = try tx.bumpUser(alice, from: tx.standing(of: alice).version, nextChangeAt: nil)
+                let alice = try #require(try tx.users.findID(Desk.user("alice")))
+                _ = try tx.users.incrementVersion(
+                    of: alice, from: tx.users.version(of: alice).version, nextChangeAt: nil)
             }
             let fresh = try await Self.answers(desk)
             #expect(!fresh.0.active && !fresh.1.active && fresh.0.version == first.0.version + 1)
@@ -119,7 +121,9 @@ struct AnswersByVersionTests {
             let first = try await Self.answers(desk)
             // Behind the back of the process: nothing else shows whether the database was asked.
             func count(_ change: Int) async throws {
-                try await desk.store.write { tx in try tx.run("UPDATE user_states SET version = version + ?", change) }
+                try await desk.store.write { tx in
+                    try tx.execute("UPDATE user_states SET version = version + ?", change)
+                }
             }
             try await count(1)
             let asked: Int64 = engine == .postgres ? 1 : 0

@@ -70,12 +70,12 @@ struct FindWorkTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
             try await desk.pass(seconds: 1_800)
-            try await desk.store.write { tx in try tx.run("ALTER TABLE notifications RENAME TO hidden") }
+            try await desk.store.write { tx in try tx.execute("ALTER TABLE notifications RENAME TO hidden") }
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .closed)
             let jobs = try await desk.gateway.jobs.list(.waiting, cursor: nil, limit: 50).items
             #expect(jobs.first { $0.kind == "find_work" }?.error.isEmpty == false)
-            try await desk.store.write { tx in try tx.run("ALTER TABLE hidden RENAME TO notifications") }
+            try await desk.store.write { tx in try tx.execute("ALTER TABLE hidden RENAME TO notifications") }
         }
     }
 }

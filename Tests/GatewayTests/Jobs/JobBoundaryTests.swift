@@ -18,7 +18,7 @@ struct JobBoundaryTests {
 
     private static func told(_ desk: Desk, _ user: String = "alice") async throws -> [Told] {
         try await desk.store.read { db in
-            guard let id = try db.userID(Desk.user(user)) else { return [] }
+            guard let id = try db.users.findID(Desk.user(user)) else { return [] }
             return try db.rows(
                 "SELECT data FROM events WHERE subject = ? AND type = 'entitlements.changed' ORDER BY sequence", [id]
             ).map { try JSONDecoder().decode(Told.self, from: Data(try $0.text("data").utf8)) }
@@ -98,7 +98,7 @@ struct JobBoundaryTests {
             let end = try #require(try await desk.snapshot().next_change_at).rawValue
             try await desk.store.write { tx in
                 for number in 0..<200 {
-                    try tx.run(
+                    try tx.execute(
                         "INSERT INTO user_states (user_id, next_change_at, created_at) VALUES (?, ?, 0)",
                         ID<User>.sample(number), end - 1)
                 }

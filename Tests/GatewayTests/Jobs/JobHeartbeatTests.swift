@@ -33,7 +33,7 @@ struct JobHeartbeatTests {
             async let answer = node.accountReconciliation.sync("scripted", context: .test)
             await gate.arrivals()
             // Its lease is nearly over when its heart beats; the second beat follows a first that was written.
-            try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 1") }
+            try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 1") }
             heart.open()
             await heart.arrivals(3)
             #expect(try await desk.gateway.jobQueue.claim(.syncAccount, subject: "scripted") == nil)
@@ -50,7 +50,7 @@ struct JobHeartbeatTests {
             let payment = try #require(desk.scripted.opened.first)
             let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
             try await desk.store.write { tx in
-                try tx.ensureJob(id, kind: JobKind.reconcilePayment.rawValue, subject: payment.rawValue, at: now)
+                try tx.jobs.ensure(id, kind: JobKind.reconcilePayment.rawValue, subject: payment.rawValue, at: now)
             }
             let (gate, heart) = (Gate(), Gate())
             desk.scripted.hold { await gate.pass() }
@@ -63,7 +63,7 @@ struct JobHeartbeatTests {
             await gate.arrivals()
             // Nor does a client who hangs up end it.
             request.cancel()
-            try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 1") }
+            try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 1") }
             heart.open()
             await heart.arrivals(3)
             #expect(try await desk.gateway.jobQueue.claim(.reconcilePayment, subject: payment.rawValue) == nil)
@@ -93,7 +93,7 @@ struct JobHeartbeatTests {
             }
             let answer = Task { try await desk.gateway.accountReconciliation.sync("scripted", context: .test) }
             await gate.arrivals()
-            try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+            try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
             let holder = try #require(try await desk.gateway.jobQueue.claim(.syncAccount, subject: "scripted"))
             gate.open()
             #expect(try await answer.value == .running(holder.id))

@@ -12,20 +12,20 @@ struct JobLeaseTests {
     private static func ask(_ desk: Desk, _ kind: JobKind, _ subject: String, delay: Int64 = 0) async throws {
         let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
         try await desk.store.write { tx in
-            try tx.enqueueJob(id, kind: kind.rawValue, subject: subject, delay: delay, at: now)
+            try tx.jobs.enqueue(id, kind: kind.rawValue, subject: subject, delay: delay, at: now)
         }
     }
 
     private static func job(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> JobRecord? {
         let now = desk.clock.now
         return try await desk.store.read { db in
-            try db.jobID(kind: kind.rawValue, subject: subject).flatMap { try db.job($0, at: now) }
+            try db.jobs.findID(kind: kind.rawValue, subject: subject).flatMap { try db.jobs.find($0, at: now) }
         }
     }
 
     /// The worker fell silent: its lease is over, and another takes the job.
     private static func steal(_ desk: Desk, _ kind: JobKind, _ subject: String) async throws -> ClaimedJob {
-        try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+        try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
         return try #require(try await desk.gateway.jobQueue.claim(kind, subject: subject))
     }
 
@@ -90,7 +90,7 @@ struct JobLeaseTests {
                 // What nothing ends is due at once.
                 let jobs = try await desk.gateway.jobQueue.claim(kinds, limit: 2)
                 #expect(Set(jobs.map(\.kind)) == Set(kinds) && jobs.allSatisfy { $0.attempt == attempt })
-                try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+                try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
             }
         }
     }
@@ -237,7 +237,7 @@ struct JobLeaseTests {
     /// A worker takes the job and falls silent, so many times.
     private static func fallSilent(_ desk: Desk, _ kind: JobKind, _ subject: String, times: Int) async throws {
         for _ in 0..<times { _ = try await steal(desk, kind, subject) }
-        try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+        try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
     }
 
     @Test(arguments: TestEngine.allCases, [JobKind.expireOrder, .reconcilePayment, .reconcileRefund])
@@ -256,7 +256,7 @@ struct JobLeaseTests {
                 // An admin sees in the list what becomes of it.
                 #expect(try await Self.job(desk, kind, "x")?.error == "\(silent) runs ended without a result")
                 #expect(job.attempt == Int64(silent + 1))
-                try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+                try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
             }
             let last = try await Self.steal(desk, kind, "x")
             await desk.gateway.jobQueue.perform(last) { (_) async throws(GatewayError) in .done }
@@ -344,6 +344,6 @@ extension Desk {
             id: gateway.ids.make(), account: try .test(contract.provider?.rawValue ?? ""), eventID: eventID,
             type: "payment.succeeded", facts: try [fact].storedJSON(), body: .init(), headers: .init(),
             digest: .init(), receivedAt: clock.now)
-        return try await store.write { tx in try tx.storeNotification(record).id }
+        return try await store.write { tx in try tx.notifications.insert(record).id }
     }
 }

@@ -19,7 +19,7 @@ struct JobNotificationTests {
     private static func breakPayment(_ desk: Desk, _ contract: PaymentContract, mend: Bool = false) async throws {
         let id = try desk.payment(contract)
         try await desk.store.write { tx in
-            try tx.run("UPDATE payments SET currency = ? WHERE id = ?", mend ? "CNY" : "none", id)
+            try tx.execute("UPDATE payments SET currency = ? WHERE id = ?", mend ? "CNY" : "none", id)
         }
     }
 
@@ -34,10 +34,10 @@ struct JobNotificationTests {
     func `a notification is stored together with its job or not at all`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
-            try await desk.store.write { tx in try tx.run("ALTER TABLE jobs RENAME TO hidden") }
+            try await desk.store.write { tx in try tx.execute("ALTER TABLE jobs RENAME TO hidden") }
             await #expect(throws: GatewayError.internalError) { try await desk.notify("payment.succeeded", contract) }
             #expect(try await desk.count("notifications") == 0)
-            try await desk.store.write { tx in try tx.run("ALTER TABLE hidden RENAME TO jobs") }
+            try await desk.store.write { tx in try tx.execute("ALTER TABLE hidden RENAME TO jobs") }
             try await desk.notify("payment.succeeded", contract)
             #expect(try await desk.order(contract.order).status == .paid)
             #expect(try await desk.count("jobs") == 0)
@@ -160,7 +160,8 @@ struct JobNotificationTests {
                     id: id, account: try .test(number == 0 ? "box-qr" : "box-url"), eventID: "refused/\(id)", type: "",
                     facts: "[]", body: Data(), headers: Data(), digest: Data(), receivedAt: desk.clock.now)
                 try await desk.store.write { tx in
-                    try tx.keepRefused(record, isSigned: false, room: RefusedRoom(count: 3, bytes: 1_000))
+                    try tx.notifications.insertRefused(
+                        record, isSigned: false, room: RefusedRoom(count: 3, bytes: 1_000))
                 }
                 ids.append(id)
             }

@@ -289,7 +289,7 @@ struct JobReconcileTests {
     func `a sync waits for who else writes of its account`() async throws {
         try await withDesk(on: .postgres) { desk in
             let account = try AccountID.test("scripted")
-            try await desk.holding({ tx in try tx.lockAccount(account) }) { group in
+            try await desk.holding({ tx in try tx.accounts.lock(account) }) { group in
                 group.addTask { _ = try await desk.gateway.accountReconciliation.sync("scripted", context: .test) }
                 try await desk.untilWaiting(1)
                 #expect(try await desk.count("audit WHERE action = 'account.synced'") == 0)
@@ -332,10 +332,10 @@ struct JobReconcileTests {
                         SELECT 'ref_\(tail)', order_id, payment_id, 1, currency, reason, state, 1, ?
                         FROM refunds WHERE payment_id = ? AND amount = 90
                         """
-                    try tx.run(copy, number + 1, payment)
+                    try tx.execute(copy, number + 1, payment)
                 }
                 if what == "refunds" {
-                    try tx.run("UPDATE payments SET refunding = refunding + ? WHERE id = ?", dead, payment)
+                    try tx.execute("UPDATE payments SET refunding = refunding + ? WHERE id = ?", dead, payment)
                 }
             }
             let gate = Gate()

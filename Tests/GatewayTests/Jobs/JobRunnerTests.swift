@@ -39,7 +39,7 @@ struct JobRunnerTests {
             }
             let (id, now, gate) = (desk.gateway.ids.make(Job.self), desk.clock.now, Gate())
             try await desk.store.write { tx in
-                try tx.enqueueJob(id, kind: JobKind.syncAccount.rawValue, subject: "scripted", delay: 0, at: now)
+                try tx.jobs.enqueue(id, kind: JobKind.syncAccount.rawValue, subject: "scripted", delay: 0, at: now)
             }
             desk.scripted.hold {
                 await gate.pass()
@@ -68,7 +68,7 @@ struct JobRunnerTests {
             let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
             let subject = try desk.payment(contract).rawValue
             try await desk.store.write { tx in
-                try tx.enqueueJob(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 0, at: now)
+                try tx.jobs.enqueue(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 0, at: now)
             }
             desk.gateway.signals.workers.notify()
             await gate.arrivals()
@@ -90,7 +90,7 @@ struct JobRunnerTests {
             let (id, now) = (desk.gateway.ids.make(Job.self), desk.clock.now)
             let subject = try desk.payment(contract).rawValue
             try await desk.store.write { tx in
-                try tx.enqueueJob(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 30, at: now)
+                try tx.jobs.enqueue(id, kind: JobKind.reconcilePayment.rawValue, subject: subject, delay: 30, at: now)
             }
             let node = desk.node { duration in
                 if duration == .milliseconds(500) { await look.pass() } else { await Pauses.forever(duration) }
@@ -119,7 +119,7 @@ struct JobRunnerTests {
             try await desk.store.write { tx in
                 for (kind, delay) in [(JobKind.syncAccount, Int64(0)), (.expireOrder, 0), (.checkReceipt, 30)] {
                     for subject in ["a", "b"] {
-                        try tx.enqueueJob(ids.make(), kind: kind.rawValue, subject: subject, delay: delay, at: now)
+                        try tx.jobs.enqueue(ids.make(), kind: kind.rawValue, subject: subject, delay: delay, at: now)
                     }
                 }
             }
@@ -153,7 +153,7 @@ struct JobRunnerTests {
             let group = ServiceGroup(services: [JobRunner(gateway: node, lanes: lanes)], logger: node.logger)
             let running = Task { try await group.run() }
             await gate.arrivals()
-            try await desk.store.write { tx in try tx.run("UPDATE jobs SET lease_until = 0") }
+            try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
             let subject = try desk.payment(contract).rawValue
             let holder = try #require(try await desk.gateway.jobQueue.claim(.reconcilePayment, subject: subject))
             heartbeat.open()

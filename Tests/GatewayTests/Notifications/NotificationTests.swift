@@ -44,7 +44,7 @@ struct NotificationTests {
                 id: desk.gateway.ids.make(), account: try .test("box-url"), eventID: "cut", type: "payment.succeeded",
                 facts: try [fact].storedJSON(), body: Data(), headers: Data(), digest: Data(),
                 receivedAt: desk.clock.now)
-            _ = try await desk.store.write { tx in try tx.storeNotification(record) }
+            _ = try await desk.store.write { tx in try tx.notifications.insert(record) }
             #expect(try await desk.order(contract.order).status == .open)
             try await desk.work()
             #expect(try await desk.order(contract.order).status == .paid)

@@ -148,11 +148,11 @@ struct InvariantTests {
             let refund = try #require(try await desk.refunds(contract.order).first)
             let job = desk.gateway.ids.make(Job.self)
             try await desk.store.write { tx in
-                try tx.ensureJob(
+                try tx.jobs.ensure(
                     job, kind: JobKind.reconcileRefund.rawValue, subject: refund.id.rawValue, at: desk.clock.now)
             }
             #expect(try await InvariantCheck(store: desk.store).run() == [])
-            try await desk.store.write { tx in try tx.run("UPDATE jobs SET state = 'quarantined'") }
+            try await desk.store.write { tx in try tx.execute("UPDATE jobs SET state = 'quarantined'") }
             let found = try await InvariantCheck(store: desk.store).run()
             #expect(found.map(\.invariant) == [7] && found.map(\.subject) == [refund.id.rawValue])
         }
@@ -170,7 +170,7 @@ struct InvariantTests {
             #expect(try await InvariantCheck(store: desk.store).run() == [])
             desk.clock.advance(days: 40)
             // What somebody does who takes the waiting boundary for told.
-            try await desk.store.write { tx in try tx.run("UPDATE user_states SET next_change_at = NULL") }
+            try await desk.store.write { tx in try tx.execute("UPDATE user_states SET next_change_at = NULL") }
             let found = try await InvariantCheck(store: desk.store).run()
             #expect(found.map(\.invariant) == [16])
         }
@@ -185,7 +185,7 @@ struct InvariantTests {
             let before = try await InvariantCheck(store: desk.store).run()
             #expect(before.isEmpty)
             try await desk.unlockAudit()
-            let touched = try await desk.store.write { tx in try tx.run(tampering.sql) }
+            let touched = try await desk.store.write { tx in try tx.execute(tampering.sql) }
             #expect(touched > 0)
             let found = try await InvariantCheck(store: desk.store).run()
             #expect(found.contains { $0.detail == tampering.detail })

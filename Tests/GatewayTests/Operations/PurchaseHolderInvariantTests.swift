@@ -45,7 +45,7 @@ struct PurchaseHolderInvariantTests {
             }
             #expect(try await apple.desk.count("grants") == 4)
             #expect(try await InvariantCheck(store: apple.store).run().isEmpty)
-            let touched = try await apple.store.write { tx in try tx.run(tampering.sql) }
+            let touched = try await apple.store.write { tx in try tx.execute(tampering.sql) }
             #expect(touched > 0)
             let found = try await InvariantCheck(store: apple.store).run()
             #expect(found.contains { $0.detail == tampering.detail }, "\(found)")

@@ -86,7 +86,7 @@ struct PurchaseInvariantTests {
             try await Self.play(at: apple)
             let before = try await InvariantCheck(store: apple.store).run()
             #expect(before.isEmpty, "\(before)")
-            let touched = try await apple.store.write { tx in try tx.run(tampering.sql) }
+            let touched = try await apple.store.write { tx in try tx.execute(tampering.sql) }
             #expect(touched > 0)
             let found = try await InvariantCheck(store: apple.store).run()
             #expect(found.contains { $0.detail == tampering.detail }, "\(found)")
@@ -124,19 +124,19 @@ struct PurchaseInvariantTests {
             #expect(try await found().isEmpty)
             for entry in Self.entries {
                 try await apple.store.write { tx in
-                    try tx.run(
+                    try tx.execute(
                         "INSERT INTO apple_products (entry, sku, is_pattern) VALUES (?, 'vip_month', ?)", entry,
                         entry.contains("$"))
                 }
                 let known = try await apple.store.read { db in
-                    try db.unmappedPurchases(after: nil, limit: 50).filter { kept in
+                    try db.purchases.listUnmapped(after: nil, limit: 50).filter { kept in
                         let purchase = kept.purchase
                         return try kept.user != nil
-                            && db.skuOf(appleProduct: purchase.productID, bundle: purchase.bundleID) != nil
+                            && db.skus.find(appleProduct: purchase.productID, bundle: purchase.bundleID) != nil
                     }.map(\.purchase.transactionID)
                 }
                 #expect(try await found().sorted() == known.sorted(), "\(entry)")
-                try await apple.store.write { tx in try tx.run("DELETE FROM apple_products WHERE entry = ?", entry) }
+                try await apple.store.write { tx in try tx.execute("DELETE FROM apple_products WHERE entry = ?", entry) }
             }
             // As long as the job is there, it will grant them.
             let late = #"""
@@ -144,9 +144,9 @@ struct PurchaseInvariantTests {
                  "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.late.${days}"]}
                 """#
             let sku = try JSONDecoder().decode(SKU.self, from: Data(late.utf8))
-            try await apple.store.write { tx in try tx.run("ALTER TABLE grants RENAME TO grants_away") }
+            try await apple.store.write { tx in try tx.execute("ALTER TABLE grants RENAME TO grants_away") }
             _ = try await apple.gateway.catalogue.create(sku, context: .test)
-            try await apple.store.write { tx in try tx.run("ALTER TABLE grants_away RENAME TO grants") }
+            try await apple.store.write { tx in try tx.execute("ALTER TABLE grants_away RENAME TO grants") }
             #expect(try await found().isEmpty)
             try await apple.desk.pass(seconds: 60)
             try await apple.work()

@@ -15,7 +15,7 @@ struct ReplayLockTests {
         let payment = try desk.payment(contract)
         func setCurrency(_ code: String) async throws {
             try await desk.store.write { tx in
-                try tx.run("UPDATE payments SET currency = ? WHERE id = ?", code, payment)
+                try tx.execute("UPDATE payments SET currency = ? WHERE id = ?", code, payment)
             }
         }
         try await setCurrency("none")

@@ -97,8 +97,8 @@ struct ReplayTests {
             try await apple.desk.buy()
             #expect(try await Self.replay(apple).differences == [])
             try await apple.store.write { tx in
-                guard let user = try tx.userID(Desk.user("alice")) else { return }
-                try tx.run(tampering, user)
+                guard let user = try tx.users.findID(Desk.user("alice")) else { return }
+                try tx.execute(tampering, user)
             }
             #expect(try await Self.replay(apple).differences.count >= 1)
         }

@@ -75,7 +75,7 @@ struct RetentionTests {
             let old = try #require(try await desk.run("held").idempotency)
             let held = StoredKey.of("held", caller: old.caller)
             try await desk.store.write { tx in
-                try tx.run("UPDATE idempotency_keys SET created_at = 0 WHERE key = ?", held)
+                try tx.execute("UPDATE idempotency_keys SET created_at = 0 WHERE key = ?", held)
             }
             try await Self.apply(at: desk)
             #expect(try await desk.count("idempotency_keys WHERE key = ?", held) == 1)
@@ -90,7 +90,7 @@ struct RetentionTests {
     func `a long list is dropped in batches, and the rest soon after`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             try await desk.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     """
                     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10007)
                     INSERT INTO idempotency_keys (caller, key, fingerprint, lease_until, lease_epoch, created_at)

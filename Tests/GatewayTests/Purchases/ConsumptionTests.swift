@@ -222,7 +222,7 @@ struct ConsumptionTests {
                 #expect(try await apple.desk.count("jobs WHERE kind = 'answer_consumption'") == 1)
                 try await apple.desk.pass(seconds: 3_300)
                 try await apple.desk.store.write { tx in
-                    try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'answer_consumption'")
+                    try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'answer_consumption'")
                 }
             }
             try await apple.desk.pass(seconds: 3_600)

@@ -35,11 +35,11 @@ struct FamilySharingTests {
             #expect(shown.status == .paid && shown.order.refunded == 0 && shown.refunds.isEmpty)
             #expect(try await apple.desk.events(attached.order_id) == ["order.paid"])
             let paid = try await apple.store.read { db in
-                try db.orders(OrderFilter(status: .paid), before: nil, limit: 5).map(\.id.rawValue)
+                try db.orders.list(OrderFilter(status: .paid), before: nil, limit: 5).map(\.id.rawValue)
             }
             #expect(paid == [attached.order_id])
             let days = try await apple.store.read { db in
-                try db.dayStats(from: Timestamp(0), to: .farFuture.adding(days: -2))
+                try db.reports.listDays(from: Timestamp(0), to: .farFuture.adding(days: -2))
             }
             #expect(days.allSatisfy { $0.charged == 0 && $0.refunded == 0 })
             let told = try await apple.gateway.reports.explain(

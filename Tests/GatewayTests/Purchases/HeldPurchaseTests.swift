@@ -189,7 +189,7 @@ struct HeldPurchaseTests {
             for ring in rings { try await apple.attach(ring) }
             try await Self.takeBack(rings[0], at: apple)
             try await apple.store.write { tx in
-                try tx.run("DELETE FROM grants WHERE source_id = ?", rings[1].id)
+                try tx.execute("DELETE FROM grants WHERE source_id = ?", rings[1].id)
             }
             let found = try await InvariantCheck(store: apple.store).run()
             #expect(found.contains { $0.detail.hasPrefix("something was bought again and is held") })

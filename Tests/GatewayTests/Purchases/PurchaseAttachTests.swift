@@ -195,12 +195,12 @@ struct PurchaseAttachTests {
                  "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.late.9"]}
                 """#
             let sku = try JSONDecoder().decode(SKU.self, from: Data(late.utf8))
-            try await apple.store.write { tx in try tx.run("ALTER TABLE grants RENAME TO grants_away") }
+            try await apple.store.write { tx in try tx.execute("ALTER TABLE grants RENAME TO grants_away") }
             _ = try await apple.gateway.catalogue.create(sku, context: .test)
             // The first run of the job fails as well.
             try await apple.desk.pass(seconds: 60)
             try await apple.desk.work()
-            try await apple.store.write { tx in try tx.run("ALTER TABLE grants_away RENAME TO grants") }
+            try await apple.store.write { tx in try tx.execute("ALTER TABLE grants_away RENAME TO grants") }
             #expect(try await !apple.status().active)
             try await apple.desk.pass(seconds: 60)
             try await apple.desk.work()
@@ -221,7 +221,7 @@ struct PurchaseAttachTests {
                     try db.row("SELECT evidence FROM purchases WHERE key = ?", sale.id)?.blob("evidence")
                 }
                 let text = String(
-                    decoding: try apple.desk.keyRing.open(try #require(sealed), place: place), as: UTF8.self)
+                    decoding: try apple.desk.keyRing.open(try #require(sealed), context: place), as: UTF8.self)
                 #expect(text == jws)
                 guard case .sqlite(let path) = apple.desk.database.url else { continue }
                 for file in [path, path + "-wal"] where FileManager.default.fileExists(atPath: file) {

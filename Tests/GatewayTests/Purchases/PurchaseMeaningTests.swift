@@ -50,7 +50,7 @@ struct PurchaseMeaningTests {
             let sale = apple.sale("com.example.odd")
             _ = try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, sale, at: apple.now))
             // As an earlier release kept it.
-            try await apple.store.write { tx in try tx.run("UPDATE purchases SET sku = 'odd'") }
+            try await apple.store.write { tx in try tx.execute("UPDATE purchases SET sku = 'odd'") }
             func mend() async throws {
                 _ = try await apple.gateway.catalogue.change(
                     "odd", .object(["duration_days": .integer(9)]), context: .test)

@@ -87,8 +87,8 @@ struct PurchaseOrderTests {
         try await withAppleDesk(on: engine) { apple in
             let asked = try await apple.ask()
             try await apple.desk.store.write { tx in
-                try tx.run("UPDATE orders SET state = 'closed', closed_at = 1")
-                try tx.run("UPDATE payments SET state = 'cancelled'")
+                try tx.execute("UPDATE orders SET state = 'closed', closed_at = 1")
+                try tx.execute("UPDATE payments SET state = 'cancelled'")
             }
             let attached = try await apple.attach(apple.sale())
             #expect(attached.order_id == asked.order.rawValue)

@@ -158,7 +158,7 @@ struct PurchasePolicyTests {
         }
         let subject = StoreSubject(.production, sale.original ?? sale.id)
         let bound = try await apple.store.read { db in
-            try db.purchaseOwner(subject.environment, original: subject.original)
+            try db.purchaseOwners.find(of: StoreSubject(subject.environment, subject.original)).value()
         }
         return bound == owner ? .shared : .moved
     }
@@ -169,7 +169,7 @@ struct PurchasePolicyTests {
             for (number, situation) in Self.situations.enumerated() {
                 let (owner, other, original) = ("owner\(number)", "other\(number)", "original-\(number)")
                 _ = try await apple.token(owner)
-                let id = try #require(try await apple.store.read { db in try db.userID(Desk.user(owner)) })
+                let id = try #require(try await apple.store.read { db in try db.users.findID(Desk.user(owner)) })
                 let sale = try await situation.prepare(apple, owner, original)
                 let expected = situation.outcome(policy)
                 #expect(try await Self.outcome(apple, sale, from: id, to: other) == expected, "\(situation.name)")

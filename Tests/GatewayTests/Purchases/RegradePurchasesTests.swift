@@ -11,17 +11,17 @@ struct RegradePurchasesTests {
     /// Puts what a sale gave to where an earlier release left it after a refund of a part: all of it taken back.
     private static func takeAll(_ apple: AppleDesk) async throws {
         try await apple.store.write { tx in
-            try tx.run(
+            try tx.execute(
                 "UPDATE grants SET revoked_at = 1, revoked_by = 'refund', days = 90 WHERE source_kind = 'apple_transaction'"
             )
-            try tx.run(
+            try tx.execute(
                 """
                 INSERT INTO ledger (user_id, unit, environment, source_kind, source_id, step, delta, at)
                 SELECT user_id, unit, environment, source_kind, source_id, 9, -SUM(delta), 1 FROM ledger
                 GROUP BY user_id, unit, environment, source_kind, source_id
                 """)
-            try tx.run("UPDATE balances SET amount = 0")
-            try tx.run(
+            try tx.execute("UPDATE balances SET amount = 0")
+            try tx.execute(
                 """
                 INSERT INTO jobs (id, kind, subject, state, run_at, created_at)
                 VALUES ('job_00000000000000000000000000', 'regrade_purchases', '', 'waiting', 0, 0)
@@ -41,7 +41,7 @@ struct RegradePurchasesTests {
                 let part = sale.signedAgain(after: 10) { ($0.revoked, $0.percentage) = ($0.signed, 33_333) }
                 try await apple.notify(AppleNotice("REFUND", nil, part, at: apple.now))
             }
-            let user = try await apple.store.read { db in try db.userID(Desk.user("alice"))?.rawValue ?? "" }
+            let user = try await apple.store.read { db in try db.users.findID(Desk.user("alice"))?.rawValue ?? "" }
             let before = try await apple.desk.events(user).count
             try await Self.takeAll(apple)
             // Nothing is wrong as long as the job has not run.
@@ -52,7 +52,7 @@ struct RegradePurchasesTests {
             #expect(snapshot.balances == ["gems": 20] && snapshot.active)
             #expect(snapshot.expires_at == passes.purchasedAt.adding(days: 60))
             #expect(try await apple.desk.events(user).count == before + 2)
-            #expect(try await !apple.store.read { db in try db.hasJob("regrade_purchases") })
+            #expect(try await !apple.store.read { db in try db.jobs.hasAny("regrade_purchases") })
         }
     }
 
@@ -64,10 +64,10 @@ struct RegradePurchasesTests {
             }
             let attached = try await apple.attach(suite)
             try await apple.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     "UPDATE grants SET source_kind = 'apple_transaction', days = 30, ends_at = NULL, paid_until = NULL")
-                try tx.run("DELETE FROM subscriptions")
-                try tx.enqueueJob(
+                try tx.execute("DELETE FROM subscriptions")
+                try tx.jobs.enqueue(
                     apple.gateway.ids.make(), kind: JobKind.regradePurchases.rawValue, subject: "", delay: 0,
                     at: apple.now)
             }

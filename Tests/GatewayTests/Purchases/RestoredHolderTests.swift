@@ -124,8 +124,9 @@ struct RestoredHolderTests {
                 }
                 for sale in [sale, restored.with { $0.original = nil }] { try await apple.attach(sale, user: user) }
                 try await apple.store.write { tx in
-                    try tx.run("UPDATE purchases SET original_transaction_id = ? WHERE key = ?", original, restored.id)
-                    try tx.run("DELETE FROM purchase_owners WHERE original_transaction_id = ?", restored.id)
+                    try tx.execute(
+                        "UPDATE purchases SET original_transaction_id = ? WHERE key = ?", original, restored.id)
+                    try tx.execute("DELETE FROM purchase_owners WHERE original_transaction_id = ?", restored.id)
                 }
                 #expect(try await apple.attach(restored, user: user).active)
                 #expect(try await apple.grants(user).count == 1)
@@ -148,7 +149,7 @@ struct RestoredHolderTests {
             let pair = Kind.ring.pair("1000", at: apple)
             for sale in [pair.first, pair.second] { try await apple.attach(sale) }
             try await apple.store.write { tx in
-                try tx.run("UPDATE purchases SET revoked_at = signed_at WHERE key = '1000-again'")
+                try tx.execute("UPDATE purchases SET revoked_at = signed_at WHERE key = '1000-again'")
             }
             #expect(try await apple.refusal(pair.first) == .purchaseRevoked)
             #expect(try await apple.grants().allSatisfy { $0.revocation != nil })
@@ -182,10 +183,10 @@ struct RestoredHolderTests {
             #expect(try await InvariantCheck(store: apple.store).run().isEmpty)
             for id in ["1000", "1000-again"] {
                 let taken = "UPDATE purchases SET revoked_at = purchased_at + 9000 WHERE key = ?"
-                try await apple.store.write { tx in try tx.run(taken, id) }
+                try await apple.store.write { tx in try tx.execute(taken, id) }
                 let found = try await InvariantCheck(store: apple.store).run().map(\.detail)
                 #expect(found.contains { $0.contains("revoked") }, "\(id): \(found)")
-                try await apple.store.write { tx in try tx.run("UPDATE purchases SET revoked_at = NULL") }
+                try await apple.store.write { tx in try tx.execute("UPDATE purchases SET revoked_at = NULL") }
             }
         }
     }
@@ -208,7 +209,7 @@ struct RestoredHolderTests {
                 #expect(report.differences.isEmpty && report.grants == 4, "\(report)")
             }
             let days = try await apple.store.read { db in
-                try db.dayStats(from: apple.now.adding(days: -2), to: apple.now.adding(days: 2))
+                try db.reports.listDays(from: apple.now.adding(days: -2), to: apple.now.adding(days: 2))
             }
             #expect(days.reduce(0) { $0 + $1.paid } == 4)
             #expect(days.reduce(0) { $0 + $1.refunded } == 4 * 2_990 && days.reduce(0) { $0 + $1.charged } == 4 * 2_990)

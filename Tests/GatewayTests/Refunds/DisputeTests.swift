@@ -139,7 +139,7 @@ struct DisputeTests {
             desk.scripted.refunds(.pending)
             try await desk.refund(contract.order, 90)
             try await desk.store.write { tx in
-                try tx.run("UPDATE refunds SET state = 'created', sent_at = \(wasSent ? "sent_at" : "NULL")")
+                try tx.execute("UPDATE refunds SET state = 'created', sent_at = \(wasSent ? "sent_at" : "NULL")")
             }
             try await desk.state(
                 "lost", .dispute(.init(payment: payment, reference: "d", outcome: .lost, amount: contract.amount)))

@@ -174,7 +174,7 @@ extension AppleDesk {
     /// A subscription that need not be asked about for a while.
     fileprivate func given() async throws -> ID<Subscription> {
         try await attach(period("given", from: 0))
-        try await store.write { tx in try tx.run("UPDATE subscriptions SET next_check_at = 9000000000") }
+        try await store.write { tx in try tx.execute("UPDATE subscriptions SET next_check_at = 9000000000") }
         return try #require(try await subscriptions().first).id
     }
 

@@ -58,7 +58,7 @@ struct ScheduledPeriodTests {
     }
 
     private static func user(_ apple: AppleDesk) async throws -> String {
-        try await apple.store.read { db in try db.userID(Desk.user("alice"))?.rawValue ?? "" }
+        try await apple.store.read { db in try db.users.findID(Desk.user("alice"))?.rawValue ?? "" }
     }
 
     @Test(arguments: TestEngine.allCases, [pro, "com.example.apple.auto"])

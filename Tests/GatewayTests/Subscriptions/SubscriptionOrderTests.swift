@@ -108,25 +108,25 @@ struct SubscriptionOrderTests {
         let user = Desk.user(original)
         return try await gateway.settlements.run(AuditContext(actor: .system("test"), requestID: "")) { settlement in
             let tx = settlement.tx
-            let owner = try tx.ensureUser(user, candidate: ids.make(), at: now)
+            let owner = try tx.users.ensure(user, candidate: ids.make(), at: now)
             let claim = period(0, signed: -1, original: original)
-            if claimed { _ = try tx.bindPurchase(StoreSubject(claim), to: owner, at: now) }
+            if claimed { _ = try tx.purchaseOwners.bind(StoreSubject(claim), to: owner, at: now) }
             for fact in facts { try settlement.settle(fact, word) }
             if !claimed {
                 let claim = PurchaseClaim(
                     purchase: claim, account: word.account, evidence: nil, rules: word.rules, fallback: nil)
                 _ = try settlement.settle(claim, claimant: owner, name: original)
             }
-            let grants = try tx.grants(of: owner).map {
+            let grants = try tx.grants.list(of: owner).value().map {
                 "\($0.sku) \($0.term) \($0.purchasedAt) \(String(describing: $0.revocation)) \(String(describing: $0.renewal))"
             }
-            let subscriptions = try tx.subscriptions(of: owner, before: nil, limit: 5).compactMap { record in
+            let subscriptions = try tx.subscriptions.list(of: owner, before: nil, limit: 5).compactMap { record in
                 try SubscriptionSnapshot.load(record, from: tx, at: now).map {
                     "\($0.status) \($0.product_id) \($0.expires_at) \(String(describing: $0.grace_expires_at)) \($0.will_renew)"
                 }
             }
-            let orders = try tx.storePurchases(.production, original: original).map { record in
-                let order = try record.order.flatMap { try tx.order($0) }
+            let orders = try tx.purchases.list(.production, original: original).map { record in
+                let order = try record.order.flatMap { try tx.orders.find($0) }
                 return "\(record.purchase.transactionID.suffix(1)) \(order.map { "\($0.status)" } ?? "none")"
             }
             return End(grants: grants, subscriptions: subscriptions, orders: orders)

@@ -111,7 +111,7 @@ struct ErasureReasonTests {
             for run in keys { try await desk.gateway.idempotency.finish(run, status: 200, answer: Data("{}".utf8)) }
             try await desk.store.write { tx in
                 for run in keys {
-                    try tx.run(
+                    try tx.execute(
                         "UPDATE idempotency_keys SET key = ? WHERE key = ?", run.key,
                         StoredKey.of(run.key, caller: run.caller))
                 }
@@ -147,7 +147,7 @@ struct ErasureReasonTests {
             try await desk.refund(paid.order)
             let old = #""reason":"for \#(Self.name)","status":"#
             let touched = try await desk.store.write { tx in
-                try tx.run(
+                try tx.execute(
                     "UPDATE events SET data = REPLACE(data, '\"status\":', ?) WHERE type = 'refund.succeeded'", old)
             }
             #expect(touched == 1)

@@ -20,7 +20,7 @@ struct ErasureTests {
     }
 
     private static func internalID(_ desk: Desk) async throws -> ID<User> {
-        try #require(try await desk.store.read { db in try db.userID(Desk.user(name)) })
+        try #require(try await desk.store.read { db in try db.users.findID(Desk.user(name)) })
     }
 
     /// Everything that a user can leave behind, their own name in every place where an app or a client may write it.
@@ -100,7 +100,8 @@ struct ErasureTests {
             let id = try await Self.internalID(desk)
             try await Self.erase(desk)
             let entry = try #require(
-                try await desk.store.read { db in try db.audit(subject: id.rawValue, before: nil, limit: 1).first?.entry
+                try await desk.store.read { db in
+                    try db.audit.list(subject: id.rawValue, before: nil, limit: 1).first?.entry
                 }
             )
             #expect(entry.action == "user.erased" && entry.before == "named" && entry.after == "erased")

@@ -33,7 +33,7 @@ extension Desk {
         let event = EventRecord(
             id: gateway.ids.make(), subject: subject, type: type, user: nil, partner: partner, at: clock.now,
             data: data)
-        try await store.write { tx in try tx.appendEvent(event) }
+        try await store.write { tx in try tx.events.insert(event) }
     }
 
     /// Many events at once, each of a subject.
@@ -44,7 +44,7 @@ extension Desk {
                 id: gateway.ids.make(), subject: subject, type: .orderAnomaly, user: nil, partner: nil, at: clock.now,
                 data: "{}")
         }
-        try await store.write { tx in for event in events { try tx.appendEvent(event) } }
+        try await store.write { tx in for event in events { try tx.events.insert(event) } }
     }
 
     /// Makes the deliveries of what was appended, without attempting any.

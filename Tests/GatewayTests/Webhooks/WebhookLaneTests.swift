@@ -84,7 +84,7 @@ struct WebhookLaneTests {
             try await desk.dispatch()
             if let past = state.past {
                 let since = try await desk.databaseTime() - past
-                try await desk.store.write { tx in try tx.run("UPDATE webhooks SET failing_since = ?", since) }
+                try await desk.store.write { tx in try tx.execute("UPDATE webhooks SET failing_since = ?", since) }
             }
             let grace = DeliverySchedule.failingGrace
             let (mine, other): (WebhookHealth, WebhookHealth) =
@@ -133,8 +133,8 @@ struct WebhookLaneTests {
             }
             // All of them are due at once, however long the first attempts took.
             try await desk.store.write { tx in
-                try tx.run("UPDATE deliveries SET next_at = 1")
-                try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
+                try tx.execute("UPDATE deliveries SET next_at = 1")
+                try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
             }
             async let work: Void = desk.work()
             await desk.endpoints.arrival(of: before + 450, at: Desk.hook)

@@ -111,7 +111,7 @@ struct WebhookOrderTests {
             let own = try desk.database.openAnother(retries: 0)
             let node = desk.node(store: own)
             try await desk.append("ord_a")
-            try await desk.holding({ tx in _ = try tx.lockWebhook(busy.id) }) { group in
+            try await desk.holding({ tx in _ = try tx.webhooks.lock(busy.id) }) { group in
                 group.addTask { _ = try await node.events.dispatch() }
                 try await desk.untilWaiting(1)
                 _ = try await desk.subscribe("https://new.example/hook")

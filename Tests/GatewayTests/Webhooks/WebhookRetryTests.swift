@@ -180,7 +180,7 @@ struct WebhookRetryTests {
             #expect(try await desk.status(hook) == "enabled")
             // The schedule alone is over before the limit is reached.
             try await desk.store.write { tx in
-                try tx.run("UPDATE webhooks SET failing_since = failing_since - ?", DeliverySchedule.failingLimit)
+                try tx.execute("UPDATE webhooks SET failing_since = failing_since - ?", DeliverySchedule.failingLimit)
             }
             try await fail(after: silence.seconds)
             #expect(try await desk.status(hook) == silence.status)
@@ -203,8 +203,8 @@ struct WebhookRetryTests {
             try await desk.work()
             // The last attempt of the schedule is due.
             try await desk.store.write { tx in
-                try tx.run("UPDATE deliveries SET attempts = 9, next_at = 1")
-                try tx.run("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
+                try tx.execute("UPDATE deliveries SET attempts = 9, next_at = 1")
+                try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'retry_deliveries'")
             }
             let gate = Gate()
             desk.endpoints.answer(Desk.hook) { _ in

@@ -83,7 +83,7 @@ struct WebhookStopTests {
             try await desk.work()
             // One failure more would switch it off.
             let since = try await desk.databaseTime() - DeliverySchedule.failingLimit
-            try await desk.store.write { tx in try tx.run("UPDATE webhooks SET failing_since = ?", since) }
+            try await desk.store.write { tx in try tx.execute("UPDATE webhooks SET failing_since = ?", since) }
             let gate = Gate()
             desk.endpoints.answer(Desk.hook) { _ in
                 await gate.pass()
@@ -115,7 +115,7 @@ struct WebhookStopTests {
             (1...count).map {
                 PreparedDelivery(
                     id: ids.make(), event: ids.make(), type: EventType.orderPaid.rawValue,
-                    place: AttemptPlace(nextAt: Timestamp(0), seq: Int64($0)), line: "ord_\($0)", attempts: 0,
+                    place: AttemptPosition(nextAt: Timestamp(0), seq: Int64($0)), line: "ord_\($0)", attempts: 0,
                     body: Data())
             }, isLast: true)
         return lines

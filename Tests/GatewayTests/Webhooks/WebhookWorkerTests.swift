@@ -149,7 +149,7 @@ struct WebhookWorkerTests {
             let received = desk.endpoints.received(Desk.hook)
             #expect(Set(received.map { $0.member("subject") }) == ["alice \"the\" é/1", "bob"])
             #expect(received.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("usr_") })
-            try await desk.store.write { tx in try tx.run("DELETE FROM users WHERE external_id = 'bob'") }
+            try await desk.store.write { tx in try tx.execute("DELETE FROM users WHERE external_id = 'bob'") }
             for delivery in try await desk.deliveries(hook) {
                 _ = try await desk.gateway.webhooks.redeliver(
                     delivery.id.rawValue, by: try await desk.partnerKey(), context: .test)

@@ -132,7 +132,7 @@ final class Counter: Sendable {
 
 extension Transaction {
     func addNote(_ id: Int64, _ body: String? = nil) throws(StoreError) {
-        try run("INSERT INTO notes (id, body) VALUES (?, ?)", id, body ?? "note \(id)")
+        try execute("INSERT INTO notes (id, body) VALUES (?, ?)", id, body ?? "note \(id)")
     }
 }
 

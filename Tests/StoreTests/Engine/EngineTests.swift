@@ -68,7 +68,7 @@ import Testing
             let later = Counter()
             let kind = await failure {
                 try await store.write { tx in
-                    _ = try? tx.run("INSERT INTO nowhere VALUES (1)")
+                    _ = try? tx.execute("INSERT INTO nowhere VALUES (1)")
                     do { try tx.addNote(1) } catch { later.next() }
                     do { _ = try tx.rows("SELECT 1") } catch { later.next() }
                 }
@@ -135,7 +135,7 @@ import Testing
             try await store.write { tx in
                 runs.next()
                 try tx.addNote(1)
-                try tx.run("UPDATE counters SET value = value + 1 WHERE name = ?", "first")
+                try tx.execute("UPDATE counters SET value = value + 1 WHERE name = ?", "first")
             }
             #expect(runs.value == 2)
             let value = try await store.read { db in
@@ -167,7 +167,7 @@ import Testing
                 for client in 1...8 {
                     group.addTask {
                         try await store.write { tx in
-                            try tx.run(
+                            try tx.execute(
                                 "UPDATE counters SET value = ? WHERE name = 'first' AND value = 0", client)
                         }
                     }

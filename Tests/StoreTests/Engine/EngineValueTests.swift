@@ -15,7 +15,7 @@ import Testing
             let ids: [Int64] = [.min, -1, 0, 1, .max]
             let rows = try await store.write { tx in
                 for index in ids.indices {
-                    try tx.run(
+                    try tx.execute(
                         "INSERT INTO notes (id, body, data) VALUES (?, ?, ?)", ids[index], bodies[index], blobs[index])
                 }
                 return try tx.rows("SELECT id, body, data FROM notes ORDER BY id")
@@ -82,11 +82,11 @@ import Testing
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let counts = try await store.write { tx in
                 [
-                    try tx.run("INSERT INTO notes (id, body) VALUES (1, 'a'), (2, 'b'), (3, 'c')"),
-                    try tx.run("INSERT INTO notes (id, body) VALUES (1, 'a') ON CONFLICT DO NOTHING"),
-                    try tx.run("UPDATE notes SET body = body || ? WHERE id > ?", "!", 1),
-                    try tx.run("CREATE TABLE more (id INTEGER)"),
-                    try tx.run("DELETE FROM notes"),
+                    try tx.execute("INSERT INTO notes (id, body) VALUES (1, 'a'), (2, 'b'), (3, 'c')"),
+                    try tx.execute("INSERT INTO notes (id, body) VALUES (1, 'a') ON CONFLICT DO NOTHING"),
+                    try tx.execute("UPDATE notes SET body = body || ? WHERE id > ?", "!", 1),
+                    try tx.execute("CREATE TABLE more (id INTEGER)"),
+                    try tx.execute("DELETE FROM notes"),
                 ]
             }
             #expect(counts == [3, 0, 2, 0, 3])
@@ -119,7 +119,7 @@ import Testing
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let blobs = try await store.write { tx in
                 for (id, data) in [Data([1]), nil, Data([2]), nil].enumerated() {
-                    try tx.run("INSERT INTO notes (id, body, data) VALUES (?, ?, ?)", id, "note \(id)", data)
+                    try tx.execute("INSERT INTO notes (id, body, data) VALUES (?, ?, ?)", id, "note \(id)", data)
                 }
                 return try tx.rows("SELECT data FROM notes ORDER BY id").map { try $0.optionalBlob("data") }
             }

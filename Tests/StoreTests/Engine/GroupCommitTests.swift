@@ -106,11 +106,11 @@ import Testing
             { tx in
                 try tx.addNote(2)
                 // Its error is swallowed, and counts all the same.
-                _ = try? tx.run("INSERT INTO nowhere (id) VALUES (1)")
+                _ = try? tx.execute("INSERT INTO nowhere (id) VALUES (1)")
             },
             { tx in
-                try tx.run("CREATE TABLE strays (id INTEGER)")
-                try tx.run("INSERT INTO strays (id) VALUES (1)")
+                try tx.execute("CREATE TABLE strays (id INTEGER)")
+                try tx.execute("INSERT INTO strays (id) VALUES (1)")
                 throw Refused()
             },
         ]
@@ -121,7 +121,7 @@ import Testing
                 #expect(results.map { (try? $0.get()) != nil } == [false, true, false, true])
                 #expect(engine.commits == 1)
                 try await expectNotes([1, 2], in: engine)
-                try await engine.write { tx in try tx.run("CREATE TABLE strays (id INTEGER)") }
+                try await engine.write { tx in try tx.execute("CREATE TABLE strays (id INTEGER)") }
                 #expect(try await engine.read { db in try db.rows("SELECT id FROM strays", []).count } == 0)
             }
         }

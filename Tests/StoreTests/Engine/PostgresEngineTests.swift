@@ -14,9 +14,9 @@ import Testing
                     let tries = Counter()
                     try await store.write { tx in
                         runs.next()
-                        try tx.run("UPDATE counters SET value = value + 1 WHERE name = ?", names.0)
+                        try tx.execute("UPDATE counters SET value = value + 1 WHERE name = ?", names.0)
                         if tries.next() == 1 { gates[index].pass() }
-                        try tx.run("UPDATE counters SET value = value + 1 WHERE name = ?", names.1)
+                        try tx.execute("UPDATE counters SET value = value + 1 WHERE name = ?", names.1)
                     }
                 }
             }
@@ -39,7 +39,7 @@ import Testing
             let gate = Gate()
             let holder = Task {
                 try await database.store.write { tx in
-                    try tx.run("UPDATE counters SET value = 5 WHERE name = 'first'")
+                    try tx.execute("UPDATE counters SET value = 5 WHERE name = 'first'")
                     gate.pass()
                 }
             }
@@ -48,7 +48,7 @@ import Testing
             let kind = await failure {
                 try await engine.write { tx in
                     runs.next()
-                    try tx.run("UPDATE counters SET value = 6 WHERE name = 'first'")
+                    try tx.execute("UPDATE counters SET value = 6 WHERE name = 'first'")
                 }
             }
             gate.open()
@@ -88,7 +88,7 @@ import Testing
             let kind = await failure {
                 try await engine.write { tx in
                     try tx.addNote(1)
-                    try tx.run("ROLLBACK")
+                    try tx.execute("ROLLBACK")
                 }
             }
             #expect(kind == .statement)
@@ -100,10 +100,10 @@ import Testing
     @Test func `a constraint that is checked at the commit is a statement error`() async throws {
         try await PostgresFixture.withEngine { engine, _ in
             try await engine.write { tx in
-                try tx.run("CREATE TABLE late (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+                try tx.execute("CREATE TABLE late (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED)")
             }
             let kind = await failure {
-                try await engine.write { tx in try tx.run("INSERT INTO late VALUES (1), (1)") }
+                try await engine.write { tx in try tx.execute("INSERT INTO late VALUES (1), (1)") }
             }
             #expect(kind == .statement)
             let count = try await engine.read { db in try db.rows("SELECT id FROM late").count }
@@ -177,7 +177,7 @@ import Testing
         try await PostgresFixture.withEngine { engine, database in
             try await engine.write { tx in try tx.addNote(1) }
             let before = try await engine.read { db in try db.rows("SELECT * FROM notes") }
-            try await database.store.write { tx in try tx.run("ALTER TABLE notes ADD COLUMN more BIGINT") }
+            try await database.store.write { tx in try tx.execute("ALTER TABLE notes ADD COLUMN more BIGINT") }
             let after = try await engine.read { db in try db.rows("SELECT * FROM notes") }
             #expect(before.first?.columns == ["id", "body", "data"])
             #expect(after.first?.columns == ["id", "body", "data", "more"])

@@ -19,7 +19,7 @@ import Testing
         let failures = Failures()
         try await EngineFixture.withSQLite(onFailure: failures.record) { engine in
             let results = await EngineFixture.inOneBatch(
-                engine, [{ try $0.addNote(1) }, { try $0.run(sql) }, { try $0.addNote(2) }])
+                engine, [{ try $0.addNote(1) }, { try $0.execute(sql) }, { try $0.addNote(2) }])
             #expect(results.map(\.kind) == [.failed, .failed, .failed])
             #expect(failures.kinds == [.failed])
             #expect(await failure { try await engine.write { tx in try tx.addNote(3) } } == .failed)
@@ -36,7 +36,7 @@ import Testing
                 engine, [{ try $0.addNote(1) }],
                 after: { tx in
                     try tx.addNote(2)
-                    try tx.run(sql)
+                    try tx.execute(sql)
                 })
             #expect(results.map(\.kind) == [.failed] && failures.kinds == [.failed])
             #expect(await failure { try await engine.noteIDs() } == .failed)
@@ -54,7 +54,7 @@ import Testing
                     { try $0.addNote(1) },
                     { tx in
                         _ = try tx.rows("PRAGMA max_page_count = 1")
-                        try tx.run("INSERT INTO notes (id, body, data) VALUES (2, 'big', zeroblob(1000000))")
+                        try tx.execute("INSERT INTO notes (id, body, data) VALUES (2, 'big', zeroblob(1000000))")
                     },
                     { try $0.addNote(3) },
                 ])

@@ -54,7 +54,7 @@ import Testing
     @Test func `only the owner's account can read the files`() async throws {
         try await EngineFixture.withFolder { folder in
             let engine = try open(folder + "/paydesk.db")
-            try await engine.write { tx in _ = try tx.run("CREATE TABLE t (id INTEGER)") }
+            try await engine.write { tx in _ = try tx.execute("CREATE TABLE t (id INTEGER)") }
             let modes = try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
                 let mode = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)[.posixPermissions]
                 return "\(name) \(String((mode as? NSNumber)?.intValue ?? 0, radix: 8))"
@@ -81,8 +81,8 @@ import Testing
             for id in Int64(1)...3 {
                 let engine = try open(folder + "/paydesk.db")
                 let count = try await engine.write { tx in
-                    try tx.run("CREATE TABLE IF NOT EXISTS t (id INTEGER)")
-                    try tx.run("INSERT INTO t VALUES (?)", id)
+                    try tx.execute("CREATE TABLE IF NOT EXISTS t (id INTEGER)")
+                    try tx.execute("INSERT INTO t VALUES (?)", id)
                     return try tx.row("SELECT COUNT(*) AS number FROM t")?.int("number")
                 }
                 #expect(count == id)

@@ -14,7 +14,7 @@ import Testing
             #expect(before == ["id", "body", "data"])
             let written = try await engine.write { tx in
                 #expect(try tx.row(sql, Int64(1))?.columns == before)
-                try tx.run("ALTER TABLE notes ADD COLUMN extra TEXT NOT NULL DEFAULT 'new'")
+                try tx.execute("ALTER TABLE notes ADD COLUMN extra TEXT NOT NULL DEFAULT 'new'")
                 return try tx.row(sql, Int64(1))?.text("extra")
             }
             #expect(written == "new")

@@ -11,12 +11,12 @@ import Testing
     func `what was sent is seen by the next statement and is committed`(engine: TestEngine) async throws {
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let seen = try await store.write { tx in
-                try tx.send(Self.insert, 1, "one")
-                try tx.send(Self.insert, 2, "two")
+                try tx.enqueue(Self.insert, 1, "one")
+                try tx.enqueue(Self.insert, 2, "two")
                 let seen = try tx.rows("SELECT id FROM notes ORDER BY id").map { try $0.int("id") }
-                let touched = try tx.run("UPDATE notes SET body = ? WHERE id = ?", "three", 2)
+                let touched = try tx.execute("UPDATE notes SET body = ? WHERE id = ?", "three", 2)
                 // The last one has no other after it.
-                try tx.send(Self.insert, 3, "two")
+                try tx.enqueue(Self.insert, 3, "two")
                 return seen + [Int64(touched)]
             }
             #expect(seen == [1, 2, 1])
@@ -29,7 +29,7 @@ import Testing
         try await withStore(on: engine, migrations: EngineFixture.migrations) { store in
             let first = try await store.write { tx in
                 for number in 1...Int64(100) {
-                    try tx.send("UPDATE counters SET value = (value * 3 + ?) % 1000003 WHERE name = 'first'", number)
+                    try tx.enqueue("UPDATE counters SET value = (value * 3 + ?) % 1000003 WHERE name = 'first'", number)
                 }
                 return try tx.row("SELECT value FROM counters WHERE name = 'first'")?.int("value")
             }
@@ -49,10 +49,10 @@ import Testing
             let kind = await failure {
                 try await store.write { tx in
                     try tx.addNote(2)
-                    try tx.send(Self.insert, 1, "again")
+                    try tx.enqueue(Self.insert, 1, "again")
                     switch end {
                     case .statement: try tx.addNote(3)
-                    case .sending: try tx.send(Self.insert, 3, "three")
+                    case .sending: try tx.enqueue(Self.insert, 3, "three")
                     case .nothing: break
                     }
                 }
@@ -61,7 +61,7 @@ import Testing
             try await expectNotes([1], in: store.engine)
             // The connection is as good as before, and so is each statement.
             try await store.write { tx in
-                try tx.send(Self.insert, 4, "four")
+                try tx.enqueue(Self.insert, 4, "four")
                 try tx.addNote(5)
             }
             try await expectNotes([1, 4, 5], in: store.engine)
@@ -74,7 +74,7 @@ import Testing
             let kind = await failure {
                 try await store.write { tx in
                     try tx.addNote(1)
-                    try? tx.send("INSERT INTO nowhere VALUES (?)", 1)
+                    try? tx.enqueue("INSERT INTO nowhere VALUES (?)", 1)
                     _ = try? tx.rows("SELECT id FROM notes")
                 }
             }
@@ -98,15 +98,15 @@ import Testing
         try await PostgresFixture.withEngine { engine, _ in
             let kind = await failure {
                 try await engine.write { tx in
-                    try tx.send("INSERT INTO nowhere VALUES (?)", 1)
-                    try tx.send("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
+                    try tx.enqueue("INSERT INTO nowhere VALUES (?)", 1)
+                    try tx.enqueue("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
                     _ = try tx.rows("SELECT COUNT(*) AS number FROM notes")
                 }
             }
             #expect(kind == .statement)
             let number = try await engine.write { tx in
                 try tx.addNote(1)
-                try tx.send("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
+                try tx.enqueue("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
                 return try tx.row("SELECT COUNT(*) AS number FROM notes")?.int("number")
             }
             #expect(number == 1)
@@ -122,7 +122,7 @@ import Testing
                 try await engine.write { tx in
                     for number in 1...10 {
                         let id = number + round * 10
-                        try tx.send("INSERT INTO notes (id, body) VALUES (\(id), ?)", "note \(id)")
+                        try tx.enqueue("INSERT INTO notes (id, body) VALUES (\(id), ?)", "note \(id)")
                     }
                     _ = try tx.rows("SELECT 1 AS one")
                 }
@@ -157,8 +157,8 @@ import Testing
             proxy.cut(.after("UPDATE notes"))
             try await engine.write { tx in
                 runs.next()
-                try tx.send("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
-                try tx.send(Self.insert, 2, "two")
+                try tx.enqueue("UPDATE notes SET body = ? WHERE id = ?", "one", 1)
+                try tx.enqueue(Self.insert, 2, "two")
             }
             #expect(runs.value == 2)
             try await expectNotes([1, 2], in: engine)

@@ -44,7 +44,7 @@ import Testing
                 witness.watch(engine)
                 let before = changes.position
                 #expect(changes.isUnchanged(alice, since: before))
-                try await engine.write { $0.noteChange(of: alice) }
+                try await engine.write { $0.markChanged(alice) }
                 #expect(witness.answers == [false])
                 #expect(!changes.isUnchanged(alice, since: before))
                 #expect(changes.isUnchanged(alice, since: changes.position))
@@ -60,14 +60,14 @@ import Testing
             let results = await EngineFixture.inOneBatch(
                 engine,
                 [
-                    { $0.noteChange(of: users[0]) },
+                    { $0.markChanged(users[0]) },
                     { tx in
-                        tx.noteChange(of: users[1])
+                        tx.markChanged(users[1])
                         throw StoreError.corrupt("undone")
                     },
                     { tx in
-                        tx.noteChange(of: users[2])
-                        tx.noteChange(of: users[3])
+                        tx.markChanged(users[2])
+                        tx.markChanged(users[3])
                     },
                 ])
             #expect(results.map(\.kind) == [nil, .corrupt, nil])
@@ -85,9 +85,9 @@ import Testing
             try connection.execute(sql: "COMMIT")
         }) { engine in
             let changes = try #require(engine.userChanges)
-            #expect(await failure { try await engine.write { $0.noteChange(of: alice) } } == .unavailable)
+            #expect(await failure { try await engine.write { $0.markChanged(alice) } } == .unavailable)
             #expect(!changes.isUnchanged(alice, since: changes.position))
-            try await engine.write { $0.noteChange(of: alice) }
+            try await engine.write { $0.markChanged(alice) }
             #expect(changes.isUnchanged(alice, since: changes.position))
         }
     }

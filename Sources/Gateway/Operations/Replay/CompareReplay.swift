@@ -13,12 +13,14 @@ extension ReplayInbox {
     }
 
     private func compareOrders(_ report: inout ReplayReport) async throws {
-        let since = try await source.report { db in try db.learnedSince() }
+        let since = try await source.report { db in try db.replay.factsSince() }
         var last = ""
         while report.differences.count < Self.limit {
             let cursor = last
             let page = try await source.report { db in
-                try db.checkoutOrders(after: cursor, limit: Self.page).compactMap { try OrderShape($0, in: db) }
+                try db.replay.listCheckoutOrders(after: cursor, limit: Self.page).compactMap {
+                    try OrderShape($0, in: db)
+                }
             }
             guard let end = page.last else { return }
             last = end.order.rawValue
@@ -40,13 +42,13 @@ extension ReplayInbox {
         var last: (Environment, String)?
         while report.differences.count < Self.limit {
             let page = try await source.report { [last] db in
-                try db.attachedPurchases(after: last, limit: Self.page).map { try PurchaseShape($0, in: db) }
+                try db.replay.listAttachedPurchases(after: last, limit: Self.page).map { try PurchaseShape($0, in: db) }
             }
             guard let end = page.last else { return }
             last = (end.environment, end.key)
             let rebuilt = try await scratch.report { db in
                 try page.map { shape in
-                    try db.storePurchase(shape.environment, shape.key).map { try PurchaseShape($0, in: db) }
+                    try db.purchases.find(shape.environment, shape.key).value().map { try PurchaseShape($0, in: db) }
                 }
             }
             report.orders += page.count
@@ -60,15 +62,15 @@ extension ReplayInbox {
     }
 
     private func compareGrants(_ report: inout ReplayReport) async throws {
-        let skipped = try await source.report { db in try db.learnedSince() }
+        let skipped = try await source.report { db in try db.replay.factsSince() }
         for (one, other, isSource) in [(source, scratch, true), (scratch, source, false)] {
             var last = ""
             while report.differences.count < Self.limit {
                 let cursor = last
-                let page = try await one.report { db in try db.grants(after: cursor, limit: Self.page) }
+                let page = try await one.report { db in try db.grants.list(after: cursor, limit: Self.page) }
                 guard let end = page.last else { break }
                 last = end.id.rawValue
-                let twins = try await other.report { db in try page.map { try db.grant(like: $0) } }
+                let twins = try await other.report { db in try page.map { try db.grants.find(like: $0) } }
                 for (grant, twin) in zip(page, twins) {
                     if isSource, try await isOlder(grant, than: skipped) { continue }
                     if isSource { report.grants += 1 }
@@ -86,13 +88,13 @@ extension ReplayInbox {
 
     private func isOlder(_ grant: Grant, than since: Timestamp) async throws -> Bool {
         guard grant.source.kind == .order, let order = grant.order else { return false }
-        return try await source.report { db in try db.order(order).map { $0.createdAt < since } ?? false }
+        return try await source.report { db in try db.orders.find(order).map { $0.createdAt < since } ?? false }
     }
 
     private func compareBalances(_ report: inout ReplayReport) async throws {
         guard report.skipped == 0 else { return }
-        let stored = try await source.report { db in try db.allBalances() }
-        let rebuilt = try await scratch.report { db in try db.allBalances() }
+        let stored = try await source.report { db in try db.replay.listBalances() }
+        let rebuilt = try await scratch.report { db in try db.replay.listBalances() }
         for place in Set(stored.keys).union(rebuilt.keys).sorted()
         where stored[place] ?? 0 != rebuilt[place] ?? 0 && report.differences.count < Self.limit {
             report.differences.append(
@@ -114,7 +116,7 @@ private struct OrderShape: Sendable {
     let disputes: [String: String]
 
     init?(_ id: ID<Order>, in db: any Database) throws {
-        guard let order = try db.order(id) else { return nil }
+        guard let order = try db.orders.find(id) else { return nil }
         self.order = id
         createdAt = order.createdAt
         state = order.state
@@ -122,7 +124,7 @@ private struct OrderShape: Sendable {
         charged = order.charged
         anomalies = Set(order.anomalies)
         payments = Dictionary(
-            uniqueKeysWithValues: try db.payments(of: id).map { record in
+            uniqueKeysWithValues: try db.payments.list(of: id).value().map { record in
                 let state = record.payment.state.isFinal ? record.payment.state.rawValue : "in flight"
                 return (
                     record.payment.id,
@@ -130,10 +132,12 @@ private struct OrderShape: Sendable {
                 )
             })
         refunds = Dictionary(
-            uniqueKeysWithValues: try db.refunds(of: id).filter { $0.reason != Refund.madeElsewhere }
+            uniqueKeysWithValues: try db.refunds.list(of: id).value().filter { $0.reason != Refund.madeElsewhere }
                 .map { ($0.id, $0.state.isFinal ? $0.state : .pending) })
         disputes = Dictionary(
-            try db.disputes(of: id).map { ("\($0.payment) \($0.reference)", "\($0.state.rawValue) \($0.amount)") }
+            try db.disputes.list(of: id).value().map {
+                ("\($0.payment) \($0.reference)", "\($0.state.rawValue) \($0.amount)")
+            }
         ) { first, _ in first }
     }
 
@@ -171,7 +175,7 @@ private struct PurchaseShape: Sendable, Equatable {
         environment = record.purchase.environment
         key = record.key
         sku = record.sku
-        let order = try record.order.flatMap { try db.order($0) }
+        let order = try record.order.flatMap { try db.orders.find($0) }
         status = order?.status
         charged = order?.charged
         refunded = order?.refunded ?? 0

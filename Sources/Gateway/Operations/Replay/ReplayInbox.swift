@@ -48,11 +48,11 @@ package struct ReplayInbox: Sendable {
 
     package func run() async throws -> ReplayReport {
         for table in ReplayTable.all { try await copy(table) }
-        try await scratch.write { tx in try tx.rebuildBalances() }
+        try await scratch.write { tx in try tx.replay.rebuildBalances() }
         var report = ReplayReport()
         var last: ReplayStep?
         while true {
-            let steps = try await source.report { [last] db in try db.replaySteps(after: last, limit: Self.page) }
+            let steps = try await source.report { [last] db in try db.replay.listSteps(after: last, limit: Self.page) }
             guard let end = steps.last else { break }
             for step in steps { try await perform(step) }
             report.steps += steps.count
@@ -66,9 +66,9 @@ package struct ReplayInbox: Sendable {
     private func copy(_ table: ReplayTable) async throws {
         var last: Row?
         while true {
-            let rows = try await source.report { [last] db in try db.replayPage(table, after: last, limit: Self.page) }
+            let rows = try await source.report { [last] db in try db.replay.listRows(of: table, after: last, limit: Self.page) }
             guard let end = rows.last else { return }
-            try await scratch.write { tx in try tx.insertReplayed(rows, into: table) }
+            try await scratch.write { tx in try tx.replay.insert(rows, into: table) }
             last = end
         }
     }
@@ -85,12 +85,12 @@ package struct ReplayInbox: Sendable {
         case .close:
             guard let id = ID<Order>(step.subject) else { return }
             try await settle(step.at) { settlement in
-                if let order = try settlement.tx.order(id) { try OrderWriter(settlement).close(order, reason: "again") }
+                if let order = try settlement.tx.orders.find(id) { try OrderWriter(settlement).close(order, reason: "again") }
             }
         case .free:
             guard let id = ID<Order>(step.subject) else { return }
             try await settle(step.at) { settlement in
-                if let order = try settlement.tx.order(id) { try OrderWriter(settlement).completeFree(order) }
+                if let order = try settlement.tx.orders.find(id) { try OrderWriter(settlement).completeFree(order) }
             }
         case .refund:
             try await intend(step)
@@ -100,7 +100,7 @@ package struct ReplayInbox: Sendable {
                 let act = Mismatch.Act(rawValue: words[1])
             else { return }
             try await settle(step.at) { settlement in
-                guard let found = try settlement.tx.mismatch(n, of: id) else { return }
+                guard let found = try settlement.tx.mismatches.find(n, of: id) else { return }
                 try settlement.settleMismatch(found, act, refunds: false)
             }
         case .purchase:
@@ -110,13 +110,13 @@ package struct ReplayInbox: Sendable {
 
     /// Begins a refund as it was meant, which binds its amount.
     private func intend(_ step: ReplayStep) async throws {
-        let row = try await source.read { db in try db.replayRow(ReplayTable.refunds, id: step.subject) }
+        let row = try await source.read { db in try db.replay.findRow(of: ReplayTable.refunds, id: step.subject) }
         guard let row, let id = ID<Refund>(step.subject) else { return }
         try await settle(step.at) { settlement in
             // A provider's word of it may have come before, and it was adopted then.
-            guard try settlement.tx.refund(id) == nil else { return }
-            try settlement.tx.insertReplayed([row], into: ReplayTable.refunds)
-            guard let refund = try settlement.tx.refund(id), let order = try settlement.tx.order(refund.order) else {
+            guard try settlement.tx.refunds.find(id) == nil else { return }
+            try settlement.tx.replay.insert([row], into: ReplayTable.refunds)
+            guard let refund = try settlement.tx.refunds.find(id), let order = try settlement.tx.orders.find(refund.order) else {
                 return
             }
             try settlement.recount(refund.payment, order)
@@ -129,11 +129,11 @@ package struct ReplayInbox: Sendable {
     private func attach(_ step: ReplayStep) async throws {
         let read = try await source.report { db -> (PurchaseRecord, Order?, String)? in
             guard let environment = Environment(rawValue: step.subject),
-                let kept = try db.storePurchase(environment, step.body), let owner = kept.user,
-                let record = try db.purchases(of: kept).first(where: { $0.key == kept.key })
+                let kept = try db.purchases.find(environment, step.body).value(), let owner = kept.user,
+                let record = try db.purchases.listTransactions(of: kept).first(where: { $0.key == kept.key })
             else { return nil }
-            let order = try record.order.flatMap { try db.order($0) }
-            return (record, order, try db.externalUserID(owner) ?? "")
+            let order = try record.order.flatMap { try db.orders.find($0) }
+            return (record, order, try db.users.findExternalID(owner) ?? "")
         }
         guard let (record, order, name) = read, let owner = record.user else { return }
         let rules = registry.word(of: record.account).rules
@@ -147,13 +147,13 @@ package struct ReplayInbox: Sendable {
             try await settle(step.at) { settlement in
                 let key = version.key(claimant: user)
                 if index == 0 {
-                    _ = try settlement.tx.keepPurchase(
+                    _ = try settlement.tx.purchases.upsert(
                         version.with(signedAt: version.signedAt - 1), key: key, account: record.account,
                         evidence: nil, at: step.at)
-                    try settlement.tx.placePurchase(
+                    try settlement.tx.purchases.assign(
                         version, key: key, user: nil, sku: record.sku, days: record.days, order: nil)
                 }
-                try settlement.tx.lockUser(user)
+                try settlement.tx.users.lock(user)
                 _ = try settlement.place(
                     claim, owner: user, entitled: claim.rules.entitles(name), isAlone: true)
             }
@@ -165,12 +165,12 @@ package struct ReplayInbox: Sendable {
         var last = ""
         while true {
             let cursor = last
-            let payments = try await scratch.report { db in try db.refundedPayments(after: cursor, limit: Self.page) }
+            let payments = try await scratch.report { db in try db.replay.listRefundedPayments(after: cursor, limit: Self.page) }
             guard let end = payments.last else { return }
             try await settle(Timestamp(0)) { settlement in
                 for id in payments {
-                    guard let payment = try settlement.tx.payment(id)?.payment,
-                        let order = try settlement.tx.order(payment.order)
+                    guard let payment = try settlement.tx.payments.find(id).value()?.payment,
+                        let order = try settlement.tx.orders.find(payment.order)
                     else { continue }
                     try settlement.recount(id, order)
                 }

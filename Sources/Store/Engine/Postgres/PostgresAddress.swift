@@ -41,10 +41,10 @@ package struct PostgresAddress: Sendable, Equatable, CustomStringConvertible, Cu
         self.parameters = parameters
     }
 
-    /// What a connection is opened with.
+    /// The parameters that a connection is opened with.
     var connectionParameters: [String: String] { connectionParameters(node: nil) }
 
-    /// - Parameter node: is told to the server, which so knows who serves the database.
+    /// - Parameter node: the name of the node, by which the server counts the nodes.
     func connectionParameters(node: String?) -> [String: String] {
         var merged = parameters.merging(Self.defaults) { given, _ in given }
         if let node {

@@ -1,39 +1,39 @@
 import CLibpq
 import Foundation
 
-/// One connection to PostgreSQL; it is not `Sendable`: the thread that opened it is the only one that ever uses it.
+/// A connection to PostgreSQL; it is not `Sendable`: the thread that opened it is the only one that ever uses it.
 ///
 /// libpq is driven through its asynchronous calls and `poll`, so that every wait has an end.
 package final class PostgresConnection {
     let pointer: OpaquePointer
-    let pulse: PostgresPulse?
+    let health: PostgresHealth?
     private let settings: PostgresSettings
     var statements: PostgresStatementCache
     var pipeline = PostgresPipeline()
-    /// Whether the answer to a command that nobody waited for is still to be read.
+    /// True when the answer to a command that nobody waited for is still to be read.
     private var isOwedReply = false
-    /// How long to wait for a reply; nil waits as long as the connection stands.
+    /// The time to wait for a reply; nil waits as long as the connection stands.
     ///
     /// The server's own limits end one statement earlier, but it answers only once all that it was sent together are done.
     var replyLimit: Duration?
 
     /// Connects and sets the session up.
     ///
-    /// - Parameter pulse: hears what the server says; without it a silent server is waited for until the time limit.
+    /// - Parameter health: records when the server answers; without it a silent server is waited for until the time limit.
     /// - Throws: ``StoreError/unavailable(_:)`` when there is no session by `deadline`.
     package convenience init(
         _ address: PostgresAddress, settings: PostgresSettings, by deadline: ContinuousClock.Instant
     ) throws(StoreError) {
-        try self.init(address, settings: settings, pulse: nil, by: deadline)
+        try self.init(address, settings: settings, health: nil, by: deadline)
     }
 
     init(
-        _ address: PostgresAddress, settings: PostgresSettings, pulse: PostgresPulse?,
+        _ address: PostgresAddress, settings: PostgresSettings, health: PostgresHealth?,
         by deadline: ContinuousClock.Instant
     ) throws(StoreError) {
         let parameters = address.connectionParameters(node: settings.node)
         guard let pointer = Self.start(parameters) else { throw .unavailable("out of memory") }
-        self.pulse = pulse
+        self.health = health
         self.pointer = pointer
         self.settings = settings
         statements = PostgresStatementCache(limit: settings.preparedStatements)
@@ -52,10 +52,10 @@ package final class PostgresConnection {
 
     var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
     var isInTransaction: Bool { PQtransactionStatus(pointer) == PQTRANS_INTRANS }
-    /// Whether the server knows of no transaction.
+    /// True when no transaction is open on the server.
     var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
-    /// Whether the server has not hung up yet, as far as this machine knows.
+    /// True while the server has not closed the connection, as far as this machine knows.
     func isStillThere() -> Bool {
         // The last words of a server that hangs up come before the end of the stream, so one look is not enough.
         for _ in 1...3 where isOpen {
@@ -110,7 +110,7 @@ package final class PostgresConnection {
         while let result = try nextResult() {
             if last?.isSuccess ?? true { last = result }
         }
-        pulse?.heard()
+        health?.recordAnswer()
         guard let last else { throw .lost(lastMessage) }
         guard isOpen else { throw .lost(last.isSuccess ? lastMessage : PostgresFault(last).storeError.text) }
         guard last.isSuccess else { throw PostgresFault(last) }
@@ -133,7 +133,7 @@ package final class PostgresConnection {
     /// - Throws: `lost` at the deadline, and as soon as the server is known to be away.
     private func awaitReply(by deadline: ContinuousClock.Instant?) throws(PostgresFault) {
         // What may take as long as it needs, such as a migration, is not watched.
-        let watcher = deadline == nil ? nil : pulse
+        let watcher = deadline == nil ? nil : health
         var interval = settings.silence
         while true {
             let look = watcher == nil ? nil : ContinuousClock.now + interval
@@ -142,8 +142,8 @@ package final class PostgresConnection {
             if let deadline, deadline <= .now { break }
             switch watcher?.verdict() {
             case .answers, nil: interval = settings.silence
-            case .isAsked: interval = .milliseconds(20)
-            case .isAway: throw .lost("PostgreSQL does not answer")
+            case .isProbing: interval = .milliseconds(20)
+            case .isDown: throw .lost("PostgreSQL does not answer")
             }
         }
         throw .lost("PostgreSQL does not answer")
@@ -152,10 +152,10 @@ package final class PostgresConnection {
     private func connect(by deadline: ContinuousClock.Instant) throws(PostgresFault) {
         PQsetNoticeProcessor(pointer, { _, _ in }, nil)
         switch Self.connect(pointer, by: deadline) {
-        case .connected: pulse?.heard()
+        case .connected: health?.recordAnswer()
         case .refused: throw .lost(lastMessage)
         case .silent:
-            pulse?.missed()
+            health?.recordFailure()
             throw .lost("PostgreSQL does not answer")
         }
     }
@@ -177,7 +177,7 @@ package final class PostgresConnection {
         return .connected
     }
 
-    /// Whether the server answers an attempt to connect, be it by a refusal.
+    /// Tries to connect; true when the server answers, be it by a refusal.
     static func isAnswered(_ address: PostgresAddress, by deadline: ContinuousClock.Instant) -> Bool {
         guard let pointer = start(address.connectionParameters) else { return false }
         defer { PQfinish(pointer) }

@@ -67,7 +67,7 @@ package final class PostgresEngine: StoreEngine {
 
     package var isCongested: Bool { pool.isCongested }
 
-    /// Those that hold a connection with the name of a node; the server forgets a node with its connections.
+    /// The nodes that have a connection under their name; a node that loses its connections is no longer counted.
     package func liveNodes() async throws -> Int64 {
         try await read { database in
             let row = try database.row(

@@ -1,4 +1,4 @@
-/// Why a statement or a connection failed, by what may be done about it.
+/// The failure of a statement or a connection, by what may be done about it.
 enum PostgresFault: Error {
     /// The connection is gone, and its open transaction with it.
     case lost(String)

@@ -9,7 +9,7 @@ struct PostgresPipeline {
     struct Message {
         let key: PostgresStatementCache.Key
         let arguments: PostgresArguments
-        /// Where the result is kept; nil where nobody asks for it.
+        /// The receiver of the result; nil for a statement without one.
         var answer: Answer?
     }
 
@@ -18,7 +18,7 @@ struct PostgresPipeline {
         fileprivate(set) var result: PostgresResult?
     }
 
-    /// What is answered by one result each.
+    /// The steps that are answered by one result each.
     fileprivate enum Step {
         case deallocation(String)
         case preparation(PostgresStatementCache.Key, name: String)
@@ -28,7 +28,7 @@ struct PostgresPipeline {
     /// The most that waits to be sent.
     fileprivate static let limit = 16
 
-    /// What waits for the next statement whose answer is needed.
+    /// The statements that wait to be sent with the next one whose result is needed.
     fileprivate(set) var waiting: [Message] = []
     /// Statements that the server still has prepared, and nobody will run again.
     fileprivate var abandoned: [String] = []
@@ -151,7 +151,7 @@ extension PostgresConnection {
             last = result
         }
         guard let end = try nextResult(), end.endsPipeline else { throw .lost(lastMessage) }
-        pulse?.heard()
+        health?.recordAnswer()
         undo(failed)
         if let fault { return .failure(fault) }
         guard let last, last.isSuccess else { throw .lost(lastMessage) }

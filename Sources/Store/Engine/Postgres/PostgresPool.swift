@@ -5,7 +5,7 @@ import Synchronization
 
 /// A call that waits for a connection; exactly one of the two closures is called, once.
 struct PostgresJob: Sendable {
-    /// When its caller has waited long enough for a connection.
+    /// The end of the time that its caller waits for a connection.
     let deadline: ContinuousClock.Instant
     let run: @Sendable (PostgresSession) -> Void
     let fail: @Sendable (StoreError) -> Void
@@ -19,7 +19,7 @@ struct PostgresJob: Sendable {
 final class PostgresPool: Sendable {
     private struct State {
         var jobs: Deque<PostgresJob> = []
-        /// What the threads without work wait for, the last to fall idle last.
+        /// The wake-ups of the idle threads, the last to fall idle last.
         var idle: [DispatchSemaphore] = []
         /// Since when every call that was taken had waited too long.
         var isLateSince: ContinuousClock.Instant?
@@ -31,14 +31,14 @@ final class PostgresPool: Sendable {
 
     private let address: PostgresAddress
     private let settings: PostgresSettings
-    private let pulse: PostgresPulse
+    private let health: PostgresHealth
     private let state: Mutex<State>
     private let stopWatch = DispatchSemaphore(value: 0)
 
     init(address: PostgresAddress, settings: PostgresSettings) {
         self.address = address
         self.settings = settings
-        pulse = PostgresPulse(address, settings: settings)
+        health = PostgresHealth(address, settings: settings)
         let workers = max(1, settings.connections)
         state = Mutex(State(workers: workers))
         for number in 1...workers {
@@ -56,9 +56,9 @@ final class PostgresPool: Sendable {
     /// Calls that no thread has taken yet.
     var waiting: Int { state.withLock { $0.jobs.count } }
 
-    /// Whether calls wait long, and have for a while.
+    /// True when calls wait long, and have for a while.
     ///
-    /// That is a sixteenth of their patience for a quarter of it, or half of it now; a moment's hold-up is none. A request
+    /// That is a sixteenth of their limit for a quarter of it, or half of it now; a short delay does not count. A request
     /// makes several calls, so it waits a few times as long.
     var isCongested: Bool {
         state.withLock { state in
@@ -101,7 +101,7 @@ final class PostgresPool: Sendable {
     // MARK: The threads
 
     private func serve() {
-        let session = PostgresSession(address: address, settings: settings, pulse: pulse)
+        let session = PostgresSession(address: address, settings: settings, health: health)
         let wakeUp = DispatchSemaphore(value: 0)
         var wasConnected = false
         func report() {
@@ -113,7 +113,7 @@ final class PostgresPool: Sendable {
             report()
             do throws(StoreError) {
                 guard job.deadline > .now else { throw .unavailable("no connection was free in time") }
-                guard pulse.admits() else { throw .unavailable("PostgreSQL does not answer") }
+                guard health.admits() else { throw .unavailable("PostgreSQL does not answer") }
                 try session.connect(by: job.deadline)
                 report()
                 job.run(session)
@@ -155,7 +155,7 @@ final class PostgresPool: Sendable {
     /// Leaves a call to the other threads while one of them is connected: one connection's failure is not the pool's.
     private func giveUp(_ job: PostgresJob, _ session: PostgresSession, _ error: StoreError) {
         let (isTaken, thread) = state.withLock { state -> (Bool, DispatchSemaphore?) in
-            guard state.connected > 0, job.deadline > .now, !pulse.isAway else { return (false, nil) }
+            guard state.connected > 0, job.deadline > .now, !health.isDown else { return (false, nil) }
             state.jobs.prepend(job)
             return (true, state.idle.popLast())
         }

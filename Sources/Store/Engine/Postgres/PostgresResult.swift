@@ -1,7 +1,7 @@
 import CLibpq
 import FoundationEssentials
 
-/// One result of libpq, freed with this object.
+/// A result of libpq, freed with this object.
 final class PostgresResult {
     private let pointer: OpaquePointer
 
@@ -16,10 +16,10 @@ final class PostgresResult {
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY
     }
 
-    /// Whether the statement did not run because one before it in its pipeline failed.
+    /// True when the statement did not run because an earlier one in its pipeline failed.
     var isSkipped: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_ABORTED }
 
-    /// Whether this is no statement's but the mark at the end of a pipeline.
+    /// True for the mark at the end of a pipeline, which is no statement's result.
     var endsPipeline: Bool { PQresultStatus(pointer) == PGRES_PIPELINE_SYNC }
 
     /// The command tag, such as "COMMIT" or "UPDATE 3".

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What one thread of the pool works with: at most one connection, and the transactions that run on it.
+/// The work of one thread of the pool: at most one connection, and the transactions that run on it.
 final class PostgresSession {
-    /// How one attempt at a transaction ended.
+    /// The outcome of one attempt at a transaction.
     private enum Outcome<T> {
         case done(T)
         case threw(any Error)
@@ -12,21 +12,21 @@ final class PostgresSession {
 
     private let address: PostgresAddress
     private let settings: PostgresSettings
-    private let pulse: PostgresPulse
+    private let health: PostgresHealth
     private var connection: PostgresConnection?
     private var failures = 0
     private var nextAttempt: ContinuousClock.Instant?
     private var lastFailure = ""
 
-    init(address: PostgresAddress, settings: PostgresSettings, pulse: PostgresPulse) {
+    init(address: PostgresAddress, settings: PostgresSettings, health: PostgresHealth) {
         self.address = address
         self.settings = settings
-        self.pulse = pulse
+        self.health = health
     }
 
     var isConnected: Bool { connection?.isOpen ?? false }
 
-    /// How long to wait before the next attempt to connect.
+    /// The pause before the next attempt to connect.
     var pause: Duration { nextAttempt.map { max(.zero, $0 - .now) } ?? .zero }
 
     /// Connects if there is no connection.
@@ -43,7 +43,7 @@ final class PostgresSession {
         connection = nil
         guard pause == .zero else { throw .unavailable(lastFailure) }
         do {
-            let opened = try PostgresConnection(address, settings: settings, pulse: pulse, by: deadline)
+            let opened = try PostgresConnection(address, settings: settings, health: health, by: deadline)
             connection = opened
             failures = 0
             nextAttempt = nil
@@ -102,7 +102,7 @@ final class PostgresSession {
             case .lost(let text):
                 connection = nil
                 // A server that does not answer is not waited for a second time.
-                guard !isSecondConnection, !pulse.isAway else { throw StoreError.unavailable(text) }
+                guard !isSecondConnection, !health.isDown else { throw StoreError.unavailable(text) }
                 isSecondConnection = true
                 deadline = .now + settings.patience
             }

@@ -4,11 +4,11 @@ package struct PostgresSettings: Sendable {
     package var connections = 8
     /// Calls that wait for a connection; beyond it a caller gets ``StoreError/unavailable(_:)``.
     package var waiting = 1_024
-    /// How long a call waits for a connection, and for connecting; with what comes after it, less than a second.
+    /// The time that a call waits for a connection, and for connecting; with what comes after it, less than a second.
     package var patience = Duration.milliseconds(800)
     /// A statement that is not answered for so long while nothing else is answered either makes the server suspect.
     package var silence = Duration.milliseconds(400)
-    /// How long a suspect server has to answer an attempt to connect.
+    /// The time that a suspect server has to answer an attempt to connect.
     package var probe = Duration.milliseconds(300)
     /// While the server does not answer, one call in so long is tried.
     package var trialInterval = Duration.milliseconds(100)
@@ -16,7 +16,7 @@ package struct PostgresSettings: Sendable {
     package var statementTimeout = Duration.seconds(5)
     /// The server ends a transaction that sends nothing for so long.
     package var idleTimeout = Duration.seconds(10)
-    /// How often a closure runs again after a serialization failure, a deadlock or a lock timeout.
+    /// The number of times that a closure runs again after a serialization failure, a deadlock or a lock timeout.
     package var retries = 5
     /// Prepared statements kept on a connection.
     package var preparedStatements = 256
@@ -33,7 +33,7 @@ package struct PostgresSettings: Sendable {
 
     package init() {}
 
-    /// Those of the pool that runs reports.
+    /// The settings of the pool that runs reports.
     var ofReports: PostgresSettings {
         var settings = self
         settings.connections = reports.threads
@@ -43,7 +43,7 @@ package struct PostgresSettings: Sendable {
         return settings
     }
 
-    /// Those of a command, behind which nobody waits: a busy server may take its time.
+    /// The settings of a command: nobody waits behind it, so that a busy server may take its time.
     package static var ofCommand: PostgresSettings {
         var settings = PostgresSettings()
         settings.patience = .seconds(10)

@@ -1,6 +1,6 @@
 import Domain
 
-/// One closure's view of a PostgreSQL transaction.
+/// The view that one closure has of a PostgreSQL transaction.
 ///
 /// A failed statement aborts the transaction on the server, so every further one fails with the same error.
 final class PostgresTransaction: Transaction {
@@ -22,38 +22,38 @@ final class PostgresTransaction: Transaction {
         try perform(sql, arguments).touched
     }
 
-    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
-        let answer = try ask(sql, arguments)
-        return Pending { () throws(StoreError) in try self.result(answer).rows() }
+    func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]> {
+        let answer = try send(sql, arguments)
+        return DeferredResult { () throws(StoreError) in try self.result(answer).rows() }
     }
 
-    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int> {
-        let answer = try ask(sql, arguments)
-        return Pending { () throws(StoreError) in try self.result(answer).touched }
+    func deferredExecute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<Int> {
+        let answer = try send(sql, arguments)
+        return DeferredResult { () throws(StoreError) in try self.result(answer).touched }
     }
 
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
-        try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
+        try recordingFault { () throws(PostgresFault) in try connection.enqueue(sql, arguments) }
     }
 
-    /// Other nodes write as well, and tell nobody.
-    func noteChange(of user: ID<User>) {}
+    /// Does nothing: other nodes write as well, so that no list of changed users could be complete.
+    func markChanged(_ user: ID<User>) {}
 
     /// Sends what waits for a statement that never came.
     func flush() throws(StoreError) {
-        try noting { () throws(PostgresFault) in _ = try connection.flush() }
+        try recordingFault { () throws(PostgresFault) in _ = try connection.flush() }
     }
 
     /// Lets this transaction take the time it needs, as a migration may; the limits are back after it.
     func liftTimeLimits() throws(StoreError) {
         connection.replyLimit = nil
-        try run("SET LOCAL statement_timeout = 0")
-        try run("SET LOCAL lock_timeout = 0")
+        try execute("SET LOCAL statement_timeout = 0")
+        try execute("SET LOCAL lock_timeout = 0")
     }
 
-    private func ask(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresPipeline.Answer {
+    private func send(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresPipeline.Answer {
         let answer = PostgresPipeline.Answer()
-        try noting { () throws(PostgresFault) in try connection.enqueue(sql, arguments, answer) }
+        try recordingFault { () throws(PostgresFault) in try connection.enqueue(sql, arguments, answer) }
         return answer
     }
 
@@ -65,10 +65,10 @@ final class PostgresTransaction: Transaction {
     }
 
     private func perform(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> PostgresResult {
-        try noting { () throws(PostgresFault) in try connection.execute(sql, arguments) }
+        try recordingFault { () throws(PostgresFault) in try connection.execute(sql, arguments) }
     }
 
-    private func noting<T>(_ body: () throws(PostgresFault) -> T) throws(StoreError) -> T {
+    private func recordingFault<T>(_ body: () throws(PostgresFault) -> T) throws(StoreError) -> T {
         if let fault { throw fault.storeError }
         do {
             return try body()

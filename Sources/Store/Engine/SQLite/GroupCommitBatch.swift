@@ -8,17 +8,17 @@ struct QueuedWrite: Sendable {
     let fail: @Sendable (any Error) -> Void
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum BatchOutcome {
     /// Committed; `answers` tell each caller.
     case committed(answers: [@Sendable () -> Void])
-    /// Nothing was written, and the engine may go on.
+    /// The batch wrote no row, and the engine may go on.
     case refused(StoreError)
     /// The engine can no longer be trusted.
     case failed(StoreError)
 }
 
-/// One SQLite transaction that holds many callers' writes, each but the first in its own savepoint.
+/// A SQLite transaction of many callers' writes, each but the first in its own savepoint.
 ///
 /// A savepoint keeps what its write changes, page by page, which costs a good part of the write. The first has nobody before
 /// it: undoing it is undoing the transaction.
@@ -59,17 +59,17 @@ struct GroupCommitBatch {
         return finish(answers, changed)
     }
 
-    /// What a write is undone by.
+    /// The savepoint that a write is rolled back to.
     private enum Scope {
         case transaction, savepoint
     }
 
-    /// What became of one write.
+    /// The outcome of one write.
     private struct Performed {
         /// Tells its caller.
         let answer: @Sendable () -> Void
         var changed: [ID<User>] = []
-        /// Whether nothing of it is left.
+        /// True when no effect of the write is left.
         var isUndone = false
     }
 

@@ -32,7 +32,7 @@ final class GroupCommitWriter: Sendable {
         var failure: StoreError?
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Whether the writer sleeps; it is no longer asleep for whoever asks next.
+        /// True while the writer sleeps; the first caller that wakes it sets this to false.
         mutating func wakes() -> Bool {
             defer { isAsleep = false }
             return isAsleep
@@ -80,7 +80,7 @@ final class GroupCommitWriter: Sendable {
     /// Writes that wait and are not yet in a batch.
     var waiting: Int { state.withLock { $0.queue.count } }
 
-    /// Why the engine refuses calls, or nil while it works.
+    /// The error that refuses calls; nil while the engine works.
     var refusal: StoreError? {
         state.withLock { $0.failure ?? ($0.isStopping ? .unavailable("the database is closed") : nil) }
     }
@@ -164,7 +164,7 @@ final class GroupCommitWriter: Sendable {
         }
     }
 
-    /// The end: the process is told, this batch gets the error, and everything that waits or comes later is refused.
+    /// Stops the engine: the process is informed, this batch gets the error, and all waiting and later calls are refused.
     private func fail(_ error: StoreError, batch: [QueuedWrite]) {
         let later = StoreError.failed("the database stopped after: \(error)")
         let waiting = state.withLock { state in

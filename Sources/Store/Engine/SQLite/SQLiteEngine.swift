@@ -122,7 +122,7 @@ package final class SQLiteEngine: StoreEngine {
         try target.close()
     }
 
-    /// Why calls are refused, or nil while the engine works.
+    /// The error that refuses calls; nil while the engine works.
     private var refusal: StoreError? {
         writer?.refusal ?? (isClosed.load(ordering: .acquiring) ? .unavailable("the database is closed") : nil)
     }

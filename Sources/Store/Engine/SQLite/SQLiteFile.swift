@@ -4,7 +4,7 @@ import GRDB
 
 /// The files of one SQLite database and the settings of every connection to it.
 enum SQLiteFile {
-    /// How long a connection waits for a lock that another process holds for a moment (recovery, a last close).
+    /// The time that a connection waits for a lock that another process holds for a moment (recovery, a last close).
     static let busyTimeout: TimeInterval = 5
 
     /// Creates the folder (0700) and the file (0600) where they are missing.
@@ -103,7 +103,7 @@ enum SQLiteFile {
 }
 
 extension StoreError {
-    /// What an error of SQLite means for the caller; SQLite's messages name tables and columns, never bound values.
+    /// Maps an error of SQLite to what the caller may do; SQLite's messages name tables and columns, never bound values.
     init(sqlite error: any Error) {
         guard let error = error as? DatabaseError else {
             self = .failed("SQLite: \(type(of: error))")

@@ -10,7 +10,7 @@ import Synchronization
 /// A call that takes longer than the limit is ended by SQLite's progress handler. The threads start with the first calls.
 final class SQLiteReports: Sendable {
     private struct Job: Sendable {
-        /// When its caller has waited long enough for a thread.
+        /// The end of the time that its caller waits for a thread.
         let deadline: ContinuousClock.Instant
         let run: @Sendable (DatabaseQueue) -> Void
         let fail: @Sendable (StoreError) -> Void

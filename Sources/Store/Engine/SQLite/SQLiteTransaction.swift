@@ -2,7 +2,7 @@ import Domain
 import GRDB
 import GRDBSQLite
 
-/// One closure's view of a SQLite connection.
+/// The view that one closure has of a SQLite connection.
 ///
 /// After a statement has failed every further one fails too, as on PostgreSQL, so that code which swallows a
 /// statement's error is wrong on both engines and not only on the one that the tests forgot.
@@ -47,21 +47,21 @@ final class SQLiteTransaction: Transaction {
         }
     }
 
-    // There is nobody to wait for.
+    // SQLite runs in this process, so nothing is gained by waiting.
 
-    func askRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<[Row]> {
-        Pending(try rows(sql, arguments))
+    func deferredRows(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<[Row]> {
+        DeferredResult(try rows(sql, arguments))
     }
 
-    func askTouched(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> Pending<Int> {
-        Pending(try execute(sql, arguments))
+    func deferredExecute(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) -> DeferredResult<Int> {
+        DeferredResult(try execute(sql, arguments))
     }
 
     func enqueue(_ sql: String, _ arguments: [any SQLBindable]) throws(StoreError) {
         _ = try execute(sql, arguments)
     }
 
-    func noteChange(of user: ID<User>) { changedUsers.append(user) }
+    func markChanged(_ user: ID<User>) { changedUsers.append(user) }
 
     private func perform<T>(_ body: (GRDB.Database) throws -> T) throws(StoreError) -> T {
         if let failure { throw failure }

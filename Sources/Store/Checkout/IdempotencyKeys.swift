@@ -1,0 +1,153 @@
+import Crypto
+package import Domain
+package import FoundationEssentials
+
+/// The stored form of a caller's key: its digest, because a caller may have made the key of a person's name.
+package enum StoredKey {
+    /// A key of a caller's is visible ASCII, so nothing that begins like this is one that was stored as it came.
+    private static let prefix = "sha256 "
+
+    /// "sha256 " and 64 hexadecimal digits; the caller's name is in it, so that equal keys of two callers differ.
+    package static func of(_ key: String, caller: String) -> String {
+        let digest = SHA256.hash(data: Data("\(caller.utf8.count):\(caller)\(key)".utf8))
+        return prefix + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+}
+
+/// The result of claiming an idempotency key.
+package enum IdempotencyClaim: Sendable, Equatable {
+    /// The run may go on under this lease; `resource` is what an earlier, unfinished run made.
+    case run(epoch: Int64, resource: String?)
+    case replay(status: Int64, answer: Data)
+    /// Another run holds the lease.
+    case running
+    /// The key was used with another request.
+    case reused
+}
+
+/// Callers' idempotency keys with their leases and answers.
+///
+/// `db.idempotencyKeys` reads; `tx.idempotencyKeys` also writes.
+package struct IdempotencyKeyQueries<Connection> {
+    let db: any Database
+    let tx: Connection
+}
+
+extension Database {
+    package var idempotencyKeys: IdempotencyKeyQueries<any Database> { IdempotencyKeyQueries(db: self, tx: self) }
+}
+
+extension Transaction {
+    package var idempotencyKeys: IdempotencyKeyQueries<any Transaction> { IdempotencyKeyQueries(db: self, tx: self) }
+}
+
+extension IdempotencyKeyQueries where Connection == any Transaction {
+    /// Marks abandoned requests whose object has come to its end.
+    package func complete(of resource: String, at now: Timestamp) throws(StoreError) {
+        try tx.execute(
+            """
+            UPDATE idempotency_keys SET completed_at = ?
+            WHERE resource = ? AND status IS NULL AND completed_at IS NULL
+            """, now, resource)
+    }
+
+    /// Claims a caller's key for a request.
+    ///
+    /// - Parameter lease: seconds after which an unfinished run no longer blocks the key.
+    package func claim(
+        _ key: String, caller: String, fingerprint: Data, orEarlier earlier: Data? = nil, at now: Timestamp,
+        lease: Int64
+    ) throws(StoreError) -> IdempotencyClaim {
+        let stored = StoredKey.of(key, caller: caller)
+        // An earlier release stored keys as they came.
+        let made = try tx.rows(
+            """
+            INSERT INTO idempotency_keys (caller, key, fingerprint, lease_until, lease_epoch, created_at)
+            SELECT ?, ?, ?, \(tx.dialect.clock) + ?, 1, ?
+            WHERE NOT EXISTS (SELECT 1 FROM idempotency_keys WHERE caller = ? AND key = ?)
+            ON CONFLICT DO NOTHING RETURNING key
+            """, [caller, stored, fingerprint, now, lease, now, caller, key])
+        if !made.isEmpty { return .run(epoch: 1, resource: nil) }
+        let found = try tx.rows(
+            "SELECT * FROM idempotency_keys WHERE caller = ? AND key IN (?, ?)" + tx.dialect.forUpdate,
+            [caller, stored, key])
+        guard let row = found.first else { throw .unavailable("the key is being claimed") }
+        if try row.text("key") != stored { try digest(key, of: caller) }
+        let known = try row.blob("fingerprint")
+        guard known == fingerprint || known == earlier else { return .reused }
+        if let status = try row.optionalInt("status") { return .replay(status: status, answer: try row.blob("answer")) }
+        let taken = try tx.rows(
+            """
+            UPDATE idempotency_keys SET lease_until = \(tx.dialect.clock) + ?, lease_epoch = lease_epoch + 1
+            WHERE caller = ? AND key = ? AND lease_until <= \(tx.dialect.clock)
+            RETURNING lease_epoch, resource
+            """, [now, lease, caller, stored, now])
+        guard let lease = taken.first else { return .running }
+        return .run(epoch: try lease.int("lease_epoch"), resource: try lease.optionalText("resource"))
+    }
+
+    /// Binds the object that this run makes to its key, in the transaction that makes it.
+    ///
+    /// - Returns: false when the run has lost its lease to another, or something is bound already; the caller undoes it all.
+    package func bind(
+        _ key: String, caller: String, epoch: Int64, resource: String
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            UPDATE idempotency_keys SET resource = ?
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND resource IS NULL
+            """, resource, caller, StoredKey.of(key, caller: caller), epoch) == 1
+    }
+
+    /// Binds a run's key to another object in place of the first, and extends its lease.
+    ///
+    /// - Returns: false when the run has lost its lease to another; the caller undoes it all.
+    package func rebind(
+        _ key: String, caller: String, epoch: Int64, resource: String, at now: Timestamp, lease: Int64
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            UPDATE idempotency_keys SET resource = ?, lease_until = \(tx.dialect.clock) + ?
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
+            """, resource, now, lease, caller, StoredKey.of(key, caller: caller), epoch) == 1
+    }
+
+    /// Stores the answer for every later call with this key; a run that lost its lease stores nothing.
+    package func finish(
+        _ key: String, caller: String, epoch: Int64, status: Int64, answer: Data
+    ) throws(StoreError) {
+        try tx.execute(
+            """
+            UPDATE idempotency_keys SET status = ?, answer = ?
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
+            """, status, answer, caller, StoredKey.of(key, caller: caller), epoch)
+    }
+
+    /// Ends a run without storing an answer; the next run goes on with the bound object.
+    package func release(_ key: String, caller: String, epoch: Int64) throws(StoreError) {
+        try tx.execute(
+            """
+            UPDATE idempotency_keys SET lease_until = 0
+            WHERE caller = ? AND key = ? AND lease_epoch = ? AND status IS NULL
+            """, caller, StoredKey.of(key, caller: caller), epoch)
+    }
+
+    /// Digests keys that an earlier release stored in plain text, and returns their number.
+    package func digestAll(limit: Int64) throws(StoreError) -> Int {
+        let found = try tx.rows(
+            "SELECT caller, key FROM idempotency_keys WHERE substr(key, 1, 7) <> 'sha256 ' LIMIT ?", [limit])
+        for row in found { try digest(try row.text("key"), of: try row.text("caller")) }
+        return found.count
+    }
+
+    private func digest(_ key: String, of caller: String) throws(StoreError) {
+        let stored = StoredKey.of(key, caller: caller)
+        let moved = try tx.execute(
+            """
+            UPDATE idempotency_keys SET key = ? WHERE caller = ? AND key = ?
+              AND NOT EXISTS (SELECT 1 FROM idempotency_keys WHERE caller = ? AND key = ?)
+            """, stored, caller, key, caller, stored)
+        // A node of the earlier release may have stored one while this release had the same already.
+        if moved == 0 { try tx.execute("DELETE FROM idempotency_keys WHERE caller = ? AND key = ?", caller, key) }
+    }
+}

@@ -1,0 +1,67 @@
+package import Domain
+
+/// Rows that need a job and have none.
+package enum DueWork: Sendable {
+    /// Open orders that have expired.
+    case expiredOrders
+    /// Objects of requests that ended without an answer.
+    case abandonedRequests
+    /// Notifications without a job: those that an earlier release stored.
+    case storedNotifications
+    /// Subscriptions of these accounts whose store is due to be asked.
+    case subscriptions(accounts: [AccountID])
+
+    /// The seconds after its start in which a payment or refund is not checked yet.
+    package static let settlingSeconds: Int64 = 60
+    /// The seconds between two checks of a payment or refund in flight, in case its job was lost.
+    static let lookSeconds: Int64 = 3_600
+}
+
+extension JobQueries {
+    /// Lists subjects of due work without a job of this kind (a quarantined job counts), longest due first.
+    ///
+    /// Times are compared by the clock that leases count by.
+    package func listDueSubjects(
+        of work: DueWork, without kind: String, limit: Int64, at now: Timestamp
+    ) throws(StoreError) -> [String] {
+        let time = db.dialect.clock
+        let sql: String
+        var arguments: [any SQLBindable] = [now]
+        switch work {
+        case .expiredOrders:
+            sql = """
+                SELECT o.id AS subject, o.expires_at AS at FROM orders o
+                WHERE o.state = 'open' AND o.expires_at <= \(time)
+                """
+        case .abandonedRequests:
+            sql = """
+                SELECT k.resource AS subject, k.lease_until AS at FROM idempotency_keys k
+                WHERE k.status IS NULL AND k.resource IS NOT NULL AND k.completed_at IS NULL AND k.lease_until <= \(time)
+                """
+        case .storedNotifications:
+            // The oldest only: what this release stores has its job from the beginning.
+            sql = """
+                SELECT n.id AS subject, n.id AS at FROM (
+                    SELECT id, received_at FROM notifications WHERE status = 'stored' ORDER BY id LIMIT 5000) n
+                WHERE n.received_at <= \(time)
+                """
+        case .subscriptions(let accounts):
+            let marks = Array(repeating: "?", count: accounts.count).joined(separator: ", ")
+            // By the clock that set it: asking a store too soon does no harm.
+            sql = """
+                SELECT s.id AS subject, s.next_check_at AS at
+                FROM subscriptions s\(db.dialect.indexed(by: "subscriptions_to_check"))
+                WHERE s.next_check_at IS NOT NULL AND s.next_check_at <= ? AND s.account IN (\(marks))
+                """
+            arguments += accounts as [any SQLBindable]
+        }
+        arguments += [kind, limit] as [any SQLBindable]
+        return try db.rows(
+            """
+            SELECT due.subject FROM (\(sql)) due
+            WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = ? AND j.subject = due.subject)
+            ORDER BY due.at LIMIT ?
+            """, arguments
+        ).map { row throws(StoreError) in try row.text("subject") }
+    }
+}

@@ -1,0 +1,335 @@
+package import Domain
+
+/// A job as it is stored.
+package struct JobRecord: Sendable {
+    package let id: ID<Job>
+    package let kind: String
+    package let subject: String
+    package let state: Job.State
+    package let runAt: Timestamp
+    /// Runs since the last success.
+    package let attempts: Int64
+    /// Runs since the last one that recorded how it ended: more than one means that the process died in between.
+    package let silence: Int64
+    /// The number of times that it was enqueued.
+    package let requests: Int64
+    package let epoch: Int64
+    /// True while a lease is held.
+    package let isRunning: Bool
+    package let error: String
+    package let createdAt: Timestamp
+}
+
+/// The lease of one run; what the run writes counts only while it is held.
+package struct JobLease: Sendable, Equatable {
+    package let job: ID<Job>
+    package let epoch: Int64
+
+    package init(job: ID<Job>, epoch: Int64) {
+        self.job = job
+        self.epoch = epoch
+    }
+}
+
+/// A restriction of webhook jobs by the health of their endpoints.
+package enum WebhookHealth: Sendable, Equatable {
+    case any
+    /// Endpoints without failures, or failing for at most so many seconds.
+    case healthy(grace: Int64)
+    /// Endpoints that have only failed for longer.
+    case failing(grace: Int64)
+
+    /// A condition on `jobs`, with its arguments.
+    fileprivate func condition(_ dialect: Dialect, at now: Timestamp) -> (sql: String, bound: [any SQLBindable]) {
+        let isFailing = """
+            EXISTS (SELECT 1 FROM webhooks w WHERE w.id = jobs.subject AND w.failing_since < \(dialect.clock) - ?)
+            """
+        switch self {
+        case .any: return ("", [])
+        case .healthy(let grace): return (" AND NOT " + isFailing, [now, grace])
+        case .failing(let grace): return (" AND " + isFailing, [now, grace])
+        }
+    }
+}
+
+/// The job queue.
+///
+/// `db.jobs` reads; `tx.jobs` also writes.
+package struct JobQueries<Connection> {
+    let db: any Database
+    let tx: Connection
+}
+
+extension Database {
+    package var jobs: JobQueries<any Database> { JobQueries(db: self, tx: self) }
+}
+
+extension Transaction {
+    package var jobs: JobQueries<any Transaction> { JobQueries(db: self, tx: self) }
+}
+
+extension JobQueries {
+    /// True when there is any job of this kind.
+    package func hasAny(_ kind: String) throws(StoreError) -> Bool {
+        try !db.rows("SELECT id FROM jobs WHERE kind = ? LIMIT 1", [kind]).isEmpty
+    }
+
+    package func find(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> JobRecord? {
+        try db.rows(
+            "SELECT *, CASE WHEN lease_until > \(db.dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs WHERE id = ?",
+            [now, id]
+        ).first.map(JobRecord.init(row:))
+    }
+
+    /// Lists the kinds, out of these, of which at least one job is due and not leased.
+    package func listDueKinds(
+        of kinds: [String], endpoints health: WebhookHealth = .any, besides accounts: [AccountID] = [],
+        at now: Timestamp
+    ) throws(StoreError) -> [String] {
+        guard !kinds.isEmpty else { return [] }
+        let (endpoints, others) = (health.condition(db.dialect, at: now), Self.callsNone(of: accounts))
+        let values = Array(repeating: "(?)", count: kinds.count).joined(separator: ", ")
+        return try db.rows(
+            """
+            WITH wanted (kind) AS (VALUES \(values))
+            SELECT found.kind FROM (
+                SELECT w.kind, (
+                    SELECT 1 FROM jobs WHERE jobs.kind = w.kind AND state = 'waiting'\(endpoints.sql)
+                      AND run_at <= \(db.dialect.clock) AND lease_until <= \(db.dialect.clock)\(others.sql) LIMIT 1) AS due
+                FROM wanted w) found
+            WHERE found.due = 1
+            """, kinds.map { $0 as any SQLBindable } + endpoints.bound + [now, now] + others.bound
+        ).map { row throws(StoreError) in try row.text("kind") }
+    }
+
+    package func findID(kind: String, subject: String) throws(StoreError) -> ID<Job>? {
+        try db.row("SELECT id FROM jobs WHERE kind = ? AND subject = ?", kind, subject)?.id("id")
+    }
+
+    /// Lists jobs, newest first; a state of nil means all.
+    package func list(
+        _ state: Job.State?, before cursor: String?, limit: Int64, at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        var conditions: [String] = []
+        var arguments: [any SQLBindable] = [now]
+        if let state {
+            conditions.append("state = ?")
+            arguments.append(state.rawValue)
+        }
+        if let cursor {
+            conditions.append("id < ?")
+            arguments.append(cursor)
+        }
+        let restriction = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        arguments.append(limit)
+        return try db.rows(
+            "SELECT *, CASE WHEN lease_until > \(db.dialect.clock) THEN 1 ELSE 0 END AS is_running FROM jobs"
+                + restriction
+                + " ORDER BY id DESC LIMIT ?", arguments
+        ).map(JobRecord.init(row:))
+    }
+}
+
+// Leases are timed by the database's clock, so that no node's own clock can begin or extend one.
+extension JobQueries where Connection == any Transaction {
+    /// Enqueues a job: one that waits becomes due earlier, one that runs is run again, one in quarantine stays there.
+    ///
+    /// - Parameter delay: seconds from now.
+    package func enqueue(
+        _ id: ID<Job>, kind: String, subject: String, delay: Int64, at now: Timestamp
+    ) throws(StoreError) {
+        let time = tx.dialect.clock
+        try tx.enqueue(
+            """
+            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(time) + ?, ?)
+            ON CONFLICT (kind, subject) DO UPDATE SET asked = jobs.asked + 1,
+                run_at = CASE WHEN excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
+            WHERE jobs.state = 'waiting'
+            """, id, kind, subject, now, delay, now)
+    }
+
+    /// Inserts a job unless there is one of this kind and subject.
+    package func ensure(
+        _ id: ID<Job>, kind: String, subject: String, at now: Timestamp
+    ) throws(StoreError) {
+        try tx.enqueue(
+            """
+            INSERT INTO jobs (id, kind, subject, state, run_at, created_at) VALUES (?, ?, ?, 'waiting', \(tx.dialect.clock), ?)
+            ON CONFLICT DO NOTHING
+            """, id, kind, subject, now, now)
+    }
+
+    /// Claims due jobs of some kinds under a new lease each, longest due first.
+    ///
+    /// Each kind is searched by itself: only then the index gives due jobs in their order. A list of kinds would be searched
+    /// among all waiting jobs, such as those of every open order.
+    /// - Parameter accounts: jobs that call one of these are left out.
+    package func claim(
+        kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,
+        lease: Int64, at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        guard !kinds.isEmpty else { return [] }
+        let (endpoints, others) = (health.condition(tx.dialect, at: now), Self.callsNone(of: accounts))
+        let ofKind = """
+            SELECT id, run_at FROM (
+                SELECT id, run_at FROM jobs
+                WHERE state = 'waiting' AND kind = ?\(endpoints.sql) AND run_at <= \(tx.dialect.clock)
+                  AND lease_until <= \(tx.dialect.clock)\(others.sql)
+                ORDER BY run_at, id LIMIT ?\(tx.dialect.skipLocked)) AS of_kind
+            """
+        let all = kinds.map { _ in ofKind }.joined(separator: " UNION ALL ")
+        let bound = kinds.flatMap { kind -> [any SQLBindable] in
+            [kind] + endpoints.bound + [now, now] + others.bound + [limit]
+        }
+        return try claim(
+            "SELECT id FROM (\(all)) AS of_all ORDER BY run_at, id LIMIT ?", bound + [limit], lease: lease, at: now)
+    }
+
+    /// Claims one job under a new lease, due or not; nil when another run has its lease or it is in quarantine.
+    package func claim(
+        kind: String, subject: String, lease: Int64, at now: Timestamp
+    ) throws(StoreError) -> JobRecord? {
+        let choice = """
+            SELECT id FROM jobs
+            WHERE state = 'waiting' AND kind = ? AND subject = ? AND lease_until <= \(tx.dialect.clock)\(tx.dialect.skipLocked)
+            """
+        return try claim(choice, [kind, subject, now], lease: lease, at: now).first
+    }
+
+    /// Claims the chosen jobs under a new lease.
+    ///
+    /// - Parameter choice: a query of ids, materialized, because a subquery could run again for every row with its limit.
+    private func claim(
+        _ choice: String, _ bound: [any SQLBindable], lease: Int64, at now: Timestamp
+    ) throws(StoreError) -> [JobRecord] {
+        try tx.rows(
+            """
+            WITH due AS MATERIALIZED (\(choice))
+            UPDATE jobs SET lease_until = \(tx.dialect.clock) + ?, lease_epoch = lease_epoch + 1, attempts = attempts + 1,
+                silence = silence + 1
+            WHERE id IN (SELECT id FROM due)
+            RETURNING *, 1 AS is_running
+            """, bound + [now, lease]
+        ).map(JobRecord.init(row:))
+    }
+
+    /// Sets the due time of a running job for the case that its lease ends by itself.
+    ///
+    /// - Parameter error: what is known of the runs before this one.
+    package func postponeAfterLease(
+        _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
+    ) throws(StoreError) {
+        try tx.enqueue(
+            "UPDATE jobs SET run_at = \(tx.dialect.clock) + ?, error = ? WHERE id = ? AND lease_epoch = ?", now,
+            seconds,
+            error, lease.job, lease.epoch)
+    }
+
+    /// Extends a lease; a lease that its run has given back is not extended by a late heartbeat.
+    ///
+    /// - Returns: false when the lease was lost; the run must stop.
+    package func extend(_ lease: JobLease, by seconds: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        try tx.execute(
+            "UPDATE jobs SET lease_until = \(tx.dialect.clock) + ? WHERE id = ? AND lease_epoch = ? AND lease_until > 0",
+            now, seconds, lease.job, lease.epoch) == 1
+    }
+
+    /// True when the lease is still this run's; until the commit no other run can claim it.
+    ///
+    /// The job may be enqueued again meanwhile: a stronger lock would deadlock with that.
+    package func isCurrent(_ lease: JobLease) throws(StoreError) -> DeferredResult<Bool> {
+        let sql = "SELECT id FROM jobs WHERE id = ? AND lease_epoch = ?"
+        return try tx.deferredRows(sql + tx.dialect.forKeyShare, lease.job, lease.epoch).map { !$0.isEmpty }
+    }
+
+    /// Deletes a job after a good run; one that was enqueued again meanwhile is due at once instead.
+    ///
+    /// - Returns: false when the lease was lost.
+    package func finish(_ lease: JobLease, requests: Int64, at now: Timestamp) throws(StoreError) -> Bool {
+        let ended = try tx.execute(
+            "DELETE FROM jobs WHERE id = ? AND lease_epoch = ? AND asked = ?", lease.job, lease.epoch, requests)
+        if ended == 1 { return true }
+        return try tx.execute(
+            """
+            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '', run_at = \(tx.dialect.clock)
+            WHERE id = ? AND lease_epoch = ?
+            """, now, lease.job, lease.epoch) == 1
+    }
+
+    /// Postpones a job after a good run; one that was enqueued again meanwhile is due at once.
+    ///
+    /// - Returns: false when the lease was lost.
+    package func postpone(
+        _ lease: JobLease, requests: Int64, delay: Int64, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            UPDATE jobs SET lease_until = 0, attempts = 0, silence = 0, error = '',
+                run_at = \(tx.dialect.clock) + CASE WHEN asked = ? THEN ? ELSE 0 END
+            WHERE id = ? AND lease_epoch = ?
+            """, now, requests, delay, lease.job, lease.epoch) == 1
+    }
+
+    /// Postpones a job after a failed run.
+    ///
+    /// - Parameter isAnew: true sets the count of attempts back to 0.
+    /// - Returns: false when the lease was lost.
+    package func postponeFailed(
+        _ lease: JobLease, delay: Int64, error: String, isAnew: Bool, at now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            UPDATE jobs SET lease_until = 0, attempts = CASE WHEN ? = 1 THEN 0 ELSE attempts END, silence = 0,
+                error = ?, run_at = \(tx.dialect.clock) + ?
+            WHERE id = ? AND lease_epoch = ?
+            """, isAnew, error, now, delay, lease.job, lease.epoch) == 1
+    }
+
+    /// - Returns: false when the lease was lost.
+    package func quarantine(_ lease: JobLease, error: String) throws(StoreError) -> Bool {
+        try tx.execute(
+            "UPDATE jobs SET state = 'quarantined', lease_until = 0, error = ? WHERE id = ? AND lease_epoch = ?", error,
+            lease.job, lease.epoch) == 1
+    }
+
+    /// Makes a job due now, also one in quarantine.
+    ///
+    /// - Returns: false when there is no such job.
+    package func retry(_ id: ID<Job>, at now: Timestamp) throws(StoreError) -> Bool {
+        try tx.execute(
+            """
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, asked = asked + 1, run_at = \(tx.dialect.clock)
+            WHERE id = ?
+            """, now, id) == 1
+    }
+
+    /// Ends every lease: the one process that owns the database has just started, so no run is alive.
+    package func endLeases() throws(StoreError) {
+        try tx.execute("UPDATE jobs SET lease_until = 0 WHERE lease_until <> 0")
+    }
+
+    /// Takes a subject's job out of quarantine.
+    package func release(kind: String, subject: String, at now: Timestamp) throws(StoreError) {
+        try tx.enqueue(
+            """
+            UPDATE jobs SET state = 'waiting', attempts = 0, silence = 0, run_at = \(tx.dialect.clock)
+            WHERE kind = ? AND subject = ? AND state = 'quarantined'
+            """, now, kind, subject)
+    }
+
+    /// Deletes a subject's job, in whatever state.
+    package func delete(kind: String, subject: String) throws(StoreError) {
+        try tx.enqueue("DELETE FROM jobs WHERE kind = ? AND subject = ?", kind, subject)
+    }
+}
+
+extension JobRecord {
+    init(row: Row) throws(StoreError) {
+        self.init(
+            id: try row.id("id"), kind: try row.text("kind"), subject: try row.text("subject"),
+            state: try row.choice("state"), runAt: try row.time("run_at"), attempts: try row.int("attempts"),
+            silence: try row.int("silence"), requests: try row.int("asked"), epoch: try row.int("lease_epoch"),
+            isRunning: try row.bool("is_running"),
+            error: try row.text("error"), createdAt: try row.time("created_at"))
+    }
+}

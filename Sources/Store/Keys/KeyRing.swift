@@ -1,0 +1,86 @@
+import Crypto
+package import Foundation
+
+/// The keys that encrypt secrets at rest: AES-256-GCM, bound to the context that the secret is stored in.
+///
+/// A sealed secret is a version byte (1), the first 4 bytes of the SHA-256 of its key, a nonce of 12 bytes, the
+/// ciphertext and a tag of 16 bytes. The first key seals; every key opens, so a new key is put in front of the old one.
+package struct KeyRing: Sendable {
+    private struct Key: Sendable {
+        let id: Data
+        let secret: SymmetricKey
+    }
+
+    private static let version: UInt8 = 1
+    private static let keyLength = 32
+    private static let idLength = 4
+    private static let headerLength = 1 + idLength
+
+    private let first: Key
+    private let all: [Key]
+
+    /// - Throws: ``KeyRingError/noKeys`` or ``KeyRingError/keyLength(_:)``.
+    package init(keys: [Data]) throws(KeyRingError) {
+        for key in keys where key.count != Self.keyLength { throw .keyLength(key.count) }
+        let all = keys.map { key in
+            Key(id: Data(SHA256.hash(data: key).prefix(Self.idLength)), secret: SymmetricKey(data: key))
+        }
+        guard let first = all.first else { throw .noKeys }
+        self.first = first
+        self.all = all
+    }
+
+    /// True when the key that sealed this is in the ring; the secret is not opened.
+    package func hasKey(of sealed: Data) -> Bool {
+        let id = Data(sealed.dropFirst().prefix(Self.idLength))
+        return all.contains { $0.id == id }
+    }
+
+    /// True when this was sealed with the first key.
+    package func isNewest(_ sealed: Data) -> Bool {
+        Data(sealed.dropFirst().prefix(Self.idLength)) == first.id
+    }
+
+    /// - Parameter context: the table, column and key that the result is stored under, such as "payments.contract/pay_…"; it opens only there.
+    package func seal(_ plaintext: Data, context: String) throws(KeyRingError) -> Data {
+        do {
+            let box = try AES.GCM.seal(plaintext, using: first.secret, authenticating: Data(context.utf8))
+            return Data([Self.version]) + first.id + Data(box.nonce) + box.ciphertext + box.tag
+        } catch {
+            throw .notSealed
+        }
+    }
+
+    /// - Throws: ``KeyRingError/unknownKey`` or ``KeyRingError/damaged`` (a changed byte, or another context).
+    package func open(_ sealed: Data, context: String) throws(KeyRingError) -> Data {
+        guard sealed.first == Self.version, sealed.count > Self.headerLength else { throw .damaged }
+        let id = Data(sealed.dropFirst().prefix(Self.idLength))
+        let keys = all.filter { $0.id == id }
+        guard !keys.isEmpty else { throw .unknownKey }
+        let body = Data(sealed.dropFirst(Self.headerLength))
+        for key in keys {
+            guard let box = try? AES.GCM.SealedBox(combined: body) else { throw .damaged }
+            let opened = try? AES.GCM.open(box, using: key.secret, authenticating: Data(context.utf8))
+            if let opened { return opened }
+        }
+        throw .damaged
+    }
+}
+
+/// The errors of a key ring: it cannot be made, or a secret cannot be opened.
+package enum KeyRingError: Error, Sendable, Equatable {
+    case noKeys
+    /// A key of this many bytes; a key has 32.
+    case keyLength(Int)
+    case notSealed
+    /// Sealed with a key that is not in the ring.
+    case unknownKey
+    /// Not sealed by this ring for this context.
+    case damaged
+}
+
+extension KeyRing: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "KeyRing(\(all.count) keys)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

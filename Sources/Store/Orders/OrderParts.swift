@@ -1,0 +1,59 @@
+package import Domain
+
+/// The rows of an order in other tables.
+package struct OrderParts: Sendable {
+    package var payments: [PaymentRecord] = []
+    package var refunds: [Refund] = []
+    package var disputes: [Dispute] = []
+    package var timeline: [TimelineEntry] = []
+    /// The account that verified the store's purchase of it.
+    package var storeAccount: AccountID?
+    /// The subscription whose period it paid.
+    package var subscription: ID<Subscription>?
+
+    /// Other amounts that came; empty unless they were requested.
+    package var mismatches: [Mismatch] = []
+
+    package init() {}
+}
+
+extension OrderQueries {
+    /// Lists the parts of many orders, in their order: a statement for each kind of part, however many orders they are.
+    package func listParts(of orders: [Order], withMismatches: Bool) throws(StoreError) -> [OrderParts] {
+        let ids = orders.map(\.id)
+        func rowsOf(_ table: String, _ order: String, _ ids: [ID<Order>]) throws(StoreError) -> [String: [Row]] {
+            try db.rowsByKey(ids, "order_id") {
+                "SELECT * FROM \(table) WHERE order_id IN (\($0)) ORDER BY order_id, \(order)"
+            }
+        }
+        let payments = try rowsOf("payments", "attempt", ids)
+        // What was never paid by us cannot have gone back by us.
+        let paid = ids.filter { payments[$0.rawValue] != nil }
+        let refunds = try rowsOf("refunds", "created_at, id", paid)
+        let disputes = try rowsOf("disputes", "created_at, id", paid)
+        let timeline = try rowsOf("order_timeline", "position", ids)
+        let accounts = try db.rowsByKey(orders.filter { $0.origin != .checkout }.map(\.id), "order_id") {
+            "SELECT order_id, account FROM purchases WHERE order_id IN (\($0))"
+        }
+        let subscriptions = try db.rowsByKey(orders.filter { $0.terms.kind == .subscription }.map(\.id), "order_id") {
+            """
+            SELECT p.order_id, s.id FROM purchases p JOIN subscriptions s ON s.environment = p.environment
+              AND s.original_transaction_id = p.original_transaction_id AND s.holder IN ('', p.user_id)
+            WHERE p.order_id IN (\($0))
+            """
+        }
+        let mismatches = withMismatches ? try rowsOf("mismatches", "n", paid) : [:]
+        return try ids.map { id throws(StoreError) in
+            let key = id.rawValue
+            var parts = OrderParts()
+            parts.payments = try (payments[key] ?? []).map(PaymentRecord.init(row:))
+            parts.refunds = try (refunds[key] ?? []).map(Refund.init(row:))
+            parts.disputes = try (disputes[key] ?? []).map(Dispute.init(row:))
+            parts.timeline = try (timeline[key] ?? []).map(TimelineEntry.init(row:))
+            parts.mismatches = try (mismatches[key] ?? []).map(Mismatch.init(row:))
+            parts.storeAccount = try accounts[key]?.first?.account("account")
+            parts.subscription = try subscriptions[key]?.first?.id("id")
+            return parts
+        }
+    }
+}

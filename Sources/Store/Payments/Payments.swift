@@ -1,0 +1,220 @@
+package import Domain
+package import FoundationEssentials
+
+/// A stored payment with its sums in minor units: captured, refunding, refunded, lost and disputed.
+package struct PaymentRecord: Sendable {
+    package var payment: Payment
+    /// The sealed ``PaymentInstruction``; nil until the provider answered.
+    package let instruction: Data?
+    /// Sealed; nil as soon as no provider needs it.
+    package let payerAddress: Data?
+    /// The contract types that its client takes; nil where an earlier release made it.
+    package let accepts: Set<ContractType>?
+    package let recurring: Bool
+    package let captured: Int64
+    package let refunding: Int64
+    package let refunded: Int64
+    package let lost: Int64
+    /// Minor units of open disputes: the provider has withdrawn them until a dispute is won.
+    package let disputed: Int64
+
+    /// Minor units that a refund may still take.
+    package var refundable: Int64 { max(0, captured - refunding - lost - disputed) }
+}
+
+/// Payments: the attempts to pay an order.
+///
+/// `db.payments` reads; `tx.payments` also writes.
+package struct PaymentQueries<Connection> {
+    let db: any Database
+    let tx: Connection
+}
+
+extension Database {
+    package var payments: PaymentQueries<any Database> { PaymentQueries(db: self, tx: self) }
+}
+
+extension Transaction {
+    package var payments: PaymentQueries<any Transaction> { PaymentQueries(db: self, tx: self) }
+}
+
+extension PaymentQueries {
+    package func find(_ id: ID<Payment>) throws(StoreError) -> DeferredResult<PaymentRecord?> {
+        try db.deferredRows("SELECT * FROM payments WHERE id = ?", id).first(PaymentRecord.init(row:))
+    }
+
+    /// The attempts of an order, oldest first.
+    package func list(of order: ID<Order>) throws(StoreError) -> DeferredResult<[PaymentRecord]> {
+        try db.deferredRows("SELECT * FROM payments WHERE order_id = ? ORDER BY attempt", order).each(
+            PaymentRecord.init(row:))
+    }
+}
+
+extension PaymentQueries where Connection == any Transaction {
+    /// Inserts a fact that a provider answered to a query.
+    ///
+    /// - Parameter fact: JSON text.
+    package func insertFact(
+        _ id: ID<LearnedFact>, account: AccountID, payment: ID<Payment>, fact: String, at now: Timestamp
+    ) throws(StoreError) {
+        try tx.enqueue(
+            "INSERT INTO learned_facts (id, account, payment_id, fact, at) VALUES (?, ?, ?, ?, ?)", id, account,
+            payment,
+            fact, now)
+    }
+
+    /// - Parameter payerAddress: sealed.
+    package func insert(
+        _ payment: Payment, recurring: Bool, accepts: Set<ContractType>, payerAddress: Data? = nil
+    ) throws(StoreError) {
+        try tx.enqueue(
+            """
+            INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
+                return_url, accepts, payer_address, created_at, look_at)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
+            payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
+            payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt,
+            payment.createdAt.adding(seconds: DueWork.settlingSeconds))
+    }
+
+    /// The payment of an account under the provider's own id, its own or one that was paid beside it.
+    package func find(of account: AccountID, reference: String) throws(StoreError) -> PaymentRecord? {
+        try tx.row("SELECT * FROM payments WHERE account = ? AND reference = ?", account, reference)
+            .map(PaymentRecord.init(row:))
+    }
+
+    /// The payment that was made of money that came in addition to another payment's.
+    package func find(beside original: ID<Payment>, under name: String) throws(StoreError) -> PaymentRecord? {
+        try tx.row("SELECT * FROM payments WHERE original = ? AND original_reference = ?", original, name)
+            .map(PaymentRecord.init(row:))
+    }
+
+    /// Inserts money that came in addition to a payment as a payment of its own, which has no contract.
+    ///
+    /// - Parameter name: a unique name among such payments of the same payment; the provider's id where there is one.
+    package func insert(_ payment: Payment, beside original: Payment, under name: String) throws(StoreError) {
+        try insert(payment, recurring: false, accepts: [])
+        try tx.execute(
+            "UPDATE payments SET original = ?, original_reference = ? WHERE id = ?", original.id, name, payment.id)
+    }
+
+    /// Replaces the reference of a payment by that of the money that paid it.
+    ///
+    /// - Returns: false when another payment of the account has it.
+    package func replaceReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
+        guard try find(of: payment.account, reference: reference) == nil else { return false }
+        try tx.execute("UPDATE payments SET reference = ? WHERE id = ?", reference, payment.id)
+        return true
+    }
+
+    /// Locks a payment until the commit: after its user and its order.
+    package func lock(_ id: ID<Payment>) throws(StoreError) -> PaymentRecord? {
+        try enqueueOwnLock(of: id)
+        return try find(id).value()
+    }
+
+    /// Locks a payment's user, its order and the payment until the commit, in the order that all transactions lock in.
+    ///
+    /// - Returns: false when there is no such payment; true where there is one writer, who needs no locks.
+    package func lockWithOrder(_ payment: ID<Payment>) throws(StoreError) -> Bool {
+        guard tx.dialect.locksRows else { return true }
+        let order = try tx.row(
+            "SELECT o.id, o.user_id FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.id = ?", payment)
+        guard let order else { return false }
+        try tx.users.lock(try order.id("user_id"))
+        try tx.orders.enqueueLock(of: try order.id("id", Order.self))
+        try enqueueOwnLock(of: payment)
+        return true
+    }
+
+    private func enqueueOwnLock(of payment: ID<Payment>) throws(StoreError) {
+        guard tx.dialect.locksRows else { return }
+        try tx.enqueue("SELECT id FROM payments WHERE id = ?" + tx.dialect.forUpdate, payment)
+    }
+
+    /// Moves a payment from the state that was read.
+    package func move(
+        _ id: ID<Payment>, from old: Payment.State, to new: Payment.State
+    ) throws(StoreError) {
+        let touched = try tx.execute(
+            """
+            UPDATE payments
+            SET state = ?, captured = CASE WHEN ? = 'succeeded' AND offers IS NULL THEN amount ELSE 0 END,
+                look_at = created_at + ?, payer_address = CASE WHEN ? = 1 THEN NULL ELSE payer_address END
+            WHERE id = ? AND state = ?
+            """, new.rawValue, new.rawValue, DueWork.settlingSeconds, new.isFinal ? 1 : 0, id, old.rawValue)
+        guard touched == 1 else { throw .corrupt("a payment moved under its lock") }
+    }
+
+    /// Sets the provider's id of a payment; the first one stays.
+    ///
+    /// - Returns: false when another payment of the account has it.
+    package func setReference(_ reference: String, of payment: Payment) throws(StoreError) -> Bool {
+        let taken = try tx.row(
+            "SELECT id FROM payments WHERE account = ? AND reference = ? AND id <> ?", payment.account, reference,
+            payment.id)
+        guard taken == nil else { return false }
+        try tx.enqueue("UPDATE payments SET reference = ? WHERE id = ? AND reference IS NULL", reference, payment.id)
+        return true
+    }
+
+    /// Sets the contract, once for each payment, and deletes the payer's address.
+    ///
+    /// - Parameter offers: the product ids of a store's contract; what the store charges is not captured by us.
+    /// - Returns: false when the payment has one already, which stays.
+    package func setInstruction(
+        _ sealed: Data, offers: [String]?, of payment: ID<Payment>
+    ) throws(StoreError) -> DeferredResult<Bool> {
+        try tx.deferredExecute(
+            """
+            UPDATE payments SET instruction = ?, offers = ?, payer_address = NULL WHERE id = ? AND instruction IS NULL
+            """, sealed, offers?.joined(separator: " "), payment
+        ).map { $0 == 1 }
+    }
+
+    package func markUnfenced(_ payment: ID<Payment>) throws(StoreError) {
+        try tx.enqueue("UPDATE payments SET unfenced = 1 WHERE id = ?", payment)
+    }
+
+    /// Sets the sums that follow from the payment's refunds and disputes; the schema refuses more than was captured.
+    package func setSums(
+        _ payment: ID<Payment>, refunding: Int64, refunded: Int64, lost: Int64, disputed: Int64
+    ) throws(StoreError) {
+        try tx.enqueue(
+            "UPDATE payments SET refunding = ?, refunded = ?, lost = ?, disputed = ? WHERE id = ?", refunding, refunded,
+            lost, disputed, payment)
+    }
+
+    /// Reserves an amount for a refund in one guarded statement.
+    ///
+    /// - Returns: false when it is more than the captured amount less refunds and disputes.
+    package func reserveRefund(_ amount: Int64, of payment: ID<Payment>) throws(StoreError) -> Bool {
+        try tx.execute(
+            "UPDATE payments SET refunding = refunding + ? WHERE id = ? AND captured - refunding - lost - disputed >= ?",
+            amount, payment, amount) == 1
+    }
+}
+
+extension PaymentRecord {
+    init(row: Row) throws(StoreError) {
+        self.init(
+            payment: Payment(
+                id: try row.id("id"), order: try row.id("order_id"), account: try row.account("account"),
+                processor: try row.optionalText("processor").flatMap(AccountID.init),
+                amount: try row.money("amount", "currency"),
+                platform: try row.choice("platform"), returnURL: try row.optionalText("return_url"),
+                state: try row.choice("state"), reference: try row.optionalText("reference"),
+                unfenced: try row.bool("unfenced"),
+                original: try row.optionalText("original").flatMap { ID<Payment>($0) },
+                createdAt: try row.time("created_at")),
+            instruction: try row.optionalBlob("instruction"), payerAddress: try row.optionalBlob("payer_address"),
+            accepts: try row.optionalText("accepts").map {
+                Set($0.split(separator: " ").compactMap { .init(rawValue: "\($0)") })
+            },
+            recurring: try row.bool("recurring"),
+            captured: try row.int("captured"), refunding: try row.int("refunding"), refunded: try row.int("refunded"),
+            lost: try row.int("lost"), disputed: try row.int("disputed"))
+    }
+}

@@ -1,0 +1,145 @@
+package import Domain
+
+/// Stored transactions that may be of the same purchase, oldest first.
+package struct PurchaseCandidates {
+    fileprivate let likeness: Likeness?
+    fileprivate let records: DeferredResult<[PurchaseRecord]>
+}
+
+// Several transactions can be of one purchase: a restore, or a further device, gets a transaction id of its own.
+extension PurchaseQueries {
+    /// Lists the stored transactions with an order that are of the same purchase as this one, each merged with the others.
+    ///
+    /// The first has the order of the purchase; where none has an order yet, the result is the transaction itself. An
+    /// earlier release made an order for every transaction id: those follow after the first, because a revocation of one
+    /// of them revokes all.
+    package func listTransactions(of kept: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
+        try listTransactions(of: kept, among: try listCandidates(for: kept.purchase))
+    }
+
+    /// - Parameter like: the result of ``listCandidates(for:)``, for this purchase or for another, which is then not used.
+    package func listTransactions(
+        of kept: PurchaseRecord, among like: PurchaseCandidates
+    ) throws(StoreError) -> [PurchaseRecord] {
+        let alike = like.likeness == Likeness(kept.purchase) ? like : try listCandidates(for: kept.purchase)
+        let known = try alike.records.value().filter { $0.key != kept.key }
+        guard !known.isEmpty,
+            let group = (known + [kept]).transactionsByPurchase.first(where: { $0.contains { $0.key == kept.key } })
+        else { return [kept] }
+        let ordered = group.filter { $0.order != nil }
+        guard !ordered.isEmpty else { return group.filter { $0.key == kept.key } }
+        let (given, held) = (ordered.filter { !$0.isDuplicate }, ordered.filter(\.isDuplicate))
+        return (given + held).filter { $0.key == kept.key && !$0.isDuplicate }
+            + (given + held).filter { $0.key != kept.key || $0.isDuplicate }
+    }
+
+    /// True when the store revoked a purchase, by a client's transaction and by all stored ones of it.
+    package func isRevoked(_ claimed: StorePurchase, at account: AccountID) throws(StoreError) -> Bool {
+        let kept = try find(claimed.environment, claimed.key(claimant: nil)).value()
+        var newest =
+            kept ?? PurchaseRecord(purchase: claimed, account: account, user: nil, sku: nil, days: nil, order: nil)
+        if newest.purchase.signedAt < claimed.signedAt { newest.purchase = claimed }
+        return try listTransactions(of: newest).first?.purchase.isTakenBack == true
+    }
+
+    /// Lists the users who have orders of the same product and original transaction.
+    ///
+    /// The buyer is among them, whatever transaction id the purchase comes under. Empty in Xcode, whose ids are not unique.
+    package func listBuyers(of purchase: StorePurchase) throws(StoreError) -> DeferredResult<[ID<User>]> {
+        guard purchase.environment != .xcode else { return DeferredResult([]) }
+        return try db.deferredRows(
+            """
+            SELECT o.user_id FROM purchases p JOIN orders o ON o.id = p.order_id
+            WHERE p.environment = ? AND p.original_transaction_id = ? AND p.product_id = ?
+            """, purchase.environment.rawValue, purchase.originalTransactionID, purchase.productID
+        ).each { row throws(StoreError) in try row.id("user_id") }
+    }
+
+    /// Lists the stored transactions that may be of the same purchase, oldest first.
+    package func listCandidates(for purchase: StorePurchase) throws(StoreError) -> PurchaseCandidates {
+        guard let likeness = Likeness(purchase) else {
+            return PurchaseCandidates(likeness: nil, records: DeferredResult([]))
+        }
+        let place = "environment = ? AND original_transaction_id = ? AND product_id = ?"
+        let named: [any SQLBindable] = [
+            likeness.place.environment.rawValue, likeness.place.original, likeness.place.product,
+        ]
+        guard let period = likeness.period else {
+            return PurchaseCandidates(likeness: likeness, records: try list(where: place, named))
+        }
+        // Of the hundreds that a subscription can have, those that begin with it or have a line item in common.
+        let milliseconds: [any SQLBindable] = [period.second * 1_000, period.second * 1_000 + 999]
+        let together = "purchased_at BETWEEN ? AND ?"
+        let records = try list(
+            where: """
+                \(place) AND (\(together) OR web_order_line_item_id = ? OR web_order_line_item_id IN (
+                    SELECT s.web_order_line_item_id FROM purchases s WHERE \(place) AND \(together)))
+                """, named + milliseconds + [period.lineItem] + named + milliseconds)
+        return PurchaseCandidates(likeness: likeness, records: records)
+    }
+
+    /// Lists a user's purchases of a SKU that granted nothing because the user owned it already, oldest first.
+    package func listDuplicates(
+        of user: ID<User>, _ sku: SKUCode, in environment: Environment
+    ) throws(StoreError) -> [PurchaseRecord] {
+        try list(
+            where: """
+                user_id = ? AND environment = ? AND sku = ? AND \(PurchaseRecord.isDuplicateSQL)
+                """, [user, environment.rawValue, sku]
+        ).value()
+    }
+}
+
+/// The search key of stored transactions of the same purchase; nil for a purchase that cannot be restored.
+private struct Likeness: Equatable {
+    struct Period: Equatable {
+        let second: Int64
+        let lineItem: String?
+    }
+
+    let place: PurchasePlace
+    let period: Period?
+
+    init?(_ purchase: StorePurchase) {
+        guard let place = PurchasePlace(purchase) else { return nil }
+        self.place = place
+        period =
+            place.isPeriod
+            ? Period(second: purchase.purchased.rawValue, lineItem: purchase.webOrderLineItemID) : nil
+    }
+}
+
+extension PurchaseRecord {
+    /// The key of its row, and of the source of its grants.
+    package var key: String { purchase.key(claimant: user) }
+
+    fileprivate func with(_ purchase: StorePurchase) -> PurchaseRecord {
+        var copy = self
+        copy.purchase = purchase
+        return copy
+    }
+}
+
+extension [PurchaseRecord] {
+    /// The transactions grouped by purchase, oldest first, each merged with the others of its purchase.
+    package var transactionsByPurchase: [[PurchaseRecord]] {
+        groupedByPurchase({ $0.purchase }, hasOrder: { $0.order != nil && !$0.isDuplicate }).map { group in
+            group.map { (record, purchase) in
+                let others = group.filter { $0.element.key != record.key }
+                // What has an order of its own has a price of its own.
+                let priced = others.first { $0.element.order == nil && $0.purchase.priceMilliunits != nil }
+                let own = priced.map { purchase.priced(like: $0.purchase) } ?? purchase
+                return record.with(own.joined(with: others.map(\.purchase)))
+            }
+        }
+    }
+
+    /// A record for each purchase, merged from all its transactions here, oldest first.
+    ///
+    /// The record is the one that has an order, where any has.
+    package var mergedByPurchase: [PurchaseRecord] {
+        transactionsByPurchase.compactMap { group in
+            group.first { $0.order != nil && !$0.isDuplicate } ?? group.first { $0.order != nil } ?? group.first
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import Domain
+
+/// An event of the outbox with the number that the dispatcher assigned.
+package struct NumberedEvent: Sendable {
+    package let id: ID<Event>
+    package let seq: Int64
+    package let sequence: Int64
+    package let type: String
+    package let subject: String
+    package let at: Timestamp
+    /// JSON text; people are named by their internal id.
+    package let data: String
+}
+
+/// A page of the outbox: the events that a reader may see, and the position of the next page.
+package struct EventPage: Sendable {
+    package let events: [NumberedEvent]
+    /// The number to read after; nil at the end of the numbered events.
+    package let next: Int64?
+}
+
+extension EventQueries {
+    /// Lists up to `limit` events after a number, oldest first, of some types and of no partner or this one.
+    ///
+    /// At most `window` events are examined, so a page can be short, or empty, although more follow.
+    package func list(
+        after seq: Int64, types: [String], visibleTo partner: String, limit: Int64, window: Int64
+    ) throws(StoreError) -> EventPage {
+        guard !types.isEmpty else { return EventPage(events: [], next: nil) }
+        let places = Array(repeating: "?", count: types.count).joined(separator: ", ")
+        var arguments: [any SQLBindable] = [seq, window]
+        arguments += types.map { $0 as any SQLBindable } + [partner, limit + 1]
+        let found = try db.rows(
+            """
+            SELECT e.* FROM (SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?) e
+            WHERE e.type IN (\(places)) AND (e.partner IS NULL OR e.partner = ?) ORDER BY e.seq LIMIT ?
+            """, arguments
+        ).map(NumberedEvent.init(row:))
+        guard found.count <= Int(limit) else {
+            let events = Array(found.prefix(Int(limit)))
+            return EventPage(events: events, next: events.last?.seq)
+        }
+        let seen = try db.rows(
+            """
+            SELECT COUNT(*) AS seen, COALESCE(MAX(w.seq), 0) AS last
+            FROM (SELECT seq FROM events WHERE seq > ? ORDER BY seq LIMIT ?) w
+            """, [seq, window])
+        guard let end = seen.first, try end.int("seen") == window else { return EventPage(events: found, next: nil) }
+        return EventPage(events: found, next: try end.int("last"))
+    }
+}
+
+extension NumberedEvent {
+    init(row: Row) throws(StoreError) {
+        self.init(
+            id: try row.id("id"), seq: try row.int("seq"), sequence: try row.int("sequence"),
+            type: try row.text("type"), subject: try row.text("subject"), at: try row.time("at"),
+            data: try row.text("data"))
+    }
+}
