@@ -93,14 +93,18 @@ package struct AccountReconciliation: Sendable {
     /// notifications that it sent.
     private func reconcile(_ account: AccountID, audit: AuditContext) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
-            try await store.report { db in try db.payments.listInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await store.report { db in try db.payments.listInFlight(at: account, before: last, limit: Self.syncPage)
+            }
         } do: { (id: ID<Payment>) async throws(GatewayError) in
-            guard let before = try await store.read({ db in try db.payments.find(id).value()?.payment }) else { return false }
+            guard let before = try await store.read({ db in try db.payments.find(id).value()?.payment }) else {
+                return false
+            }
             try await attempts.ask(before, audit: audit) { try? await $0.query($1) }
             return try await store.read { db in try db.payments.find(id).value()?.payment.state } != before.state
         }
         let refunds = try await forEach { (last: ID<Refund>?) async throws(GatewayError) in
-            try await store.report { db in try db.refunds.listInFlight(at: account, before: last, limit: Self.syncPage) }
+            try await store.report { db in try db.refunds.listInFlight(at: account, before: last, limit: Self.syncPage)
+            }
         } do: { (id: ID<Refund>) async throws(GatewayError) in
             let before = try await store.read { db in try db.refunds.find(id)?.state }
             try await sending.sendAmongOthers(id, audit: audit)

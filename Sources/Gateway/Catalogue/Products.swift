@@ -41,7 +41,9 @@ extension Catalogue {
 
     /// The active SKUs that no enabled account could sell on any platform.
     package func unsoldSKUs() async throws(GatewayError) -> [SKU] {
-        let (skus, overrides) = try await store.read { db in (try db.skus.listActive(), try db.accounts.listOverrides().value()) }
+        let (skus, overrides) = try await store.read { db in
+            (try db.skus.listActive(), try db.accounts.listOverrides().value())
+        }
         let accounts = accounts.configured(with: overrides)
         return skus.filter { sku in
             !sku.offeredPrices.contains { price in
@@ -52,7 +54,9 @@ extension Catalogue {
 
     /// The prices on offer for which there are accounts, of which none can charge exactly that amount.
     package func unchargeablePrices() async throws(GatewayError) -> [(sku: String, price: Money)] {
-        let (skus, overrides) = try await store.read { db in (try db.skus.listActive(), try db.accounts.listOverrides().value()) }
+        let (skus, overrides) = try await store.read { db in
+            (try db.skus.listActive(), try db.accounts.listOverrides().value())
+        }
         let accounts = accounts.configured(with: overrides)
         return skus.flatMap { sku in
             sku.offeredPrices.filter { price in

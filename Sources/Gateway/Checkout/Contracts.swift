@@ -33,7 +33,9 @@ package struct Contracts: Sendable {
 
     /// The contract of an order's latest payment; of a free order, the one that asks for nothing.
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
-        let (found, payments) = try await store.read { db in (try db.orders.find(order), try db.payments.list(of: order).value()) }
+        let (found, payments) = try await store.read { db in
+            (try db.orders.find(order), try db.payments.list(of: order).value())
+        }
         guard let found else { throw .notFound }
         if let latest = payments.last(where: { $0.payment.original == nil }) { return try contract(found, latest) }
         guard found.state == .paid, let amount = found.amount else { throw .notFound }
@@ -45,7 +47,9 @@ package struct Contracts: Sendable {
     /// The contract of one payment.
     func contract(of payment: ID<Payment>) async throws(GatewayError) -> PaymentContract {
         let found = try await store.read { db -> (Order, PaymentRecord)? in
-            guard let record = try db.payments.find(payment).value(), let order = try db.orders.find(record.payment.order) else {
+            guard let record = try db.payments.find(payment).value(),
+                let order = try db.orders.find(record.payment.order)
+            else {
                 return nil
             }
             return (order, record)

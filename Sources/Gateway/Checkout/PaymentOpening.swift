@@ -22,7 +22,9 @@ struct PaymentOpening: Sendable {
     func resume(
         _ payment: ID<Payment>, accepts: Set<ContractType>, audit: AuditContext
     ) async throws(GatewayError) -> PaymentContract {
-        guard let record = try await store.read({ db in try db.payments.find(payment).value() }) else { throw .notFound }
+        guard let record = try await store.read({ db in try db.payments.find(payment).value() }) else {
+            throw .notFound
+        }
         // Its opening paid it, the answer was lost, and a later query found that.
         let isPaid = record.payment.state == .succeeded
         if record.instruction != nil || isPaid { return try await contracts.contract(of: payment) }
@@ -142,7 +144,8 @@ struct PaymentOpening: Sendable {
             return try await settlements.run(audit) { settlement in
                 // The locks first, in the order in which every settlement of this payment takes them.
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
-                let isFirst = try settlement.tx.payments.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                let isFirst = try settlement.tx.payments.setInstruction(
+                    sealed, offers: opened.instruction.offers, of: payment)
                 guard let scene = try settlement.scene(of: payment) else { throw GatewayError.notFound }
                 try settlement.apply(report, from: account, scene)
                 guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }

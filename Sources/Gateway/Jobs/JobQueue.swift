@@ -41,7 +41,8 @@ package struct JobQueue: Sendable {
     ) async throws(GatewayError) -> [JobKind] {
         let now = time.now
         let names = kinds.map(\.rawValue)
-        return try await store.read { db in try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
+        return try await store.read { db in
+            try db.jobs.listDueKinds(of: names, endpoints: endpoints, besides: accounts, at: now)
         }
         .compactMap(JobKind.init)
     }

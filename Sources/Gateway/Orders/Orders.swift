@@ -98,7 +98,9 @@ package struct Orders: Sendable {
     func own(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         let found = try await store.read { db -> Order? in
-            guard let owner = try db.users.findID(user), let found = try db.orders.find(id), found.user == owner else { return nil }
+            guard let owner = try db.users.findID(user), let found = try db.orders.find(id), found.user == owner else {
+                return nil
+            }
             return found
         }
         guard let found else { throw .orderNotFound(order) }

@@ -29,7 +29,9 @@ struct PaymentAttempts: Sendable {
         of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation()
     ) async throws(GatewayError) -> AttemptCancellation {
         var result = earlier
-        let open = try await store.read { db in try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal } }
+        let open = try await store.read { db in
+            try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal }
+        }
         for payment in open where !result.asked.contains(payment.id) {
             result.asked.insert(payment.id)
             let account = providers.registry[payment.processor ?? payment.account]

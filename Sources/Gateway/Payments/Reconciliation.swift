@@ -100,7 +100,8 @@ package struct Reconciliation: Sendable {
         guard let id = ID<Payment>(job.subject) else { return .done }
         let now = time.now
         let found = try await store.read { db -> (payment: Payment, isDone: Bool)? in
-            guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order) else { return nil }
+            guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order)
+            else { return nil }
             // Where the order's time is over, the job that closes it asks.
             let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now

@@ -33,7 +33,9 @@ package struct Refunds: Sendable {
             try tx.users.lock(unlocked.user)
             guard let target = try tx.orders.lock(id).flatMap({ try Self.refundable($0, amount, in: tx) }) else {
                 // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
-                if try tx.purchases.exists(for: id).value() { throw GatewayError.providerRejected(reason: "refund_by_apple_only") }
+                if try tx.purchases.exists(for: id).value() {
+                    throw GatewayError.providerRejected(reason: "refund_by_apple_only")
+                }
                 throw GatewayError.refundExceedsCaptured
             }
             guard let record = try tx.payments.lock(target), record.refundable > 0 else {

@@ -42,7 +42,8 @@ package struct Reports: Sendable {
     /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
     package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
         let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
-        return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(DayStatsView.init)
+        return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(
+            DayStatsView.init)
     }
 
     /// Begins an export of the orders made in a period; without one, of all until now.

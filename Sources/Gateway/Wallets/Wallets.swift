@@ -118,7 +118,9 @@ package struct Wallets: Sendable {
         }
         let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position
         let entries = try await store.read { db in
-            try db.users.findID(user).map { try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1) } ?? []
+            try db.users.findID(user).map {
+                try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1)
+            } ?? []
         }
         return Page(entries.map(BalanceChange.init), limit: limit) { String($0.position) }
     }

@@ -42,7 +42,8 @@ struct Deliveries: Sendable {
     ) async throws(GatewayError) -> DeliveryRun? {
         guard let id = ID<Webhook>(job.subject) else { return nil }
         let now = time.now
-        guard let record = try await store.read({ db in try db.webhooks.findForSigning(id, at: now) }), record.status == .enabled
+        guard let record = try await store.read({ db in try db.webhooks.findForSigning(id, at: now) }),
+            record.status == .enabled
         else { return nil }
         var secrets = [try WebhookSecret.open(record.secret, of: id, by: keyRing)]
         if let previous = record.previousSecret {

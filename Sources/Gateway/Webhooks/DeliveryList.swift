@@ -62,7 +62,8 @@ extension Webhooks {
     package func redeliver(
         _ delivery: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> DeliveryView {
-        guard let id = ID<Delivery>(delivery), let found = try await store.read({ db in try db.deliveries.find(id) }) else {
+        guard let id = ID<Delivery>(delivery), let found = try await store.read({ db in try db.deliveries.find(id) })
+        else {
             throw .unknown(.delivery, delivery)
         }
         let job = settlements.ids.make(Job.self)

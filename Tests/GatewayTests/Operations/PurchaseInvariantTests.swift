@@ -136,7 +136,8 @@ struct PurchaseInvariantTests {
                     }.map(\.purchase.transactionID)
                 }
                 #expect(try await found().sorted() == known.sorted(), "\(entry)")
-                try await apple.store.write { tx in try tx.execute("DELETE FROM apple_products WHERE entry = ?", entry) }
+                try await apple.store.write { tx in try tx.execute("DELETE FROM apple_products WHERE entry = ?", entry)
+                }
             }
             // As long as the job is there, it will grant them.
             let late = #"""

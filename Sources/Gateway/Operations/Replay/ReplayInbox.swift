@@ -66,7 +66,9 @@ package struct ReplayInbox: Sendable {
     private func copy(_ table: ReplayTable) async throws {
         var last: Row?
         while true {
-            let rows = try await source.report { [last] db in try db.replay.listRows(of: table, after: last, limit: Self.page) }
+            let rows = try await source.report { [last] db in
+                try db.replay.listRows(of: table, after: last, limit: Self.page)
+            }
             guard let end = rows.last else { return }
             try await scratch.write { tx in try tx.replay.insert(rows, into: table) }
             last = end
@@ -85,7 +87,9 @@ package struct ReplayInbox: Sendable {
         case .close:
             guard let id = ID<Order>(step.subject) else { return }
             try await settle(step.at) { settlement in
-                if let order = try settlement.tx.orders.find(id) { try OrderWriter(settlement).close(order, reason: "again") }
+                if let order = try settlement.tx.orders.find(id) {
+                    try OrderWriter(settlement).close(order, reason: "again")
+                }
             }
         case .free:
             guard let id = ID<Order>(step.subject) else { return }
@@ -116,7 +120,9 @@ package struct ReplayInbox: Sendable {
             // A provider's word of it may have come before, and it was adopted then.
             guard try settlement.tx.refunds.find(id) == nil else { return }
             try settlement.tx.replay.insert([row], into: ReplayTable.refunds)
-            guard let refund = try settlement.tx.refunds.find(id), let order = try settlement.tx.orders.find(refund.order) else {
+            guard let refund = try settlement.tx.refunds.find(id),
+                let order = try settlement.tx.orders.find(refund.order)
+            else {
                 return
             }
             try settlement.recount(refund.payment, order)
@@ -165,7 +171,9 @@ package struct ReplayInbox: Sendable {
         var last = ""
         while true {
             let cursor = last
-            let payments = try await scratch.report { db in try db.replay.listRefundedPayments(after: cursor, limit: Self.page) }
+            let payments = try await scratch.report { db in
+                try db.replay.listRefundedPayments(after: cursor, limit: Self.page)
+            }
             guard let end = payments.last else { return }
             try await settle(Timestamp(0)) { settlement in
                 for id in payments {
