@@ -6,13 +6,13 @@ import Synchronization
 /// A signature takes some tenths of a millisecond, and a restore has 200; a full page is encoded in some milliseconds. On
 /// an event loop each of its connections would wait for them.
 package final class BackgroundThreads: TaskExecutor {
-    /// Where signatures are checked: half as many threads as there are cores, for the whole process.
+    /// The threads that check signatures: half as many as there are cores, for the whole process.
     package static let verification = BackgroundThreads(
         "verify", threads: max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
-    /// Where pages of lists are encoded.
+    /// The thread that encodes pages of lists.
     package static let encoding = BackgroundThreads("encode", threads: 1)
 
-    /// So many pieces of work wait at most; further ones are refused.
+    /// The largest number of waiting pieces of work; further ones are refused.
     private static let waitingLimit = 1_024
     /// Nice value of the threads (nice(2)): so much less of a busy core than the event loops.
     private static let niceness: Int32 = 5

@@ -3,7 +3,7 @@ package import Logging
 package import ProviderKit
 package import Store
 
-/// The use cases, one file each; everything that they need comes in here.
+/// The composition of the use cases: each subject is a type of its own, which holds only what it needs.
 package final class Gateway: Sendable {
     package let store: Store
     package let registry: ProviderRegistry
@@ -12,31 +12,56 @@ package final class Gateway: Sendable {
     package let random: RandomSource
     package let ids: IDSource
     package let calls: ProviderCalls
-    /// This node's calls to each account.
-    package let traffic: AccountTraffic
-    package let webhooks: any WebhookTransport
+    package let webhookTransport: any WebhookTransport
     package let settings: GatewaySettings
     package let logger: Logger
     /// Returns after the time, or at once when its task is cancelled.
     package let pause: @Sendable (Duration) async -> Void
-    let verification = BackgroundThreads.verification
+    /// Wakes this node's workers.
+    package let signals = JobSignals()
+
+    let access: StoreAccess
+    let providers: ProviderCalling
+    let settlements: SettlementRunner
+    let lines: RepeatedLines
     let snapshots = AnswersByVersion<EntitlementSnapshot>()
     let statuses = AnswersByVersion<PurchaseStatus>()
-    let refusals: RefusalMeter
-    let keyUses = KeyUses()
-    private let outages: OutageLog
-    let lines: RepeatedLines
-    let refusalLimits: RefusalLimits
-    /// Wakes this node's workers.
-    package let signal = JobSignal()
-    /// Wakes this node's dispatcher when there may be new events.
-    package let outbox = JobSignal()
-    /// Wakes this node's deliverers.
-    package let deliveries = JobSignal()
+
+    package let accounts: Accounts
+    package let applePaySessions: ApplePaySessions
+    package let auditLog: AuditLog
+    package let cashier: Cashier
+    package let contracts: Contracts
+    let deliveries: Deliveries
+    package let events: Events
+    package let health: NodeHealth
+    package let idempotency: IdempotentRequests
+    package let jobQueue: JobQueue
+    package let jobs: Jobs
+    package let keys: APIKeys
+    package let meters: UsageMeters
+    package let mismatches: Mismatches
+    package let notifications: Notifications
+    package let orderClosing: OrderClosing
+    package let orders: Orders
+    let paymentAttempts: PaymentAttempts
+    let paymentOpening: PaymentOpening
+    package let payPages: PayPages
+    package let reconciliation: Reconciliation
+    package let refunds: Refunds
+    package let reports: Reports
+    let retention: Retention
+    package let secrets: SealedSecrets
+    package let tokenPayments: TokenPayments
+    package let userNames: UserNames
+    package let users: Users
+    package let wallets: Wallets
+    package let webhooks: Webhooks
+    package let workFinder: WorkFinder
 
     package init(
         store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
-        calls: ProviderCalls, webhooks: any WebhookTransport, settings: GatewaySettings, logger: Logger,
+        calls: ProviderCalls, webhooks transport: any WebhookTransport, settings: GatewaySettings, logger: Logger,
         pause: @escaping @Sendable (Duration) async -> Void
     ) {
         self.store = store
@@ -46,118 +71,112 @@ package final class Gateway: Sendable {
         self.random = random
         ids = IDSource(time: time, random: random)
         self.calls = calls
-        traffic = AccountTraffic(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time)
-        refusals = RefusalMeter(registry.accounts.map(\.id))
-        self.webhooks = webhooks
+        webhookTransport = transport
         self.settings = settings
         self.logger = logger
-        outages = OutageLog(logger: logger, time: time)
-        lines = RepeatedLines(time: time)
-        refusalLimits = RefusalLimits(time: time)
         self.pause = pause
+        access = StoreAccess(store, logger: logger, time: time)
+        providers = ProviderCalling(
+            registry: registry, calls: calls,
+            load: AccountLoad(registry.accounts.map(\.id), limit: settings.callsPerAccount, time: time), logger: logger)
+        settlements = SettlementRunner(
+            store: access, providers: providers, policies: settings.policies, ownership: settings.ownership, ids: ids,
+            time: time, signals: signals)
+        lines = RepeatedLines(time: time)
+
+        orders = Orders(store: access)
+        auditLog = AuditLog(store: access, time: time, logger: logger)
+        events = Events(store: access, ids: ids, time: time, signals: signals)
+        health = NodeHealth(database: store, time: time)
+        idempotency = IdempotentRequests(store: access, keyRing: keyRing, ids: ids, time: time)
+        jobQueue = JobQueue(store: access, calls: calls, time: time, pause: pause, logger: logger)
+        jobs = Jobs(store: access, settlements: settlements, time: time, signals: signals)
+        keys = APIKeys(store: access, settlements: settlements, ids: ids, time: time, random: random)
+        meters = UsageMeters(store: access, meters: settings.meters, ids: ids, time: time)
+        reports = Reports(store: access, time: time)
+        retention = Retention(store: access, policy: settings.retention, time: time, logger: logger)
+        secrets = SealedSecrets(store: access, keyRing: keyRing, logger: logger)
+        userNames = UserNames(store: access)
+        users = Users(settlements: settlements)
+        wallets = Wallets(store: access, settlements: settlements, ids: ids)
+        workFinder = WorkFinder(store: access, registry: registry, ids: ids, time: time, signals: signals)
+
+        accounts = Accounts(store: access, settlements: settlements, providers: providers, logger: logger)
+        contracts = Contracts(store: access, orders: orders, keyRing: keyRing, publicURL: settings.publicURL)
+        paymentAttempts = PaymentAttempts(settlements: settlements)
+        paymentOpening = PaymentOpening(settlements: settlements, contracts: contracts, random: random, logger: logger)
+        cashier = Cashier(
+            settlements: settlements, orders: orders, offers: Offers(store: access, accounts: accounts),
+            contracts: contracts, attempts: paymentAttempts, opening: paymentOpening, settings: settings)
+        orderClosing = OrderClosing(settlements: settlements, orders: orders, attempts: paymentAttempts)
+        mismatches = Mismatches(settlements: settlements, orders: orders)
+        payPages = PayPages(store: access, providers: providers)
+        let sending = RefundSending(settlements: settlements)
+        refunds = Refunds(settlements: settlements, orders: orders, sending: sending)
+        reconciliation = Reconciliation(
+            settlements: settlements, orders: orders, attempts: paymentAttempts, closing: orderClosing,
+            opening: paymentOpening, sending: sending)
+        let walletPayments = WalletPayments(store: access, registry: registry, contracts: contracts)
+        applePaySessions = ApplePaySessions(
+            store: access, providers: providers, orders: orders, wallets: walletPayments, time: time)
+        tokenPayments = TokenPayments(
+            settlements: settlements, orders: orders, wallets: walletPayments, lines: lines, logger: logger)
+
+        notifications = Notifications(
+            store: access, settlements: settlements, queue: jobQueue, keyRing: keyRing,
+            refused: RefusedNotifications(
+                store: access, keyRing: keyRing, accounts: registry.accounts.map(\.id), ids: ids, time: time,
+                lines: lines, logger: logger),
+            lines: lines, logger: logger)
+        webhooks = Webhooks(
+            store: access, settlements: settlements, keyRing: keyRing, random: random,
+            allowsPrivate: settings.allowsPrivateWebhooks)
+        deliveries = Deliveries(
+            store: access, settlements: settlements, keyRing: keyRing, transport: transport, names: userNames,
+            allowsPrivate: settings.allowsPrivateWebhooks)
     }
+
+    package var worker: JobWorker { JobWorker(gateway: self) }
+    /// This node's calls to each account.
+    package var load: AccountLoad { providers.load }
 }
 
-/// The operator's settings that use cases read.
-package struct GatewaySettings: Sendable {
-    package var publicURL: String
-    package var returnURLs: ReturnURLRules
-    package var policies: OrderPolicies
-    package var meters: [Meter]
-    package var defaultCurrency: Currency?
-    /// Development only: webhooks may be http and inside.
-    package var allowsPrivateWebhooks: Bool
-    /// Development mode: answers tell how payments are routed.
-    package var isDevelopment: Bool
-    package var retention: RetentionPolicy
-    package var ownership: OwnershipRules
-    /// How many calls to one account are under way at once on this node; what comes beyond is not sent.
-    ///
-    /// Half of the requests that are in work at once: an account that hangs leaves the other half to the others, and a
-    /// node that is busy itself, where each call takes long, does not mistake that for an account that hangs.
-    package var callsPerAccount: Int
-
-    package init(
-        publicURL: String, returnURLs: ReturnURLRules, policies: OrderPolicies, meters: [Meter],
-        defaultCurrency: Currency? = nil, allowsPrivateWebhooks: Bool = false, isDevelopment: Bool = false,
-        retention: RetentionPolicy = RetentionPolicy(), ownership: OwnershipRules = OwnershipRules(),
-        callsPerAccount: Int = 256
-    ) {
-        self.publicURL = publicURL
-        self.returnURLs = returnURLs
-        self.policies = policies
-        self.meters = meters
-        self.defaultCurrency = defaultCurrency
-        self.allowsPrivateWebhooks = allowsPrivateWebhooks
-        self.isDevelopment = isDevelopment
-        self.retention = retention
-        self.ownership = ownership
-        self.callsPerAccount = callsPerAccount
-    }
-}
-
-/// Who calls, under which request, and the idempotency key that the call runs under.
-package struct CallContext: Sendable {
-    package let actor: Actor
-    package let requestID: String
-    package let idempotency: IdempotentRun?
-    /// Whether the caller may know how payments are routed.
-    package var showsAccounts = false
-
-    package init(actor: Actor, requestID: String, idempotency: IdempotentRun? = nil) {
-        self.actor = actor
-        self.requestID = requestID
-        self.idempotency = idempotency
-    }
-
-    /// What an earlier, unfinished run under the same key made.
-    var resumed: String? { idempotency?.resource }
-}
-
+// The subjects that use store purchases, and what these use.
 extension Gateway {
-    /// A transaction whose errors are use-case errors; inside a job it counts only while the job's lease is held.
-    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
-        do {
-            guard let lease = JobLease.current else { return try await store.write(body) }
-            return try await store.write { tx in
-                let isHeld = try tx.jobs.isCurrent(lease)
-                let result = Result { try body(tx) }
-                // Whatever else came of it: without the lease nothing counts.
-                guard try isHeld.value() else { throw GatewayError.leaseLost }
-                return try result.get()
-            }
-        } catch {
-            throw translate(error)
+    package var catalogue: Catalogue {
+        Catalogue(store: access, settlements: settlements, accounts: accounts) { [self] audit in
+            await grantUnmappedNow(cause: audit)
         }
     }
 
-    /// A snapshot whose errors are use-case errors.
-    func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws(GatewayError) -> T {
-        do { return try await store.read(body) } catch { throw translate(error) }
+    package var accountReconciliation: AccountReconciliation {
+        AccountReconciliation(
+            store: access, settlements: settlements, attempts: paymentAttempts, sending: refunds.sending,
+            queue: jobQueue
+        ) { [self] (account) async throws(GatewayError) in try await syncStore(account) }
     }
 
-    /// A snapshot for what may take long, such as a list (``Store/report(_:)``), whose errors are use-case errors.
-    ///
-    /// - Throws: `temporarilyUnavailable` where too many wait, or where it takes too long.
+    var verification: BackgroundThreads { .verification }
+
+    func cause(_ job: ClaimedJob) -> AuditContext { job.audit }
+
+    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
+        try await access.write(body)
+    }
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws(GatewayError) -> T {
+        try await access.read(body)
+    }
+
     func report<T: Sendable>(
         _ body: @escaping @Sendable (any Database) throws -> T
     ) async throws(GatewayError) -> T {
-        do { return try await store.report(body) } catch { throw translate(error) }
+        try await access.report(body)
     }
 
-    /// What the database could not do is tried again by the client; a mistake of ours is logged and shown without detail.
-    private func translate(_ error: any Error) -> GatewayError {
-        switch error {
-        case let error as GatewayError: return error
-        case StoreError.unavailable(let reason):
-            outages.failed(because: reason)
-            return .temporarilyUnavailable(retryAfter: 1)
-        case StoreError.outcomeUnknown(let reason), StoreError.failed(let reason):
-            logger.warning("the database did not answer", metadata: ["reason": "\(reason)"])
-            return .temporarilyUnavailable(retryAfter: 1)
-        default:
-            logger.error("a use case failed", metadata: ["error": "\(error)"])
-            return .internalError
-        }
+    func settle<T: Sendable>(
+        _ audit: AuditContext, _ body: @escaping @Sendable (inout Settlement) throws -> T
+    ) async throws(GatewayError) -> T {
+        try await settlements.run(audit, body)
     }
 }

@@ -1,7 +1,7 @@
 package import Domain
 package import ProviderKit
 
-/// Every way in which a use case can refuse; the cases are the error ids of `api.md` section 2.
+/// The refusals of use cases; the cases are the error ids of `api.md` section 2.
 package enum GatewayError: Error, Sendable, Equatable {
     case invalidRequest(field: String, reason: LocalizedText)
     case invalidNotification
@@ -18,18 +18,18 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// A token or key that is none of ours, or no longer.
     case invalidCredential(InvalidCredential)
     case forbidden
-    /// Nothing stands at this path.
+    /// The path is unknown.
     case notFound
-    /// No such thing, under the id that the caller gave.
+    /// No object with the id that the caller gave.
     case unknown(UnknownThing, String)
-    /// The path is there, for these methods only.
+    /// The path is known, for these methods only.
     case methodNotAllowed([String])
     case orderNotFound(String)
     case skuNotFound(String)
     case unknownProduct(String)
     case alreadyOwned
     case orderNotOpen
-    /// Its contract or code is asked for, and nobody may pay it any more.
+    /// The order of a contract or QR code is not open any more.
     case contractGone
     case purchaseBelongsToAnotherUser
     case purchaseRevoked
@@ -39,9 +39,9 @@ package enum GatewayError: Error, Sendable, Equatable {
     case unsupportedMediaType
     case headersTooLarge
     case idempotencyKeyReused
-    /// Nobody reads or sells what is asked for.
+    /// No account reads such receipts or verifies such purchases.
     case noProviderAvailable
-    /// The same of a payment, with the reasons.
+    /// No account can take the payment; with the reasons.
     case noProvider(NoProvider)
     case providerRejected(reason: String)
     case refundExceedsCaptured
@@ -49,28 +49,28 @@ package enum GatewayError: Error, Sendable, Equatable {
     case usageLimitReached(retryAfter: Int64)
     case internalError
     case providerUnavailable
-    /// A call that cannot be repeated may have taken effect; what to look at before it is asked for again.
+    /// A call that cannot be repeated may have taken effect; the text says what to look at before it is repeated.
     case outcomeUnknown(LocalizedText)
     case temporarilyUnavailable(retryAfter: Int64)
-    /// The run of a job has lost its lease to another worker: nothing of this transaction is kept.
+    /// The run of a job has lost its lease to another worker; its transaction is rolled back.
     case leaseLost
     case insufficientBalance
 }
 
-/// What a caller named that is not there: `details.what` of a `not_found`.
+/// The kind of an object that is not there: `details.what` of a `not_found`.
 package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
     case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
     case key = "api_key"
 }
 
-/// What is wrong with a token or key, as far as its holder may know.
+/// The fault of a token or key.
 ///
-/// Nothing here tells a stranger anything: what a token says is judged only once its signature has verified, and a key's id
-/// is no better than its secret.
+/// Strangers learn nothing by it: a token's claims are checked only after its signature, and an unknown key id is refused
+/// like a wrong secret.
 package enum InvalidCredential: Error, Sendable, Equatable {
-    /// Where a user's token is needed: no JWT.
+    /// No JWT, where a user's token is needed.
     case noToken
-    /// Where an API key is needed: no key of our form.
+    /// No key of our form, where an API key is needed.
     case noKey
     /// No such key, or not with this secret, or revoked.
     case unknownKey

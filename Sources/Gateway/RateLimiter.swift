@@ -16,10 +16,10 @@ package final class RateLimiter: Sendable {
         var sweptAt: Int64 = 0
     }
 
-    /// There are so many buckets at most: full ones are forgotten, since a full one and a new one are the same, and while
-    /// none is full all new names share one.
+    /// The largest number of buckets; full ones are deleted, since a full one and a new one are the same, and while none is
+    /// full all new names share one.
     private static let capacity = 100_000
-    /// Looking for full ones takes a while, so it is done so often at most; in milliseconds.
+    /// The shortest interval in milliseconds between two searches for full ones.
     private static let sweepInterval: Int64 = 1_000
     /// The bucket of the names that have none.
     private static let shared = ""
@@ -38,7 +38,7 @@ package final class RateLimiter: Sendable {
         self.time = time
     }
 
-    /// So many in a minute, all of them at once where they were not used.
+    /// - Parameter perMinute: the rate, and the burst.
     package init(perMinute: Int64, nodes: @escaping @Sendable () -> Int64 = { 1 }, time: TimeSource) {
         self.nodes = nodes
         perSecond = Double(perMinute) / 60

@@ -2,7 +2,7 @@ import Domain
 import Logging
 import Synchronization
 
-/// Writes the first log lines of a kind in each minute and counts the further ones, so that nobody fills the log.
+/// Writes the first log lines of a kind in each minute and counts the further ones, so that strangers cannot fill the log.
 ///
 /// The next line of that kind says how many were left out. Kinds are messages and configured names, so there are few.
 final class RepeatedLines: Sendable {
@@ -20,7 +20,7 @@ final class RepeatedLines: Sendable {
 
     /// Lines of a kind in a minute.
     private static let limit = 20
-    /// So many kinds at most.
+    /// The largest number of kinds.
     private static let capacity = 1_000
 
     private let time: TimeSource

@@ -1,7 +1,7 @@
 package import Domain
 
 extension LocalizedText {
-    /// One of a closed list of words; they also stand in `details.allowed`.
+    /// "must be one of" a closed list of words, which are also in `details.allowed`.
     package static func words(_ words: [String], isList: Bool = false) -> LocalizedText {
         let all = words.joined(separator: ", ")
         let text: LocalizedText = isList ? "must be some of \(all)" : "must be one of \(all)"
@@ -57,7 +57,9 @@ extension GatewayError {
         self = .invalidRequest(field: field, reason: reason.with("offset", .integer(Int64(fault.offset))))
     }
 
-    /// What a decoding threw, with the place of its object where it is a part of the body.
+    /// The refusal of a body that cannot be decoded.
+    ///
+    /// - Parameter object: the member of the body that was decoded; empty for the whole.
     package init(decoding error: any Error, in object: String = "") {
         func place(_ place: String) -> String {
             object.isEmpty || place.isEmpty ? object + place : "\(object).\(place)"

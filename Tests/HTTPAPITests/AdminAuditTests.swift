@@ -126,7 +126,7 @@ struct AdminAuditTests {
         let mismatched = try await counter.checkout(bob)
         _ = try await counter.notify("payment.succeeded", mismatched, value: 4_000)
         let open = try await counter.checkout(bob)
-        try await counter.desk.gateway.prepareJobs()
+        try await counter.desk.gateway.workFinder.prepare()
         let now = counter.desk.clock.now
         try await counter.desk.store.write { tx in
             guard let alice = try tx.users.findID(Desk.user("alice")) else { return }
@@ -154,7 +154,7 @@ struct AdminAuditTests {
             }.map { "\($0.method) \($0.path)" }
             #expect(Set(writes) == Set(Self.acts.map(\.endpoint)))
             let scene = try await Self.scene(counter)
-            let actor = try await counter.desk.gateway.authenticate(key: counter.adminKey).actor.label
+            let actor = try await counter.desk.gateway.keys.authenticate(key: counter.adminKey).actor.label
             for (number, act) in Self.acts.enumerated() {
                 counter.desk.clock.advance(seconds: 1)
                 let method = try #require(HTTPRequest.Method(String(act.endpoint.prefix { $0 != " " })))

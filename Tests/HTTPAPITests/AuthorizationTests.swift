@@ -103,7 +103,7 @@ struct AuthorizationTests {
             let expired = try await token([:], lifetime: 0)
             let forged = try await token([:], lifetime: -9, secret: "another secret that is long enough, too")
             let revoked = try await counter.key("admin:read")
-            try await counter.desk.gateway.revokeKey(revoked.id.rawValue, context: .test)
+            try await counter.desk.gateway.keys.revoke(revoked.id.rawValue, context: .test)
             func claim(_ name: String) -> String { "The token's claim \(name) is missing or not as configured" }
             let cases: [(String, String, String)] = [
                 (orders, "garbage", "A user's token (JWT) is needed here"),
@@ -136,7 +136,7 @@ struct AuthorizationTests {
             let reader = try await counter.key("admin:read")
             var lacking: [[Scope]: IssuedKey] = [:]
             let revoked = try await counter.key("admin")
-            try await counter.desk.gateway.revokeKey(revoked.id.rawValue, context: .test)
+            try await counter.desk.gateway.keys.revoke(revoked.id.rawValue, context: .test)
             let badTokens: [String?] = [
                 nil, "", "garbage", "a.b.c", try await counter.token(lifetime: 0),
                 try await counter.token(lifetime: -1),
@@ -174,7 +174,7 @@ struct AuthorizationTests {
                     // A key with every scope but these.
                     if lacking[scopes] == nil {
                         let others = Scope.allCases.filter { $0 != .admin && !scopes.contains($0) }.map(\.rawValue)
-                        lacking[scopes] = try await counter.desk.gateway.createKey(
+                        lacking[scopes] = try await counter.desk.gateway.keys.create(
                             name: "lacking", partner: nil, scopes: others, context: .test)
                         before = try await counter.traces()
                     }

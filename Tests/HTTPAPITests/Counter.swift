@@ -49,7 +49,7 @@ struct Counter: Sendable {
     }
 
     func key(_ scopes: String..., partner: String? = nil) async throws -> IssuedKey {
-        try await desk.gateway.createKey(name: "test", partner: partner, scopes: scopes, context: .test)
+        try await desk.gateway.keys.create(name: "test", partner: partner, scopes: scopes, context: .test)
     }
 
     func send(
@@ -176,7 +176,7 @@ func withCounter(
                 tokens: UserTokenRules(keys: setup.keys, issuer: setup.issuer, audience: setup.audience),
                 version: "0.0.0-test", metricsText: { "# TYPE test counter\ntest 1\n" }),
             logger: setup.desk.logger)
-        let admin = try await desk.gateway.createKey(
+        let admin = try await desk.gateway.keys.create(
             name: "admin", partner: nil, scopes: ["admin"], context: .test)
         let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
         try await app.test(.router) { client in

@@ -71,10 +71,10 @@ struct IdempotencyTests {
 
             let wish = ["Idempotency-Key": "wish"]
             let ask = Counter.ask(#","provider":"box-url""#)
-            _ = try await counter.desk.gateway.changeAccount("box-url", AccountChange(enabled: false), context: .test)
+            _ = try await counter.desk.gateway.accounts.change("box-url", AccountChange(enabled: false), context: .test)
             let none = try await counter.post("/v1/public/checkout", token, ask, headers: wish)
             #expect(none.error == "no_provider_available")
-            _ = try await counter.desk.gateway.changeAccount("box-url", AccountChange(reset: true), context: .test)
+            _ = try await counter.desk.gateway.accounts.change("box-url", AccountChange(reset: true), context: .test)
             #expect(try await counter.post("/v1/public/checkout", token, ask, headers: wish).status == 200)
 
             let use = ["Idempotency-Key": "use"]

@@ -88,7 +88,7 @@ struct PartnerAuditTests {
         try await counter.desk.buy("coins")
         let paid = try await counter.desk.buy("vip_month", user: "bob").order
         let open = try await counter.desk.checkout(user: "bob").order
-        _ = try await counter.desk.gateway.dispatchEvents()
+        _ = try await counter.desk.gateway.events.dispatch()
         let listed = try await counter.get("\(webhooks)/\(webhook)/deliveries", key)
         return Scene(
             webhook: webhook, delivery: try #require(try listed.data["items"].elements.first).text("id"),
@@ -110,7 +110,7 @@ struct PartnerAuditTests {
                 "webhooks:write", "refunds:write", partner: "acme"
             ).key
             let scene = try await Self.scene(counter, key)
-            let actor = try await counter.desk.gateway.authenticate(key: key).actor.label
+            let actor = try await counter.desk.gateway.keys.authenticate(key: key).actor.label
             #expect(actor.hasPrefix("partner:acme/key_"))
             for (number, act) in Self.acts.enumerated() {
                 counter.desk.clock.advance(seconds: 1)

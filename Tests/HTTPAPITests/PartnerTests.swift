@@ -133,7 +133,7 @@ struct PartnerTests {
             try await desk.buy("coins")
             func debit() async throws -> BalanceView {
                 let context = try await desk.run("cut short")
-                return try await desk.gateway.debit(
+                return try await desk.gateway.wallets.debit(
                     30, of: "coins", from: Desk.user("alice"), reason: "", context: context)
             }
             #expect(try await debit().balance == 70)

@@ -23,12 +23,12 @@ struct PurchaseCompatibleTests {
             let month = try #require(items.first { $0.text("product_id") == "com.example.vip.month" })
             #expect(
                 month.names == ["id", "product_id", "product_name", "price", "currency", "membership_plan"])
-            let sku = try await apple.gateway.readSKU("vip_month")
+            let sku = try await apple.gateway.catalogue.find("vip_month")
             #expect(month.int("id") == sku.number && month.text("product_name") == "VIP monthly")
             #expect(month.text("currency") == "CNY" && month["membership_plan"].text("plan_code") == "monthly")
             #expect(reply.text.contains(#""price":39.9"#))
             #expect(Set(items.map { $0.text("product_id") }).count == items.count)
-            _ = try await apple.gateway.archiveSKU("vip_month", context: .test)
+            _ = try await apple.gateway.catalogue.archive("vip_month", context: .test)
             let later = try await counter.get("/apple-iap/products")
             #expect(!later.text.contains("com.example.vip.month"))
         }

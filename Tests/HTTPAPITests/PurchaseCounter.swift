@@ -29,7 +29,7 @@ func withCounter(
             tokens: UserTokenRules(keys: .secret(Array(Counter.userSecret.utf8)), issuer: "", audience: ""),
             version: "0.0.0-test", metricsText: { "" }),
         logger: logger)
-    let admin = try await apple.gateway.createKey(name: "admin", partner: nil, scopes: ["admin"], context: .test)
+    let admin = try await apple.gateway.keys.create(name: "admin", partner: nil, scopes: ["admin"], context: .test)
     let app = Application(router: api.router(), logger: Logger(label: "http") { _ in SwiftLogNoOpLogHandler() })
     try await app.test(.router) { client in
         try await body(Counter(desk: apple.desk, api: api, client: client, adminKey: admin.key))

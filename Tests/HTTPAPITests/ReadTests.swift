@@ -77,7 +77,7 @@ struct ReadTests {
             try await desk.notify("dispute.opened", lost)
             try await desk.notify("dispute.lost", lost)
             let closed = try await desk.checkout(sku, user: user, provider: "box-qr")
-            _ = try await desk.gateway.closeOrder(closed.order.rawValue, context: .test)
+            _ = try await desk.gateway.orderClosing.close(closed.order.rawValue, context: .test)
             for partner in ["one", "two"] {
                 let key = try await counter.key("checkout:write", partner: partner).key
                 desk.clock.advance(seconds: 1)

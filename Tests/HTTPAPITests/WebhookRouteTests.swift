@@ -124,7 +124,7 @@ struct WebhookRouteTests {
             try await counter.desk.buy()
             try await counter.desk.work()
             let delivery = try await counter.get("\(place)/deliveries", wide).data["items"][0].text("id")
-            let narrow = try await counter.desk.gateway.createKey(
+            let narrow = try await counter.desk.gateway.keys.create(
                 name: "narrow", partner: "acme", scopes: scopes, context: .test
             ).key
             let before = try await counter.desk.count("audit")

@@ -100,7 +100,7 @@ package struct AppleDesk: Sendable {
             enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
             notifyToken: Self.notifyToken)
         gateway = desk.node(replacing: account)
-        _ = try await gateway.importCatalogue(
+        _ = try await gateway.catalogue.merge(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
         try await store.forgetCatalogueChange()
     }
@@ -177,7 +177,7 @@ package struct AppleDesk: Sendable {
     }
 
     package func order(_ attached: AttachedPurchase) async throws -> OrderSnapshot {
-        try await gateway.readOrder(attached.order_id)
+        try await gateway.orders.find(attached.order_id)
     }
 
     package func record(_ sale: AppleSale) async throws -> PurchaseRecord? {

@@ -101,7 +101,7 @@ extension AppleDesk {
     @discardableResult
     package func notify(_ notice: AppleNotice) async throws -> Acknowledgement {
         desk.clock.tick()
-        return try await gateway.receiveNotification(token: Self.notifyToken, notice.raw)
+        return try await gateway.notifications.receive(token: Self.notifyToken, notice.raw)
     }
 
     package func subscriptions(_ user: String = "alice") async throws -> [SubscriptionSnapshot] {

@@ -75,7 +75,7 @@ package struct Desk: Sendable {
                 meters: try Self.meters(), ownership: setup.ownership, callsPerAccount: setup.callsPerAccount),
             logger: setup.logger, pause: Pauses.forever)
         transport.connect(to: gateway)
-        _ = try await gateway.importCatalogue(try DeskCatalogue.skus(), context: .test)
+        _ = try await gateway.catalogue.merge(try DeskCatalogue.skus(), context: .test)
         try await store.forgetCatalogueChange()
     }
 

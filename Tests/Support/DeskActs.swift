@@ -26,7 +26,7 @@ extension Desk {
         let request = CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: platform, currency: Self.money(0, code).currency,
             provider: platform == .ios ? nil : provider, accept: accept ?? ContractType.base, returnURL: returnURL)
-        return try await (node ?? gateway).openCheckout(request, user: Self.user(user), context: context)
+        return try await (node ?? gateway).cashier.open(request, user: Self.user(user), context: context)
     }
 
     /// Another attempt for an open order.
@@ -37,7 +37,7 @@ extension Desk {
         clock.tick()
         let request = RetryRequest(
             platform: .web, currency: nil, provider: provider, accept: ContractType.base, returnURL: nil)
-        return try await (node ?? gateway).retryCheckout(
+        return try await (node ?? gateway).cashier.retry(
             order.rawValue, request, user: Self.user(user), context: context)
     }
 
@@ -71,14 +71,14 @@ extension Desk {
             event_id: eventID ?? "\(payment) \(type) \(refund?.rawValue ?? "")", payment_id: payment.rawValue,
             type: type, amount: amount ?? contract.amount, refund_id: refund?.rawValue,
             occurred_at: clock.now.rawValue)
-        return try await (node ?? gateway).receiveNotification(
+        return try await (node ?? gateway).notifications.receive(
             token: Self.notifyToken(account), try event.signed(at: clock.now))
     }
 
     /// What a scripted provider states about its payments.
     package func state(_ eventID: String, _ facts: ProviderFact...) async throws {
         clock.tick()
-        _ = try await gateway.receiveNotification(
+        _ = try await gateway.notifications.receive(
             token: Self.notifyToken("scripted"), scripted.notification(eventID, facts))
     }
 
@@ -88,12 +88,12 @@ extension Desk {
         _ order: ID<Order>, _ amount: Int64? = nil, currency: String = "CNY", context: CallContext = .test
     ) async throws -> RefundView {
         clock.tick()
-        return try await gateway.refundOrder(
+        return try await gateway.refunds.request(
             order.rawValue, amount: amount.map { Self.money($0, currency) }, reason: "a test",
             context: context)
     }
 
-    package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.readOrder(id.rawValue) }
+    package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.orders.find(id.rawValue) }
 
     package func snapshot(_ user: String = "alice") async throws -> EntitlementSnapshot {
         try await gateway.queryEntitlements(user: Self.user(user)).value
@@ -134,7 +134,7 @@ extension Desk {
 
     /// The run of a new request under an idempotency key, as the HTTP layer begins one.
     package func run(_ key: String, user: String = "alice") async throws -> CallContext {
-        let start = try await gateway.beginIdempotent(
+        let start = try await gateway.idempotency.begin(
             key: key, caller: .user(Self.user(user)), request: [Data("the same".utf8)])
         guard case .run(let run) = start else { throw Contradiction(description: "the key has an answer") }
         return CallContext(actor: .user, requestID: "req_test", idempotency: run)
@@ -156,7 +156,7 @@ extension Desk {
 
     /// Runs every job that is due, with those that never end, until none is; new events are dispatched at once.
     package func work() async throws {
-        try await gateway.prepareJobs()
+        try await gateway.workFinder.prepare()
         try await store.write { tx in try tx.execute("UPDATE jobs SET run_at = 0 WHERE kind = 'dispatch_events'") }
         try await gateway.work()
     }
@@ -165,9 +165,9 @@ extension Desk {
 extension Gateway {
     /// Runs every job that is due, until none is.
     package func work() async throws {
-        try await prepareJobs()
-        while case let jobs = try await claimJobs(JobKind.allCases, limit: 50), !jobs.isEmpty {
-            for job in jobs { await perform(job) }
+        try await workFinder.prepare()
+        while case let jobs = try await jobQueue.claim(JobKind.allCases, limit: 50), !jobs.isEmpty {
+            for job in jobs { await worker.perform(job) }
         }
     }
 }

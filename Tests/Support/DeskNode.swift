@@ -47,7 +47,8 @@ extension Desk {
             store: store ?? base.store,
             registry: ProviderRegistry(
                 kinds: Array(base.registry.kinds.values) + accounts.map { type(of: $0.provider) }, accounts: accounts),
-            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls, webhooks: base.webhooks,
+            keyRing: base.keyRing, time: base.time, random: base.random, calls: base.calls,
+            webhooks: base.webhookTransport,
             settings: settings ?? base.settings, logger: base.logger, pause: pause)
     }
 

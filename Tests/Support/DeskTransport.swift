@@ -42,7 +42,7 @@ package final class DeskTransport: HTTPTransport {
         let notification = RawNotification(method: .post, headers: request.headers, body: request.body)
         let reply: IncomingReply
         do throws(GatewayError) {
-            let answer = try await gateway.receiveNotification(token: String(token), notification)
+            let answer = try await gateway.notifications.receive(token: String(token), notification)
             reply = IncomingReply(status: answer.status, body: Data(answer.body.utf8))
         } catch {
             reply = IncomingReply(status: error == .notFound ? 404 : 400)

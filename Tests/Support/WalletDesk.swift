@@ -96,7 +96,7 @@ package struct WalletDesk: Sendable {
             sku: sku, quantity: quantity, platform: .web,
             currency: Desk.money(0, sku == "walkie" ? "USD" : "CNY").currency,
             accept: [.applePay])
-        return try await gateway.openCheckout(request, user: Desk.user(user), context: context)
+        return try await gateway.cashier.open(request, user: Desk.user(user), context: context)
     }
 
     /// Another attempt for an open order.
@@ -105,7 +105,7 @@ package struct WalletDesk: Sendable {
     ) async throws -> PaymentContract {
         desk.clock.tick()
         let request = RetryRequest(platform: .web, currency: nil, provider: provider, accept: accept, returnURL: nil)
-        return try await gateway.retryCheckout(order.rawValue, request, user: Desk.user(user), context: .test)
+        return try await gateway.cashier.retry(order.rawValue, request, user: Desk.user(user), context: .test)
     }
 
     /// The token with which a wallet answers a contract: for its amount, signed now.
@@ -127,7 +127,8 @@ package struct WalletDesk: Sendable {
     package func pay(
         _ contract: PaymentContract, _ token: Data, user: String = "alice", context: CallContext = .test
     ) async throws -> TokenPayment {
-        try await gateway.payWithToken(contract.order.rawValue, token: token, user: Desk.user(user), context: context)
+        try await gateway.tokenPayments.pay(
+            contract.order.rawValue, token: token, user: Desk.user(user), context: context)
     }
 
     /// A checkout, paid by a sound token.

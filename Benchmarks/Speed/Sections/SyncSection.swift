@@ -20,7 +20,7 @@ enum SyncSection {
             for number in 0..<subscriptions {
                 try await apple.attach(ManyCustomers.sale(number, period: 0), user: "customer-\(number)")
             }
-            let outcome = try await apple.gateway.syncAccount("apple-iap", context: .test)
+            let outcome = try await apple.gateway.accountReconciliation.sync("apple-iap", context: .test)
             guard case .done(let checked, let changed, _) = outcome, checked == changed, checked == subscriptions else {
                 throw BenchFailure(description: "the sync ended with \(outcome)")
             }

@@ -36,10 +36,10 @@ struct AlipayDesk: Sendable {
     @discardableResult
     func notify(_ raw: RawNotification) async throws -> Acknowledgement {
         desk.clock.tick()
-        return try await gateway.receiveNotification(token: Desk.notifyToken(Self.account), raw)
+        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
     }
 
     func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.readOrder(contract.order.rawValue)
+        try await gateway.orders.find(contract.order.rawValue)
     }
 }

@@ -41,7 +41,7 @@ struct AlipayDeskTests {
             }
             #expect(try await alipay.order(contract).status == .paid)
             #expect(try await alipay.desk.grants(contract.order).count == 1)
-            let refund = try await alipay.gateway.refundOrder(
+            let refund = try await alipay.gateway.refunds.request(
                 contract.order.rawValue, amount: Desk.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
             // Alipay tells of the refund by the trade's own status.
@@ -132,7 +132,7 @@ struct AlipayDeskTests {
             try await alipay.gateway.work()
             let order = try #require(
                 try await alipay.desk.store.read { db in try db.payments.find(ID(payment)!).value()?.payment.order })
-            #expect(try await alipay.gateway.readOrder(order.rawValue).status == .paid)
+            #expect(try await alipay.gateway.orders.find(order.rawValue).status == .paid)
         }
     }
 
@@ -158,12 +158,12 @@ struct AlipayDeskTests {
             try await alipay.notify(AlipayNotice(payment, "TRADE_SUCCESS").raw())
             isForged.withLock { $0 = true }
             await #expect(throws: GatewayError.providerUnavailable) {
-                try await alipay.gateway.refundOrder(
+                try await alipay.gateway.refunds.request(
                     contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
             }
             #expect(try await desk.refunds(contract.order).map(\.state) == [.unknown])
             isForged.withLock { $0 = false }
-            _ = try await alipay.gateway.refreshOrder(
+            _ = try await alipay.gateway.reconciliation.refresh(
                 contract.order.rawValue, user: Desk.user("alice"), context: .test)
             #expect(try await desk.refunds(contract.order).map(\.state) == [.succeeded])
             #expect(standIn.state.withLock { $0.trades[payment]?.refunds.count } == 1)

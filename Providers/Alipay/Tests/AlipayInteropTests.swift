@@ -60,7 +60,7 @@ struct AlipayInteropTests {
         }
         try await alipay.notify(AlipayNotice.raw(form))
         #expect(try await alipay.order(contract).status == .paid)
-        let refund = try await alipay.gateway.refundOrder(
+        let refund = try await alipay.gateway.refunds.request(
             contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
         #expect(refund.refund.state == .succeeded)
         let attempt = RefundAttempt(

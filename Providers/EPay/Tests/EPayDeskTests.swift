@@ -44,10 +44,10 @@ struct EPayDeskTests {
             #expect(try await epay.desk.grants(contract.order).count == 1)
             // A part cannot go back, the whole can.
             await #expect(throws: GatewayError.providerRejected(reason: "refund_in_full_only")) {
-                try await epay.gateway.refundOrder(
+                try await epay.gateway.refunds.request(
                     contract.order.rawValue, amount: Desk.money(1_000), reason: "a test", context: .test)
             }
-            let refund = try await epay.gateway.refundOrder(
+            let refund = try await epay.gateway.refunds.request(
                 contract.order.rawValue, amount: nil, reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
             let order = try await epay.order(contract)
@@ -102,7 +102,7 @@ struct EPayDeskTests {
         try await withEPay(on: engine, settings: EPayBench.mapi) { epay, standIn in
             let contract = try await epay.checkout()
             #expect(standIn.act(1, try epay.desk.payment(contract).rawValue))
-            let order = try await epay.gateway.refreshOrder(
+            let order = try await epay.gateway.reconciliation.refresh(
                 contract.order.rawValue, user: Desk.user("alice"), context: .test)
             #expect(order.status == .paid)
         }
@@ -152,10 +152,10 @@ struct EPayDesk: Sendable {
     @discardableResult
     func notify(_ raw: RawNotification) async throws -> Acknowledgement {
         desk.clock.tick()
-        return try await gateway.receiveNotification(token: Desk.notifyToken(Self.account), raw)
+        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
     }
 
     func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.readOrder(contract.order.rawValue)
+        try await gateway.orders.find(contract.order.rawValue)
     }
 }

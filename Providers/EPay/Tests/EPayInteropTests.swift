@@ -38,7 +38,7 @@ struct EPayInteropTests {
                     payment: try desk.payment(contract), reference: nil, amount: contract.amount)
                 #expect(try await provider.query(reference).outcome == .succeeded(contract.amount))
                 #expect(await provider.diagnose().map(\.level) == [.good])
-                let refund = try await epay.gateway.refundOrder(
+                let refund = try await epay.gateway.refunds.request(
                     contract.order.rawValue, amount: nil, reason: "a test", context: .test)
                 #expect(refund.refund.state == .succeeded)
             }

@@ -48,7 +48,7 @@ struct PayPalDesk: Sendable {
     /// The payer is back in the app, which asks after its order.
     func comeBack(_ contract: PaymentContract) async throws -> Order.Status {
         try await desk.pass(seconds: 60)
-        return try await gateway.refreshOrder(
+        return try await gateway.reconciliation.refresh(
             contract.order.rawValue, user: Desk.user("alice"), context: .test
         ).status
     }
@@ -56,7 +56,7 @@ struct PayPalDesk: Sendable {
     @discardableResult
     func notify(_ type: String, _ resource: [String: Any], id: String) async throws -> Acknowledgement {
         let body = PayPalMint.event(type, resource, id: id)
-        return try await gateway.receiveNotification(
+        return try await gateway.notifications.receive(
             token: Desk.notifyToken(Self.account),
             PayPalMint.notification(body, PayPalMint.headers(body, at: desk.clock.now.rawValue)))
     }
@@ -67,6 +67,6 @@ struct PayPalDesk: Sendable {
     }
 
     func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.readOrder(contract.order.rawValue).status
+        try await gateway.orders.find(contract.order.rawValue).status
     }
 }

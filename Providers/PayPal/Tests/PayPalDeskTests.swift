@@ -34,7 +34,7 @@ struct PayPalDeskTests {
             try await paypal.notify("PAYMENT.CAPTURE.COMPLETED", captured.captures[0].json, id: "WH-2")
             #expect(try await paypal.desk.grants(contract.order).count == 1)
             let part = Desk.money(20, "USD")
-            let refund = try await paypal.gateway.refundOrder(
+            let refund = try await paypal.gateway.refunds.request(
                 contract.order.rawValue, amount: part, reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
             #expect(try await paypal.state(contract) == .partiallyRefunded)
@@ -203,7 +203,7 @@ struct PayPalDeskTests {
             func refund() async throws -> Refund { try #require(try await paypal.desk.refunds(contract.order).first) }
             paypal.transport.behaviour = .unavailable
             await #expect(throws: GatewayError.providerUnavailable) {
-                try await paypal.gateway.refundOrder(
+                try await paypal.gateway.refunds.request(
                     contract.order.rawValue, amount: nil, reason: "a test", context: .test)
             }
             #expect(try await refund().state == .created)

@@ -64,7 +64,7 @@ struct RemoteDeskTests {
         try await withPlugin(on: engine) { remote in
             let contract = try await remote.checkout()
             _ = try #require(try await remote.pay(contract))
-            let order = try await remote.gateway.refreshOrder(
+            let order = try await remote.gateway.reconciliation.refresh(
                 contract.order.rawValue, user: Desk.user("alice"), context: .test)
             #expect(order.status == .paid)
         }
@@ -201,16 +201,17 @@ struct RemoteDesk: Sendable {
 
     func refund(_ contract: PaymentContract, _ amount: Money?) async throws -> RefundView {
         desk.clock.tick()
-        return try await gateway.refundOrder(contract.order.rawValue, amount: amount, reason: "a test", context: .test)
+        return try await gateway.refunds.request(
+            contract.order.rawValue, amount: amount, reason: "a test", context: .test)
     }
 
     @discardableResult
     func notify(_ raw: RawNotification) async throws -> Acknowledgement {
         desk.clock.tick()
-        return try await gateway.receiveNotification(token: Desk.notifyToken(Self.account), raw)
+        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
     }
 
     func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.readOrder(contract.order.rawValue)
+        try await gateway.orders.find(contract.order.rawValue)
     }
 }

@@ -29,7 +29,7 @@ struct StripeDesk: Sendable {
     /// Delivers a notification, as Stripe posts it.
     @discardableResult
     func notify(_ body: Data, _ signature: String) async throws -> Acknowledgement {
-        try await gateway.receiveNotification(
+        try await gateway.notifications.receive(
             token: Desk.notifyToken(Self.account), StripeStandIn.notification(body, [signature]))
     }
 
@@ -40,6 +40,6 @@ struct StripeDesk: Sendable {
     }
 
     func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.readOrder(contract.order.rawValue).status
+        try await gateway.orders.find(contract.order.rawValue).status
     }
 }

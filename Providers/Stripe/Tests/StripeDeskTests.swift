@@ -50,7 +50,7 @@ struct StripeDeskTests {
             }
             #expect(try await stripe.state(contract) == .paid)
             #expect(try await stripe.desk.grants(contract.order).count == 1)
-            let refund = try await stripe.gateway.refundOrder(
+            let refund = try await stripe.gateway.refunds.request(
                 contract.order.rawValue, amount: Desk.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
             // It bounces a day later.
@@ -99,7 +99,7 @@ struct StripeDeskTests {
                 standIn.state.withLock { state in
                     (state.intents.first?.metadata ?? state.sessions.first?.metadata)?["order_id"]
                 })
-            #expect(try await stripe.gateway.readOrder(order).status == .paid)
+            #expect(try await stripe.gateway.orders.find(order).status == .paid)
         }
     }
 

@@ -117,7 +117,7 @@ struct StripeInteropTests {
                 #expect(await arrivals.next() == 200)
                 #expect(try await stripe.state(contract) == status, "\(card)")
                 if status == .paid {
-                    let refund = try await stripe.gateway.refundOrder(
+                    let refund = try await stripe.gateway.refunds.request(
                         contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
                     #expect(refund.refund.state == .succeeded)
                     #expect(try await stripe.state(contract) == .partiallyRefunded)
@@ -125,7 +125,7 @@ struct StripeInteropTests {
             }
             let contract = try await stripe.checkout(user: "nobody")
             try await desk.pass(seconds: 31 * 60)
-            let closed = try await stripe.gateway.refreshOrder(
+            let closed = try await stripe.gateway.reconciliation.refresh(
                 contract.order.rawValue, user: Desk.user("nobody"), context: .test)
             #expect(closed.status == .closed)
             #expect(try await desk.payments(contract.order).map(\.payment.state) == [.cancelled])
@@ -148,7 +148,7 @@ struct StripeInteropTests {
                 let raw = RawNotification(method: .post, headers: request.headers, body: request.body)
                 Task {
                     let token = Desk.notifyToken(StripeDesk.account)
-                    let answer = try? await stripe.gateway.receiveNotification(token: token, raw)
+                    let answer = try? await stripe.gateway.notifications.receive(token: token, raw)
                     status.withLock { $0 = answer?.status ?? 400 }
                     done.signal()
                 }

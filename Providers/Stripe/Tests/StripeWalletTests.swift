@@ -38,7 +38,7 @@ struct StripeWalletTests {
         let body = StripeStandIn.event(type, object, id: id)
         let signature = StripeStandIn.signature(
             body, at: wallet.desk.clock.now.rawValue, secret: StripeBench.secret)
-        _ = try await wallet.gateway.receiveNotification(
+        _ = try await wallet.gateway.notifications.receive(
             token: Desk.notifyToken(StripeDesk.account), StripeStandIn.notification(body, [signature]))
     }
 
@@ -52,7 +52,7 @@ struct StripeWalletTests {
             #expect(try await wallet.pay(contract, token).status == .paid)
             try await notify(wallet, "payment_intent.succeeded", intent(standIn), id: "evt_1")
             #expect(try await wallet.desk.grants(contract.order).count == 1)
-            let refund = try await wallet.gateway.refundOrder(
+            let refund = try await wallet.gateway.refunds.request(
                 contract.order.rawValue, amount: Desk.money(990), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded && standIn.state.withLock { $0.refunds.map(\.amount) } == [990])
             let object: [String: Any] = [

@@ -69,7 +69,7 @@ struct WeChatPayDesk: Sendable {
     @discardableResult
     func deliver(_ body: Data, account: String) async throws -> Acknowledgement {
         let headers = WeChatPaySeal.platform.headers(body, at: desk.clock.now.rawValue)
-        return try await gateway.receiveNotification(
+        return try await gateway.notifications.receive(
             token: Desk.notifyToken(account), WeChatPayStandIn.notification(body, headers))
     }
 
@@ -79,6 +79,6 @@ struct WeChatPayDesk: Sendable {
     }
 
     func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.readOrder(contract.order.rawValue).status
+        try await gateway.orders.find(contract.order.rawValue).status
     }
 }

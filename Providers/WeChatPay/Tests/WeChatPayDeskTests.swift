@@ -33,7 +33,7 @@ struct WeChatPayDeskTests {
             #expect(try await wechat.state(contract) == .paid)
             #expect(try await wechat.desk.grants(contract.order).count == 1)
             #expect(try await wechat.desk.payments(contract.order).first?.payment.reference?.hasPrefix("4200") == true)
-            let refund = try await wechat.gateway.refundOrder(
+            let refund = try await wechat.gateway.refunds.request(
                 contract.order.rawValue, amount: Desk.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .pending)
             try await wechat.settleRefund("SUCCESS", id: "EV-2")
@@ -48,7 +48,7 @@ struct WeChatPayDeskTests {
             let contract = try await wechat.checkout()
             _ = try wechat.pay(contract)
             try await wechat.notify(contract)
-            _ = try await wechat.gateway.refundOrder(
+            _ = try await wechat.gateway.refunds.request(
                 contract.order.rawValue, amount: nil, reason: "a test", context: .test)
             try await wechat.settleRefund("ABNORMAL", id: "EV-2")
             #expect(try await wechat.desk.refunds(contract.order).map(\.state) == [.pending])
@@ -156,7 +156,7 @@ struct WeChatPayDeskTests {
             probe[3].value = "WECHATPAY/SIGNTEST/" + probe[3].value
             for headers in [probe, WeChatPaySeal(.stranger).headers(body, at: now)] {
                 await #expect(throws: GatewayError.invalidNotification) {
-                    try await wechat.gateway.receiveNotification(
+                    try await wechat.gateway.notifications.receive(
                         token: Desk.notifyToken(WeChatPayDesk.native), WeChatPayStandIn.notification(body, headers))
                 }
             }

@@ -4,64 +4,68 @@ import Logging
 package import ProviderKit
 import Store
 
-extension Gateway {
-    /// Who can take a payment as things are now: what a checkout does, and what is said of it, come from here.
-    func route(
-        _ need: SelectionNeed, with overrides: [StoredOverride]
-    ) -> Route {
-        let configured = accounts(with: overrides)
-        var unhealthy = traffic.unhealthy
+/// The configured accounts, with the changes that admins made laid over their files.
+package struct Accounts: Sendable {
+    let store: StoreAccess
+    let settlements: SettlementRunner
+    let providers: ProviderCalling
+    let logger: Logger
+
+    /// Selects the accounts that can take a payment now, or the reason why each cannot.
+    func candidates(for need: SelectionNeed, with overrides: [StoredOverride]) -> CandidateAccounts {
+        let configured = configured(with: overrides)
+        var unhealthy = providers.load.unhealthy
         // A contract that nobody can charge is as good as none.
         unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
         let accounts = Selection.candidates(configured, for: need, avoiding: unhealthy)
         guard accounts.isEmpty else {
-            return Route(accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
+            return CandidateAccounts(
+                accounts: accounts, insists: accounts.first.map { unhealthy.contains($0.id) } ?? false)
         }
         let refusals = configured.compactMap { account in
             Selection.refusal(of: account, need, among: configured).map {
                 AccountRefusal(account: account.id, reason: $0)
             }
         }
-        return Route(accounts: [], insists: false, refusals: refusals)
+        return CandidateAccounts(accounts: [], insists: false, refusals: refusals)
     }
 
-    /// The configured accounts with what admins changed laid over them.
-    func accounts(with overrides: [StoredOverride]) -> [ConfiguredAccount] {
+    /// The accounts with the admins' changes laid over their files.
+    func configured(with overrides: [StoredOverride]) -> [ConfiguredAccount] {
         let byAccount = Dictionary(overrides.map { ($0.account, Self.override($0)) }) { first, _ in first }
-        return registry.accounts.map { $0.applying(byAccount[$0.id]) }
+        return providers.registry.accounts.map { $0.applying(byAccount[$0.id]) }
     }
 
-    /// Every account as it counts now.
-    package func listAccounts() async throws(GatewayError) -> [AccountView] {
-        let overrides = try await read { db in try db.accounts.listOverrides().value() }
+    /// Every account with its present routing and health.
+    package func list() async throws(GatewayError) -> [AccountView] {
+        let overrides = try await store.read { db in try db.accounts.listOverrides().value() }
         let changed = Set(overrides.map(\.account))
         let unreadable = Set(overrides.filter { $0.routing != nil && Self.override($0).routing == nil }.map(\.account))
-        return accounts(with: overrides).map {
+        return configured(with: overrides).map {
             AccountView(
                 account: $0, isOverridden: changed.contains($0.id), hasUnreadableRouting: unreadable.contains($0.id),
-                health: traffic.health(of: $0.id))
+                health: providers.load.health(of: $0.id))
         }
     }
 
-    /// Says in the log which accounts route by their files because what an admin stored cannot be read.
+    /// Logs a warning for each account that routes by its file because the admin's stored routing cannot be read.
     package func warnOfUnreadableRouting() async throws(GatewayError) {
-        for view in try await listAccounts() where view.hasUnreadableRouting {
+        for view in try await list() where view.hasUnreadableRouting {
             logger.warning(
                 "an admin's stored routing cannot be read by this release; the account routes by its file",
                 metadata: ["account": "\(view.account.id.rawValue)"])
         }
     }
 
-    /// Changes an account from the next checkout on, or goes back to its file.
+    /// Changes an account from the next checkout on, or resets it to its file.
     ///
     /// - Throws: `notFound`, `invalidRequest`.
-    package func changeAccount(
+    package func change(
         _ id: String, _ change: AccountChange, context: CallContext
     ) async throws(GatewayError) -> AccountView {
-        guard let account = AccountID(id).flatMap({ registry[$0] }) else { throw .unknown(.account, id) }
+        guard let account = AccountID(id).flatMap({ providers.registry[$0] }) else { throw .unknown(.account, id) }
         let configured = account.routing
-        let cause = Cause(actor: context.actor, requestID: context.requestID)
-        try await settle(cause) { settlement in
+        try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             try tx.accounts.lock(account.id)
             let before = try tx.accounts.listOverrides().value().first { $0.account == account.id }
@@ -79,9 +83,9 @@ extension Gateway {
             }
             try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", change.reset ? "account.reset" : "account.changed",
-                before: Self.words(before), after: Self.words(after))
+                before: Self.description(before), after: Self.description(after))
         }
-        let views = try await listAccounts()
+        let views = try await list()
         guard let view = views.first(where: { $0.account.id == account.id }) else {
             throw .unknown(.account, id)
         }
@@ -93,13 +97,13 @@ extension Gateway {
         return AccountOverride(enabled: stored.enabled, routing: routing)
     }
 
-    private static func words(_ override: StoredOverride?) -> String {
+    private static func description(_ override: StoredOverride?) -> String {
         guard let override else { return "as configured" }
         return
             "enabled \(override.enabled.map(String.init) ?? "as configured"), routing \(override.routing ?? "as configured")"
     }
 
-    /// Changes the members that the patch names (RFC 7396).
+    /// Merges a patch into a routing (RFC 7396).
     private static func merge(_ patch: JSONValue, into routing: AccountRouting) throws(GatewayError) -> AccountRouting {
         let merged: AccountRouting
         do {
@@ -132,13 +136,13 @@ extension Gateway {
 package struct AccountView: Sendable {
     package let account: ConfiguredAccount
     package let isOverridden: Bool
-    /// Whether an admin's routing is stored in a form that this release does not know, so that the file's counts.
+    /// True where an admin's routing is stored in a form that this release does not know, so that the file's is used.
     package let hasUnreadableRouting: Bool
-    /// What this node believes of it.
+    /// The health by this node's own calls.
     package let health: CircuitBreaker.Health
 }
 
-/// What an admin changes; nil leaves a part as it is.
+/// An admin's change of an account; nil leaves a part as it is.
 package struct AccountChange: Sendable {
     package var enabled: Bool?
     /// The members of the routing to change.

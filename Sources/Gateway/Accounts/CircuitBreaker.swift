@@ -1,17 +1,17 @@
-/// Whether an account answers, judged by how its calls ended: a state machine whose clock is its caller's.
+/// A circuit breaker for the calls to one account: a state machine that gets the time from its caller.
 ///
-/// Closed, every call counts. It opens when too many fail; after a pause one opening is let through as a trial, whose end
-/// closes it or opens it for twice the pause.
+/// While it is closed, every call counts. It opens when too many calls fail; after a pause one opening is let through as a
+/// trial, whose end closes it or opens it for twice the pause.
 package struct CircuitBreaker: Sendable, Equatable {
-    /// What opens it, and for how long; times are in milliseconds.
+    /// The limits that open it, and the length of its pauses in milliseconds.
     package struct Rules: Sendable, Equatable {
-        /// Of openings; what else is answered tells nothing of them.
+        /// Failed openings in a row; other calls do not count.
         package var failuresInARow = 5
-        /// Of the last 32 calls, so many failures are too many.
+        /// Failures among the last 32 calls.
         package var failuresOfMany = 16
         package var pause: Int64 = 5_000
         package var longestPause: Int64 = 300_000
-        /// A trial that has not ended by then is given up, so that a call that never ends blocks nothing.
+        /// The time after which a trial without an end is given up.
         package var longestTrial: Int64 = 120_000
 
         package init() {}
@@ -20,15 +20,15 @@ package struct CircuitBreaker: Sendable, Equatable {
     package enum Health: String, Sendable, Codable, CaseIterable {
         case closed
         case open
-        /// The pause is over: a trial is awaited, or is under way.
+        /// The pause is over: the next opening is a trial, or a trial is under way.
         case halfOpen = "half_open"
     }
 
-    /// How a call ended, as far as it tells of health; a refusal is an answer.
+    /// The end of a call; a refusal is an answer.
     package enum Ending: Sendable, CaseIterable {
         case answered
         case failed
-        /// Nothing was asked after all.
+        /// The provider was not called after all.
         case unused
     }
 
@@ -36,7 +36,7 @@ package struct CircuitBreaker: Sendable, Equatable {
     package struct Call: Sendable, Equatable {
         fileprivate let period: UInt64
         package let isTrial: Bool
-        /// Whether its answer proves that payments can be opened again.
+        /// True for the opening of a payment, whose answer closes the breaker.
         fileprivate let opens: Bool
     }
 
@@ -48,7 +48,7 @@ package struct CircuitBreaker: Sendable, Equatable {
 
     private let rules: Rules
     private var current: Break?
-    /// Counts openings, closings and trials: what a call of an earlier one says is no news.
+    /// Counts openings, closings and trials; the end of a call that began in an earlier period is ignored.
     private var period: UInt64 = 0
     private var failuresInARow = 0
     /// The last calls, a bit each, the newest lowest; 1 is a failure.
@@ -61,12 +61,12 @@ package struct CircuitBreaker: Sendable, Equatable {
         return current.trialSince != nil || isOver(current, now) ? .halfOpen : .open
     }
 
-    /// Whether an opening would be let through now.
+    /// True where an opening would be let through now.
     package func isHealthy(at now: Int64) -> Bool { current.map { mayTry($0, now) } ?? true }
 
     /// Begins the opening of a payment.
     ///
-    /// - Parameter insists: nobody else could take it, so it is let through whatever is believed.
+    /// - Parameter insists: lets the call through in every state, because no other account could take the payment.
     /// - Returns: nil when it must not be made.
     package mutating func beginOpening(insists: Bool, at now: Int64) -> Call? {
         guard let found = current else { return Call(period: period, isTrial: false, opens: true) }
@@ -76,7 +76,7 @@ package struct CircuitBreaker: Sendable, Equatable {
         return Call(period: period, isTrial: true, opens: true)
     }
 
-    /// Begins any other call: its end is heard, and it is never held back, because it is about money under way.
+    /// Begins any other call, which is never held back, because it is about money under way.
     package func beginOther() -> Call { Call(period: period, isTrial: false, opens: false) }
 
     package mutating func end(_ call: Call, _ ending: Ending, at now: Int64) {
@@ -126,6 +126,6 @@ package struct CircuitBreaker: Sendable, Equatable {
         return !(0..<rules.longestTrial).contains(now - trial)
     }
 
-    /// A clock that was set back must not hold an account out for as long as it was wrong.
+    /// True where the pause is over, also where the clock was set back.
     private func isOver(_ found: Break, _ now: Int64) -> Bool { !(0..<found.pause).contains(now - found.since) }
 }

@@ -1,11 +1,11 @@
 import Domain
 
-/// What a StoreKit configuration file changes in a catalogue.
+/// The changes of a catalogue by a StoreKit configuration file.
 ///
 /// A product that a SKU names changes that SKU's price in the file's currency and its names; one that a SKU's pattern
 /// knows changes the price of that length. Any other becomes a SKU. What the file does not say of a SKU stays as it is.
 struct StoreKitPlan {
-    /// What is to be written, in the order of the file.
+    /// The SKUs to be written, in the order of the file.
     private(set) var skus: [SKU] = []
     private(set) var outcome = StoreKitOutcome()
 
@@ -128,7 +128,7 @@ struct StoreKitPlan {
         outcome.added.append("\(sku.id): \(sku.kind.rawValue), \(product.price), \(sku.name)")
     }
 
-    /// Whether the admin has said what the file does not.
+    /// True where the admin has given the values that the file lacks.
     ///
     /// What waits for the product is granted by the import itself, and a grant keeps the terms of its moment: whatever
     /// were missing then would stay missing for those who paid.
@@ -202,7 +202,7 @@ struct StoreKitPlan {
     }
 }
 
-/// Which SKU of a catalogue an App Store product means.
+/// Finds the SKU of an App Store product.
 private struct StoreKitIndex {
     enum Match {
         case literal(SKU)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// What a frontend asks its cashier for.
+/// A request for an order and its payment contract.
 package struct CheckoutRequest: Sendable {
     package var sku: String
     package var quantity: Int64
@@ -9,13 +9,13 @@ package struct CheckoutRequest: Sendable {
     package var currency: Currency
     /// An account id or a kind.
     package var provider: String?
-    /// The contract types that the client takes.
+    /// The contract types that the client supports.
     package var accept: Set<ContractType>
     package var returnURL: String?
-    /// The language of what the payer sees; nil for the SKU's own.
+    /// The language of texts that the payer sees; nil for the SKU's own.
     package var locale: String?
     package var metadata: [String: String]
-    /// Where the payer is; nil where nobody knows.
+    /// The payer's address; nil where it is not known.
     package var payerAddress: IPAddress?
 
     package init(

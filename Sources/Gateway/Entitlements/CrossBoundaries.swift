@@ -23,7 +23,7 @@ extension Gateway {
     }
 
     private func announce(_ user: ID<User>, until now: Timestamp) async throws(GatewayError) {
-        try await settle(Cause(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")) { settlement in
+        try await settle(AuditContext(actor: .system(JobKind.crossBoundaries.rawValue), requestID: "")) { settlement in
             try settlement.tx.users.lock(user)
             try settlement.entitlements.publishDueChanges(of: user)
         }

@@ -25,7 +25,7 @@ extension Gateway {
     ) async throws(GatewayError) -> EntitlementSnapshot.Item {
         guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
         let (ids, now, resumed) = (ids, time.now, context.resumed.flatMap(ID<Grant>.init))
-        let id = try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        let id = try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
             if let resumed, try tx.grants.find(resumed) != nil { return resumed }
             guard let sku = try tx.skus.find(code) else { throw GatewayError.skuNotFound(request.sku) }
@@ -64,7 +64,7 @@ extension Gateway {
         _ grant: String, context: CallContext
     ) async throws(GatewayError) -> EntitlementSnapshot.Item {
         guard let id = ID<Grant>(grant) else { throw .unknown(.grant, grant) }
-        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             let tx = settlement.tx
             guard let unlocked = try tx.grants.find(id) else { throw GatewayError.unknown(.grant, grant) }
             try tx.users.lock(unlocked.user)

@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// What jobs do; the raw values are what admins see.
+/// The kinds of jobs, by the names that admins see.
 package enum JobKind: String, Sendable, CaseIterable {
     /// Settles what a stored notification states; the subject is the notification.
     case processNotification = "process_notification"
@@ -11,9 +11,9 @@ package enum JobKind: String, Sendable, CaseIterable {
     case reconcilePayment = "reconcile_payment"
     /// Asks about a refund that is not final.
     case reconcileRefund = "reconcile_refund"
-    /// Cancels what may still be paid of an order that is paid; the subject is the order.
+    /// Cancels the other attempts of a paid order; the subject is the order.
     case closeAttempts = "close_attempts"
-    /// Brings what an abandoned request made to a definite end.
+    /// Completes the work of an abandoned request.
     case completeRequest = "complete_request"
     /// Reconciles an account now, as an admin asked.
     case syncAccount = "sync_account"
@@ -31,7 +31,7 @@ package enum JobKind: String, Sendable, CaseIterable {
     case regradePurchases = "regrade_purchases"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
-    /// Announces what time alone changed in what users own.
+    /// Announces changes of entitlements by time alone.
     case crossBoundaries = "cross_boundaries"
     /// Gives committed events their global number and makes their deliveries.
     case dispatchEvents = "dispatch_events"
@@ -39,22 +39,22 @@ package enum JobKind: String, Sendable, CaseIterable {
     case deliverWebhook = "deliver_webhook"
     /// Makes further attempts; the subject is the webhook.
     case retryDeliveries = "retry_deliveries"
-    /// Ends, or deletes, what was under way to a webhook that was switched off or deleted; the subject is the webhook.
+    /// Ends or deletes the deliveries of a webhook that was disabled or deleted; the subject is the webhook.
     case endDeliveries = "end_deliveries"
     /// Chains the heads of the audit into one.
     case sealAudit = "seal_audit"
-    /// Drops what is kept for a time only.
+    /// Deletes rows that are kept for a time only.
     case applyRetention = "apply_retention"
 
-    /// Those of which there is one, whose subject is empty, and that never end.
+    /// The kinds of which there is always one job, with an empty subject.
     package static let standing: [JobKind] = [
         .findWork, .crossBoundaries, .dispatchEvents, .sealAudit, .applyRetention,
     ]
 
-    /// Those that a node goes on with under one lease, so that looking for work costs no commit.
+    /// True for kinds that a node repeats under one lease, so that looking for work costs no commit.
     var isContinuous: Bool { self == .dispatchEvents }
 
-    /// Those that no failure ends: what they look after has no other way.
+    /// True for kinds that no failure ends.
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
@@ -64,19 +64,19 @@ package enum JobKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// Those that ask about money until somebody knows: a slow transfer takes weeks, a provider can be away for as long,
-    /// and nothing else would ask.
+    /// True for kinds that ask about money until its state is known: a slow transfer takes weeks, a provider can be away for
+    /// as long, and no other job would ask.
     var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund].contains(self) }
 
-    /// So many seconds a worker may be silent before its job is another's.
+    /// The seconds of a lease, after which another worker may claim the job of a silent one.
     ///
-    /// A continuous job is always held by somebody, and a payment that is notified should be settled soon, so that a lost
-    /// node is missed sooner there.
+    /// Shorter for continuous jobs, which are always held by some node, and for notifications of payments, which should be
+    /// settled soon.
     var lease: Int64 { isContinuous ? 15 : self == .processNotification ? 10 : 60 }
 
     /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
     ///
-    /// Endless jobs go on for ever at their last pace; those that wait for money begin the schedule anew after it.
+    /// Endless jobs continue at the last interval; those that wait for money begin the schedule anew after it.
     var backOff: [Int64] {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
@@ -98,16 +98,17 @@ package enum JobKind: String, Sendable, CaseIterable {
 }
 
 extension JobKind {
-    /// Seconds before the run that follows the second one without a word, the third and so on.
+    /// Seconds before the run that follows the second one without a result, the third and so on.
     ///
-    /// Mostly such a run was ended with its process, which says little about the job, and what it looks after should not
-    /// wait long. But it may have been the job's own doing: then it must neither keep its process down nor go on for ever.
+    /// Mostly such a run ended with its process, and the job should not wait long. But the job may have ended the process:
+    /// then it must neither keep it down nor be repeated for ever.
     private static let silentBackOff: [Int64] = [
         5, 10, 20, 40, 80, 300, 3_600, 21_600, 86_400, 86_400, 86_400,
     ]
 
-    /// When a job is due again whose run ends without a word: so many seconds after its begin; nil where it is due at
-    /// once, as a job is that nothing may end.
+    /// The seconds after its begin at which a job is due again whose run ends without a result.
+    ///
+    /// Nil where it is due at once, as are endless jobs.
     ///
     /// - Parameter silence: the run's number among those in a row, from 1.
     func delay(afterSilence silence: Int64) -> Int64? {
@@ -115,29 +116,29 @@ extension JobKind {
         return Self.silentBackOff[min(Int(silence) - 2, Self.silentBackOff.count - 1)]
     }
 
-    /// After so many runs in a row that end without a word it is the job's own doing, which somebody must look into.
+    /// The number of runs without a result after which the job itself is taken for the reason.
     static let mostSilentRuns = Int64(silentBackOff.count) + 1
 
-    /// Those that no number of runs puts into quarantine.
+    /// True for kinds that are never put into quarantine.
     var goesOn: Bool { isEndless || waitsForMoney }
 }
 
-/// How a run ended well.
+/// The end of a run that succeeded.
 package enum JobOutcome: Sendable, Equatable {
     case done
     /// To be run again in so many seconds; the count of attempts begins anew.
     case again(after: Int64)
-    /// Not at its end yet: to be run again by the schedule of failures, without being one.
+    /// To be run again by the schedule of failures, without being one.
     case pending
 }
 
-/// How a run ended badly.
+/// The end of a run that failed.
 package enum JobFailure: Error, Sendable, Equatable {
     /// Another run may do better.
     case retry(String)
-    /// Every run would end like this one.
+    /// Every further run would fail as well.
     case poison(String)
-    /// Another worker has the job by now; nothing of this run counts.
+    /// Another worker holds the job; this run records nothing.
     case leaseLost
 }
 
@@ -148,15 +149,15 @@ package struct ClaimedJob: Sendable {
     package let subject: String
     /// This run's number since the last success, from 1.
     package let attempt: Int64
-    /// This run's number since the last one that said how it ended, from 1.
+    /// This run's number since the last one with a result, from 1.
     let silence: Int64
     let lease: JobLease
     let asked: Int64
-    /// Those that it may ask, where its lane looks at that.
+    /// The accounts that it may ask, where its lane limits runs by account.
     package var accounts: Set<AccountID> = []
 }
 
-extension JobLease {
-    /// The lease that the current task works under, as every write of a run checks it; nil outside of jobs.
-    @TaskLocal static var current: JobLease?
+extension ClaimedJob {
+    /// The job as the actor of what its run changes.
+    var audit: AuditContext { AuditContext(actor: .system(kind.rawValue), requestID: id.rawValue) }
 }

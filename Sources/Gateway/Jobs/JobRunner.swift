@@ -4,15 +4,15 @@ import ServiceLifecycle
 import Store
 import Synchronization
 
-/// The worker of a node: takes due jobs and runs them, each kind's lane apart, so that no kind waits for another.
+/// The service that claims due jobs and runs them, in a lane for each group of kinds, so that no kind waits for another.
 package struct JobRunner: Service {
-    /// Kinds that share a number of places.
+    /// A group of kinds that share a number of concurrent runs.
     package struct Lane: Sendable {
         package let kinds: [JobKind]
-        /// Whose jobs, where the subjects are webhooks.
+        /// The endpoints whose jobs it takes, where the subjects are webhooks.
         let endpoints: WebhookHealth
         package let width: Int
-        /// How many places the jobs of one account may hold, so that one that hangs leaves the rest to the others.
+        /// The number of concurrent runs for one account, so that an account that hangs leaves the rest to the others.
         package let perAccount: Int?
 
         init(kinds: [JobKind], of endpoints: WebhookHealth = .any, width: Int, perAccount: Int? = nil) {
@@ -22,10 +22,10 @@ package struct JobRunner: Service {
             self.perAccount = perAccount
         }
 
-        /// What makes the attempts: endpoints that only fail have their own places, so that however many they are, no
-        /// other waits for them.
+        /// The lanes of deliveries; endpoints that only fail have a lane of their own, so that no other endpoint waits for
+        /// them.
         ///
-        /// - Parameter widths: one place is one endpoint, because a hanging one must not keep another out.
+        /// - Parameter widths: the numbers of endpoints that are served at once.
         static func delivering(widths: (first: Int, further: Int, failing: Int)) -> [Lane] {
             let grace = DeliverySchedule.failingGrace
             return [
@@ -35,7 +35,7 @@ package struct JobRunner: Service {
             ]
         }
 
-        /// What asks providers may hang for a while; what only settles never does.
+        /// The lanes of a node; kinds that ask providers, which may hang, are apart from those that only settle.
         package static let all =
             [
                 Lane(kinds: [.processNotification], width: 8),
@@ -56,13 +56,13 @@ package struct JobRunner: Service {
             ] + delivering(widths: (first: 128, further: 64, failing: 64))
     }
 
-    /// A continuous job takes a breath of this length after each pass, and looks at least so often.
+    /// The pause of a continuous job after each pass, and the longest time until its next one.
     private static let gathering = Duration.milliseconds(10)
     private static let looking = Duration.milliseconds(100)
 
     private let gateway: Gateway
     private let lanes: [Lane]
-    /// How often all lanes together look for work that another node or the clock made.
+    /// The interval at which all lanes together look for work that another node or the clock made.
     private let interval: Duration
 
     package init(gateway: Gateway, lanes: [Lane] = Lane.all, interval: Duration = .milliseconds(500)) {
@@ -71,7 +71,7 @@ package struct JobRunner: Service {
         self.interval = interval
     }
 
-    /// Works until the graceful shutdown; jobs under way are finished.
+    /// Runs until the graceful shutdown; jobs under way are finished.
     package func run() async throws {
         try await prepare()
         let lanes = lanes.map { (lane: $0, found: JobSignal()) }
@@ -81,33 +81,32 @@ package struct JobRunner: Service {
         }
     }
 
-    /// Makes the jobs that there always are, as soon as the database answers: it may be coming up just now.
+    /// Makes the jobs of which there is always one, as soon as the database answers.
     private func prepare() async throws(GatewayError) {
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             do throws(GatewayError) {
-                try await gateway.endOldLeases()
-                return try await gateway.prepareJobs()
+                try await gateway.workFinder.endOldLeases()
+                return try await gateway.workFinder.prepare()
             } catch .temporarilyUnavailable {
                 await cancelWhenGracefulShutdown { await gateway.pause(interval) }
             }
         }
     }
 
-    /// Wakes the lanes for which something is due: many lanes that each look by themselves are many questions a second, at
-    /// every node, of a database where mostly nothing is.
+    /// Wakes the lanes for which a job is due, by one query for all lanes.
     private func look(for lanes: [(lane: Lane, found: JobSignal)]) async {
         let kinds = Set(lanes.flatMap(\.lane.kinds)).sorted { $0.rawValue < $1.rawValue }
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             await cancelWhenGracefulShutdown { await gateway.pause(interval) }
-            guard let due = try? await gateway.dueKinds(of: kinds) else { continue }
+            guard let due = try? await gateway.jobQueue.dueKinds(of: kinds) else { continue }
             for (lane, found) in lanes where lane.kinds.contains(where: due.contains) { found.notify() }
         }
     }
 
-    /// - Parameter found: says that something is due that this node did not ask for.
+    /// - Parameter found: notified when a job is due that this node did not make.
     private func work(_ lane: Lane, _ found: JobSignal) async {
         let places = Places(lane)
-        let signal = gateway.signal(of: lane.kinds)
+        let signal = gateway.signals.signal(of: lane.kinds)
         await withDiscardingTaskGroup { group in
             while !Task.isShuttingDownGracefully && !Task.isCancelled {
                 let (asked, foundBefore) = (signal.asked, found.asked)
@@ -129,7 +128,7 @@ package struct JobRunner: Service {
     }
 
     private func claim(_ lane: Lane, _ room: Places.Room) async -> [ClaimedJob] {
-        let jobs = try? await gateway.claimJobs(
+        let jobs = try? await gateway.jobQueue.claim(
             lane.kinds, of: lane.endpoints, besides: room.full, limit: Int64(room.count))
         return jobs ?? []
     }
@@ -148,22 +147,23 @@ package struct JobRunner: Service {
     }
 
     private func perform(_ job: ClaimedJob) async {
-        guard job.kind.isContinuous else { return await gateway.perform(job) }
-        await gateway.perform(job) { asked in
+        guard job.kind.isContinuous else { return await gateway.worker.perform(job) }
+        await gateway.worker.perform(job) { asked in
             // What follows at once shares a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
-            await waitForFirst({ await gateway.outbox.wait(since: asked) }, { await gateway.pause(Self.looking) })
+            await waitForFirst(
+                { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(Self.looking) })
             return !Task.isShuttingDownGracefully && !Task.isCancelled
         }
     }
 }
 
-/// Who holds the places of a lane.
+/// The concurrent runs of a lane, counted by account.
 private final class Places: Sendable {
-    /// What may be taken at once.
+    /// The number of jobs that may be claimed now.
     struct Room {
         let count: Int
-        /// The accounts that hold as many places as one may; nil in a lane where that does not matter.
+        /// The accounts that have as many runs as one may; nil in a lane without that limit.
         let full: [AccountID]?
     }
 
@@ -177,7 +177,7 @@ private final class Places: Sendable {
 
     init(_ lane: JobRunner.Lane) { self.lane = lane }
 
-    /// Never more jobs than any account may take besides those that it has: they may all be of one.
+    /// The room for further jobs, at most as many as one account may still take: they may all be of one account.
     var room: Room {
         state.withLock { state in
             let free = lane.width - state.taken

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Wakes the workers of this node when something was asked for; what another node asked for is found by looking.
+/// Wakes workers of this node when one of its requests made work for them; work that another node made is found by polling.
 package final class JobSignal: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var next = 0
-        /// How often it was asked.
+        /// The number of notifications so far.
         var asked: UInt64 = 0
     }
 
@@ -13,7 +13,8 @@ package final class JobSignal: Sendable {
 
     package init() {}
 
-    /// What ``wait(since:)`` compares with: taken before looking for work, so that nothing asked for meanwhile is missed.
+    /// The number of notifications so far: read before looking for work and given to ``wait(since:)``, so that a notification
+    /// in between is not missed.
     package var asked: UInt64 { state.withLock { $0.asked } }
 
     package func notify() {
@@ -44,5 +45,20 @@ package final class JobSignal: Sendable {
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
         }
+    }
+}
+
+/// The signals of a node, one for each group of its workers.
+package struct JobSignals: Sendable {
+    /// Wakes the workers of everything but events and deliveries.
+    package let workers = JobSignal()
+    /// Wakes the dispatcher when there may be new events.
+    package let events = JobSignal()
+    /// Wakes the workers that deliver events to webhooks.
+    package let deliveries = JobSignal()
+
+    /// The signal that wakes the workers of these kinds.
+    func signal(of kinds: [JobKind]) -> JobSignal {
+        kinds.contains(.deliverWebhook) || kinds.contains(.retryDeliveries) ? deliveries : workers
     }
 }

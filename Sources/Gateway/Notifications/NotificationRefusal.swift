@@ -1,10 +1,10 @@
 import ProviderKit
 
-/// Why a notification was not taken.
+/// The reason why a notification was not accepted.
 enum NotificationRefusal: Error, Sendable, Equatable {
-    /// It is not believed, and sending it again would not help.
+    /// The notification does not verify, and sending it again would not help.
     case unproven(UnprovenReason)
-    /// Nobody can tell now; the provider should send it again.
+    /// The notification cannot be verified now; the provider should send it again.
     case unavailable
 
     init(_ error: ProviderError) {

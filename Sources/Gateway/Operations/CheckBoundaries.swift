@@ -65,8 +65,8 @@ extension InvariantCheck {
 }
 
 extension JSONValue {
-    /// Whether every member that is here is there as well, with the same value: an announcement of an earlier release has
-    /// fewer.
+    /// True where every member of this value is in the other with the same value; an announcement of an earlier release has
+    /// fewer members.
     fileprivate func agrees(with other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object(let mine), .object(let theirs)):

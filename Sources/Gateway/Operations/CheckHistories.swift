@@ -1,8 +1,10 @@
 import Domain
 import Store
 
-/// What an order's history says of it and of its payments and refunds: each began with an intent, moved along the tables
-/// of `domain.md` sections 3 and 4 only, and stands where that leads.
+/// The history of an order, its payments and refunds, compared with their states.
+///
+/// Each must begin with an intent, move along the tables of `domain.md` sections 3 and 4 only, and have the state where its
+/// history ends.
 struct OrderHistory {
     private let order: Order
     private let payments: [PaymentRecord]
@@ -16,7 +18,7 @@ struct OrderHistory {
         timeline = checked.timeline
     }
 
-    /// A history that is full says no more of attempts, later of nothing.
+    /// The violations; a full history lacks attempts first, then everything, and is not checked for these.
     var violations: [Violation] {
         guard timeline.count < ChangeLog.timelineLimit else { return [] }
         var found = orderViolations + refunds.flatMap(violations)
@@ -63,7 +65,7 @@ struct OrderHistory {
         return judge(refund.id.rawValue, isLegal: isLegal, endsWell: states.last == refund.state)
     }
 
-    /// What the history says of one payment or refund, whose id begins the detail of each of its lines.
+    /// The history's entries about a payment or refund, whose id begins the detail of each.
     private func words(_ prefix: String, _ id: String) -> [String] {
         timeline.filter { $0.type.hasPrefix(prefix) && $0.detail.prefix { $0 != " " } == id }
             .map { String($0.type.dropFirst(prefix.count)) }

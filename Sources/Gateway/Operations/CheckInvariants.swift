@@ -1,6 +1,6 @@
 package import Store
 
-/// One stored fact that contradicts another, found by recomputing an invariant of `domain.md` section 10.
+/// A contradiction between stored facts, found by recomputing an invariant of `domain.md` section 10.
 package struct Violation: Encodable, Sendable, Equatable {
     /// The invariant's number.
     package let invariant: Int
@@ -10,7 +10,7 @@ package struct Violation: Encodable, Sendable, Equatable {
 
 /// Recomputes every invariant that the stored facts determine; it only reads.
 package struct InvariantCheck: Sendable {
-    /// So many violations of one kind are listed; one is enough to know.
+    /// The largest number of violations of one kind that are listed.
     static let limit: Int64 = 20
 
     let store: Store

@@ -25,8 +25,9 @@ extension InvariantCheck {
 }
 
 extension CheckedOrder {
-    /// What is wrong with what an order gave that a provider's payment or nothing paid; what a store's purchase gave has
-    /// rules of its own, and its order gives nothing beside it.
+    /// The violation in the grants and units of a paid order.
+    ///
+    /// A store's purchase has rules of its own, and its order gives nothing beside it.
     fileprivate func wrongGift(isRegraded: Bool) -> Violation? {
         guard order.state == .paid else { return nil }
         if isPurchase { return isRegraded ? wrongPurchase : nil }
@@ -43,7 +44,7 @@ extension CheckedOrder {
         return nil
     }
 
-    /// What is wrong with what an order of a store's purchase gave, as far as a part of it was taken back.
+    /// The violation in the units and passes of a store's purchase of which a part was revoked.
     private var wrongPurchase: Violation? {
         guard booked.values.allSatisfy({ $0 == 0 }) else {
             return violation("a store's purchase paid the order, which credited units beside it")
@@ -65,7 +66,7 @@ extension CheckedOrder {
 }
 
 extension Order {
-    /// Whether a grant is what this order's terms and standing make it; what an admin took back stays so.
+    /// True where a grant is as this order's terms and state make it; a grant that an admin revoked stays revoked.
     fileprivate func granted(_ grant: Grant, _ standing: Standing) -> Bool {
         guard grant.user == user, grant.sku == sku, grant.term == terms.term, grant.tier == terms.tier,
             grant.environment == environment

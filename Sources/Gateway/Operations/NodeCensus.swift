@@ -2,12 +2,12 @@ import ServiceLifecycle
 package import Store
 import Synchronization
 
-/// How many nodes serve this database, by the database's own word; what is shared by all is divided by it.
+/// The number of nodes that serve this database, by which limits that all nodes share are divided.
 ///
-/// It is asked for every five seconds, and nothing is ever written for it. While the database is away the last answer
-/// stands.
+/// The database is asked every five seconds, and nothing is written for it. While the database is away, the last number is
+/// used.
 package final class NodeCensus: Service {
-    /// How long the number may be wrong after a node has come or gone.
+    /// The longest time for which the number is wrong after a node has come or gone.
     package static let interval = Duration.seconds(5)
 
     private let store: Store

@@ -2,13 +2,13 @@ import Domain
 import Logging
 import Synchronization
 
-/// Says that the database is away: at once, and then every ten seconds for all requests that failed meanwhile.
+/// Logs that the database is away: at once, and then every ten seconds for all requests that failed meanwhile.
 ///
 /// In an outage every request fails for the same reason, thousands in a minute, and each is answered with 503 anyway.
 final class OutageLog: Sendable {
     private struct State {
         var lastLine: Timestamp?
-        /// How many failures were not logged since then.
+        /// The number of failures that were not logged since.
         var unlogged = 0
     }
 

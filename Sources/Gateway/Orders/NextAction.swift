@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-/// What a client that polls an order can do next.
+/// The next step of a client that polls an order.
 package enum NextAction: String, Encodable, Sendable, CaseIterable {
     /// The running attempt waits for the payer.
     case pay
@@ -34,12 +34,12 @@ extension NextAction {
     }
 }
 
-/// Why an attempt, or the last try inside it, failed.
+/// The failure of an attempt, or of the last try inside it.
 package struct PaymentFailure: Encodable, Sendable, Equatable {
-    /// `[a-z_]+`, in the provider's own word where it gave one.
+    /// The provider's own reason where it gave one: `[a-z_]+`.
     package let reason: String
     package let message: String
-    /// Whether another try or attempt may succeed.
+    /// True where another try or attempt may succeed.
     package let retryable: Bool
 
     /// - Returns: nil where nothing failed.
@@ -69,7 +69,7 @@ extension TimelineEntry {
 extension Payment {
     static let processing = "payment.processing"
 
-    /// Whether the provider said last that it works on it, and no try has failed since.
+    /// True where the provider said last that it works on the payment, and no try has failed since.
     fileprivate func isWorkedOn(_ history: [TimelineEntry]) -> Bool {
         history.last { [Self.processing, "payment.try_failed"].contains($0.type) && $0.isAbout(self) }?.type
             == Self.processing

@@ -3,26 +3,26 @@ import Store
 
 /// An order in the shape of `api.md` section 4: what clients read and what events carry.
 package struct OrderSnapshot: Sendable {
-    /// Who reads it decides which name of the user it shows.
+    /// The reader, who decides which name of the user is shown.
     package enum Audience: Sendable {
         /// The user: no name is needed.
         case user
         /// A partner: the app's own id.
         case partner
-        /// An admin: the app's own id, and what is to be settled.
+        /// An admin: the app's own id, and mismatches that are to be settled.
         case admin
         /// The database: the internal id.
         case stored
 
-        /// Whether the app's own id of the user is shown.
+        /// True where the app's own id of the user is shown.
         fileprivate var showsNames: Bool { self == .partner || self == .admin }
     }
 
     package struct PaymentLine: Encodable, Sendable {
         let id: ID<Payment>
         let provider: String
-        /// Who moves the money where it is not the provider.
-        @Nullable private(set) var processor: String?
+        /// The account that moves the money where it is not the provider.
+        let processor: String?
         let status: String
         /// The provider's own id, once known.
         @Nullable private(set) var reference: String?
@@ -50,8 +50,8 @@ package struct OrderSnapshot: Sendable {
         let status: String
         let amount: Money
         /// The provider's own id, once known.
-        @Nullable private(set) var reference: String?
-        /// Not in what is stored: an event is never changed, and a reason may name the user.
+        let reference: String?
+        /// Absent in events, which are never changed: a reason may name the user.
         let reason: String?
         let created_at: Timestamp
     }
@@ -186,7 +186,7 @@ package struct OrderSnapshot: Sendable {
         self.userName =
             switch audience {
             case .user: nil
-            case .partner, .admin: userName ?? Gateway.erasedName
+            case .partner, .admin: userName ?? UserNames.erased
             case .stored: order.user.rawValue
             }
     }
@@ -234,7 +234,7 @@ extension OrderSnapshot: Encodable {
 }
 
 extension Order {
-    /// What went back by refunds and lost disputes, in the currency of what was paid or asked.
+    /// The sum of refunds and lost disputes, in the currency of the payment or of the price.
     fileprivate var returned: Money? {
         (charged ?? amount).map { Money(value: refunded + lost, currency: $0.currency) }
     }

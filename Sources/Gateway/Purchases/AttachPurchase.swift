@@ -54,7 +54,7 @@ extension Gateway {
                 right.originalTransactionID, right.purchasedAt, $1
             )
         }
-        return try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        return try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             let claimant = try settlement.ownership.lockHolders(of: claims, claimant: user)
             var outcomes: [Int: ClaimOutcome] = [:]
             for index in order {

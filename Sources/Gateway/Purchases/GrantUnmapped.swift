@@ -6,7 +6,7 @@ import Store
 extension Gateway {
     /// Grants the kept purchases whose product a SKU knows by now, so that who asks next has them; what this leaves behind
     /// is the job's that came with the change of the catalogue.
-    func grantUnmappedNow(cause: Cause) async {
+    func grantUnmappedNow(cause: AuditContext) async {
         do throws(GatewayError) { _ = try await grantUnmapped(cause: cause) } catch {
             logger.notice("kept purchases are granted later", metadata: ["error": "\(error)"])
         }
@@ -22,7 +22,7 @@ extension Gateway {
     /// Settles every kept purchase anew; one that cannot be stays kept and blocks no other.
     ///
     /// - Returns: whether all of them could.
-    private func grantUnmapped(cause: Cause) async throws(GatewayError) -> Bool {
+    private func grantUnmapped(cause: AuditContext) async throws(GatewayError) -> Bool {
         var cursor: (Environment, String)?
         var isWhole = true
         while true {

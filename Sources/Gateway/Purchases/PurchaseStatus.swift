@@ -24,7 +24,7 @@ extension Gateway {
         }
         if let answer { return answer }
         // The token is made when it is first asked for.
-        let (ids, now, candidate) = (ids, time.now, Self.uuid4(random))
+        let (ids, now, candidate) = (ids, time.now, random.uuid4())
         return try await write { tx in
             let id = try tx.users.ensure(user, candidate: ids.make(), at: now)
             let token = try tx.users.appAccountToken(of: id, candidate: candidate)

@@ -23,7 +23,7 @@ extension Gateway {
         _ original: String, to user: ExternalUserID, environment: Environment?, context: CallContext
     ) async throws(GatewayError) -> TransferredPurchase {
         let (ids, now) = (ids, time.now)
-        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        let cause = AuditContext(actor: context.actor, requestID: context.requestID)
         return try await settle(cause) { settlement in
             let tx = settlement.tx
             let subject = StoreSubject(try Self.environment(of: original, named: environment, in: tx), original)

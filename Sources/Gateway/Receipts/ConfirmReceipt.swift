@@ -52,7 +52,7 @@ extension Gateway {
                 return .stale([])
             }
         }
-        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        let cause = AuditContext(actor: context.actor, requestID: context.requestID)
         try await settle(answer, of: read, cause, endsJob: answer.isWhole)
         let subjects = Set(answer.items.compactMap { StoreSubject($0.statement) })
         guard !answer.isWhole else { return .confirmed(subjects) }

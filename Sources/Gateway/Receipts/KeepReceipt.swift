@@ -17,7 +17,7 @@ extension Gateway {
             let statements = batch.map {
                 SourcedStatement(statement: StoreStatement(purchase: $0, renewal: nil), source: source)
             }
-            try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
                 try settlement.ownership.lockHolders(of: statements.map(\.statement))
                 try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.purchases.apply(statements)
@@ -39,7 +39,7 @@ extension Gateway {
             let claims = batch.map {
                 PurchaseClaim(purchase: $0, account: account, evidence: nil, rules: rules, fallback: nil)
             }
-            outcomes += try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+            outcomes += try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
                 let claimant = try settlement.ownership.lockHolders(of: claims, claimant: user)
                 try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 return try claims.map { try settlement.purchases.attach($0, claimant: claimant, name: user.rawValue) }
@@ -59,7 +59,7 @@ extension Gateway {
     /// Keeps the receipt itself, and has a job ask about it.
     func askLater(about read: ReadReceipt, context: CallContext) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
-        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
             try settlement.askLater(about: digest)
         }
@@ -69,7 +69,7 @@ extension Gateway {
     ///
     /// - Parameter endsJob: the answer is whole, so that no job needs to ask.
     func settle(
-        _ answer: StoreAnswer, of read: ReadReceipt, _ cause: Cause, endsJob: Bool
+        _ answer: StoreAnswer, of read: ReadReceipt, _ cause: AuditContext, endsJob: Bool
     ) async throws(GatewayError) {
         let (digest, account, sealed) = (read.receipt.digest, read.account, try sealed(read))
         for (index, batch) in statements(of: answer, from: account).batches(of: Self.batch).enumerated() {

@@ -12,7 +12,7 @@ struct ChangeLog {
     let tx: any Transaction
     let ids: IDSource
     let now: Timestamp
-    var context: Cause
+    var context: AuditContext
 
     /// Appends to an order's timeline, which its owner reads.
     @discardableResult

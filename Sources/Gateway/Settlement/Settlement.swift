@@ -2,12 +2,6 @@ import Domain
 import ProviderKit
 import Store
 
-/// Why and by whom something changes: for the audit, the timeline and the log.
-struct Cause: Sendable {
-    let actor: Actor
-    let requestID: String
-}
-
 /// Work that follows from a transaction and is done after its commit, outside of the database.
 final class FollowUps {
     /// Refunds that a policy decided; their intents are in the transaction.
@@ -34,7 +28,7 @@ struct Settlement {
 
     init(
         tx: any Transaction, ids: IDSource, now: Timestamp, policies: OrderPolicies, registry: ProviderRegistry,
-        context: Cause, ownership: OwnershipRules = OwnershipRules()
+        context: AuditContext, ownership: OwnershipRules = OwnershipRules()
     ) {
         log = ChangeLog(tx: tx, ids: ids, now: now, context: context)
         self.policies = policies
@@ -113,30 +107,6 @@ struct Settlement {
             }
         }
         for user in users.sorted() { try tx.users.lock(user) }
-    }
-}
-
-extension Gateway {
-    /// Runs a settlement in one transaction, then what it decided to do outside.
-    func settle<T: Sendable>(
-        _ cause: Cause, _ body: @escaping @Sendable (inout Settlement) throws -> T
-    ) async throws(GatewayError) -> T {
-        let (ids, now, registry) = (ids, time.now, registry)
-        let (policies, ownership) = (settings.policies, settings.ownership)
-        let (result, (refunds, wakesWorkers)) = try await write { tx in
-            var settlement = Settlement(
-                tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: cause, ownership: ownership
-            )
-            let result = try body(&settlement)
-            return (result, (settlement.followUps.refunds, settlement.followUps.wakesWorkers))
-        }
-        outbox.notify()
-        if wakesWorkers { signal.notify() }
-        for refund in refunds {
-            // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
-            _ = try? await executeRefund(refund, cause: cause)
-        }
-        return result
     }
 }
 

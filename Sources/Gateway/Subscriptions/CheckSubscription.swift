@@ -10,6 +10,18 @@ struct SyncingAccount: Sendable {
     let store: any StoreSyncing
 }
 
+extension ProviderRegistry {
+    /// The enabled accounts whose stores can be asked.
+    var syncing: [SyncingAccount] {
+        accounts.compactMap { account in
+            guard account.enabled, let store = account.provider as? any StoreSyncing,
+                !store.askedEnvironments.isEmpty
+            else { return nil }
+            return SyncingAccount(id: account.id, store: store)
+        }
+    }
+}
+
 extension Gateway {
     /// A store that knows nothing of a purchase is asked again at this pace so many times, then with all the others.
     private static let patientRuns: Int64 = 5
@@ -18,22 +30,12 @@ extension Gateway {
     /// What cannot be asked about now is looked at again after a day.
     private static let unaskedPause: Int64 = 86_400
 
-    /// The enabled accounts whose stores can be asked.
-    var syncing: [SyncingAccount] {
-        registry.accounts.compactMap { account in
-            guard account.enabled, let store = account.provider as? any StoreSyncing,
-                !store.askedEnvironments.isEmpty
-            else { return nil }
-            return SyncingAccount(id: account.id, store: store)
-        }
-    }
-
     /// Asks a store where a subscription stands, and for what else its customer has bought since the last time.
     func checkSubscription(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Subscription>(job.subject),
             let record = try await read({ db in try db.subscriptions.find(id) })
         else { return .done }
-        guard let account = syncing.first(where: { $0.id == record.account }),
+        guard let account = registry.syncing.first(where: { $0.id == record.account }),
             account.store.askedEnvironments.contains(record.environment)
         else {
             try await putOff(id, until: time.now.adding(seconds: Self.unaskedPause))
@@ -120,7 +122,7 @@ extension Gateway {
     private func settle(
         _ answer: StoreAnswer, of record: SubscriptionRecord, by account: SyncingAccount, cursor: String?
     ) async throws(CheckFailure) {
-        let cause = Cause(
+        let cause = AuditContext(
             actor: .system(JobKind.checkSubscription.rawValue), requestID: JobLease.current?.job.rawValue ?? "")
         do throws(GatewayError) {
             try await settle(cause) { [statements = statements(of: answer, from: account.id)] settlement in

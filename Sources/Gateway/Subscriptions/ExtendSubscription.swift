@@ -54,7 +54,7 @@ extension Gateway {
         let request = RenewalExtension(
             environment: record.environment, bundleID: bundle, originalTransactionID: record.original, days: days,
             reason: reason, request: resumed ?? ids.make(Request.self).rawValue)
-        let cause = Cause(actor: context.actor, requestID: context.requestID)
+        let cause = AuditContext(actor: context.actor, requestID: context.requestID)
         try await keepIntent(request, record, isNew: resumed == nil, context: context)
         // A client who hangs up cuts neither the call nor the record of its end.
         let end = await calls.perform { () async -> Result<Timestamp?, GatewayError> in
@@ -76,7 +76,7 @@ extension Gateway {
     private func keepIntent(
         _ request: RenewalExtension, _ record: SubscriptionRecord, isNew: Bool, context: CallContext
     ) async throws(GatewayError) {
-        try await settle(Cause(actor: context.actor, requestID: context.requestID)) { settlement in
+        try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
             try settlement.lock(record)
             if isNew { try settlement.tx.bind(context, to: request.request) }
             try settlement.auditExtension(.asked, request, record)
@@ -84,7 +84,7 @@ extension Gateway {
     }
 
     private func call(
-        _ provider: any RenewalExtending, _ request: RenewalExtension, _ record: SubscriptionRecord, cause: Cause
+        _ provider: any RenewalExtending, _ request: RenewalExtension, _ record: SubscriptionRecord, cause: AuditContext
     ) async throws(GatewayError) -> Timestamp? {
         let end: Timestamp?
         do throws(ProviderError) {
@@ -111,7 +111,7 @@ extension Gateway {
 
     private func conclude(
         _ step: ExtensionLog.Step, _ request: RenewalExtension, _ record: SubscriptionRecord, _ words: String = "",
-        cause: Cause
+        cause: AuditContext
     ) async throws(GatewayError) {
         try await settle(cause) { settlement in
             try settlement.lock(record)

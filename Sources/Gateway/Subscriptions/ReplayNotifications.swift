@@ -13,7 +13,7 @@ extension Gateway {
     func replayNotifications(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let parts = job.subject.split(separator: "/").map(String.init)
         guard parts.count == 2, let environment = Environment(rawValue: parts[1]),
-            let account = syncing.first(where: { $0.id.rawValue == parts[0] }),
+            let account = registry.syncing.first(where: { $0.id.rawValue == parts[0] }),
             account.store.askedEnvironments.contains(environment)
         else { return .done }
         let missed = try await takeMissed(from: account, in: environment)
@@ -101,8 +101,8 @@ extension Gateway {
             for raw in page {
                 missed.listed += 1
                 do throws(GatewayError) {
-                    try requireRunning()
-                    if try await takeMissed(raw, at: account) { missed.new += 1 }
+                    try JobLease.requireRunning()
+                    if try await notifications.takeMissed(raw, at: account) { missed.new += 1 }
                 } catch {
                     throw .gateway(error)
                 }
@@ -110,27 +110,10 @@ extension Gateway {
         }
     }
 
-    /// - Returns: false for what is there already, and for what does not verify; that is kept for a while.
-    private func takeMissed(_ raw: RawNotification, at id: AccountID) async throws(GatewayError) -> Bool {
-        guard let account = registry[id] else { return false }
-        let received: ReceivedNotification
-        do throws(NotificationRefusal) {
-            received = try await verify(raw, at: account)
-        } catch {
-            guard case .unproven(let reason) = error else { throw error.gatewayError }
-            refusals.count(reason, at: id)
-            await keepRefused(raw, at: id, because: reason)
-            return false
-        }
-        if try await read({ db in try db.notifications.exists(id, eventID: received.eventID) }) { return false }
-        try await keep(try seal(raw, received, at: id))
-        return true
-    }
-
     /// Everything that an admin's sync asks of a store: its notifications, then each subscription.
     func syncStore(_ id: AccountID) async throws(GatewayError) -> SyncCounts {
         var counts = SyncCounts()
-        guard let account = syncing.first(where: { $0.id == id }) else { return counts }
+        guard let account = registry.syncing.first(where: { $0.id == id }) else { return counts }
         for environment in account.store.askedEnvironments {
             let missed = try await takeMissed(from: account, in: environment)
             counts.checked += missed.listed
@@ -144,7 +127,7 @@ extension Gateway {
             }
             guard let end = page.last else { return counts }
             for record in page {
-                try requireRunning()
+                try JobLease.requireRunning()
                 counts.checked += 1
                 do throws(CheckFailure) {
                     if try await refresh(record, by: account) { counts.changed += 1 }

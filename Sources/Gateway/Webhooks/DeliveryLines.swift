@@ -8,64 +8,64 @@ struct PreparedDelivery: Sendable {
     let event: ID<Event>
     let type: String
     let place: AttemptPosition
-    /// What of one line goes out one after another.
+    /// The line: deliveries with the same line are sent one after another.
     let line: String
     let attempts: Int64
     let body: Data
 }
 
-/// What of an endpoint's deliveries may go out at a moment.
+/// The deliveries of an endpoint that may be sent now.
 enum DeliveryPermit: Sendable {
     case types(Set<EventType>)
-    /// It has another address or secret by now, which another run will use.
+    /// The endpoint has another address or secret, which another run will use.
     case changed
-    /// It is switched off or gone.
+    /// The endpoint is disabled or deleted.
     case ended
 }
 
-/// The state of a run: whose turn it is, what is under way, what is still to be written.
+/// The state of a run: the deliveries that wait, those under way, and the results that are still to be written.
 ///
 /// One delivery of a line is under way at a time, in the order in which they came; lines do not wait for each other.
 struct DeliveryLines {
-    /// So many deliveries are kept at most, those included whose line is not free.
+    /// The largest number of deliveries that are held, those included whose line is busy.
     private static let capacity = 1_000
 
     private let width: Int
     private var lines: [String: ArraySlice<PreparedDelivery>] = [:]
     /// The lines whose first delivery may start.
     private var ready: ArraySlice<String> = []
-    /// The lines of what is under way.
+    /// The lines with a delivery under way.
     private var busy: Set<String> = []
     private var waiting = 0
-    /// Those of the waiting that cannot start because their line is busy.
+    /// The number of waiting deliveries whose line is busy.
     private var blocked = 0
     private var results: [DeliveryResult] = []
     private var isAsking = false
     private var isWriting = false
     private var isFetching = false
     private var hasSucceeded = false
-    /// Where the next page begins.
+    /// The position after which the next page begins.
     private(set) var last = AttemptPosition.start
-    /// Nothing more is to be found.
+    /// True once the last page was read.
     private var isLastPage = false
-    /// The endpoint is switched off.
+    /// True once the endpoint is disabled.
     private var isStopped = false
-    /// Nothing more may start in this run.
+    /// True once no delivery may start any more in this run.
     private(set) var isHeld = false
 
     init(width: Int) { self.width = width }
 
-    /// Whether the run has left nothing for another one: a run that must end early may still hold what it found.
+    /// True where the run leaves no delivery for another one; a run that ends early may still hold some.
     var isExhausted: Bool { isStopped || (isLastPage && waiting == 0) }
 
-    /// Whether something could start if it may.
+    /// True where a delivery could start that has no permit yet; marks that a permit is being asked for.
     mutating func wantsPermit() -> Bool {
         guard !isAsking, busy.count < width, !ready.isEmpty else { return false }
         isAsking = true
         return true
     }
 
-    /// Takes what may start now; what must not go out any more ends here.
+    /// Takes the deliveries that may start now, and ends those that must not be sent any more.
     mutating func startable(by permit: DeliveryPermit) -> [PreparedDelivery] {
         isAsking = false
         switch permit {
@@ -104,7 +104,7 @@ struct DeliveryLines {
         return results
     }
 
-    /// Whether it is time for another page: soon nothing could start any more, though nothing is lacking but deliveries.
+    /// True where another page should be read, because few deliveries are left; marks that it is being read.
     mutating func wantsPage() -> Bool {
         guard !isFetching, !isLastPage, waiting - blocked < width * 4, waiting < Self.capacity else { return false }
         isFetching = true
@@ -127,7 +127,7 @@ struct DeliveryLines {
         }
     }
 
-    /// An endpoint that is gone gets nothing more, and one that lets the first ones hang gives its place to another.
+    /// Ends a delivery; an endpoint that answers 410, or whose first deliveries time out, gets no further ones in this run.
     mutating func end(_ delivery: PreparedDelivery, _ result: DeliveryResult) {
         results.append(result)
         hasSucceeded = hasSucceeded || result.fault == nil
@@ -149,7 +149,7 @@ struct DeliveryLines {
 }
 
 extension DeliveryResult {
-    /// No key of the partner may read this any more: it ends without an attempt.
+    /// The result of a delivery that no key of the partner may read any more; it ends without an attempt.
     fileprivate init(withheld delivery: PreparedDelivery) {
         self.init(delivery: delivery.id, attempts: delivery.attempts, status: nil, fault: .forbidden, delay: nil)
     }

@@ -3,14 +3,14 @@ import FoundationEssentials
 import ServiceLifecycle
 import Store
 
-/// One run over an endpoint's due deliveries: several messages under way at once, results written many at a time.
+/// A run over an endpoint's due deliveries: several messages under way at once, results written many at a time.
 struct DeliveryRun: Sendable {
     enum Kind: Sendable {
         case first
         case further
     }
 
-    /// What the parent of a run waits for.
+    /// A result of one of the run's tasks.
     private enum Step: Sendable {
         case page([PreparedDelivery])
         case permitted(DeliveryPermit)
@@ -19,24 +19,25 @@ struct DeliveryRun: Sendable {
     }
 
     private static let pageSize: Int64 = 200
-    /// After so many seconds another endpoint may have the place.
+    /// The seconds after which a run ends, so that another endpoint is served.
     private static let longest: Int64 = 30
-    /// Nothing that keeps failing waits longer for its next attempt, an hour for what delays a run included.
+    /// The longest time between two attempts of a delivery that keeps failing, with an hour for delays of a run.
     private static let longestGap = DeliverySchedule.longestPause + 3_600
 
-    let gateway: Gateway
+    let deliveries: Deliveries
     let job: ClaimedJob
     let kind: Kind
-    /// The endpoint as the run found it.
+    /// The endpoint as it was when the run began.
     let record: WebhookRecord
     let secrets: [WebhookSecret]
     let opened: Result<any WebhookSession, WebhookRefusal>
 
     init(
-        _ gateway: Gateway, _ job: ClaimedJob, _ kind: Kind, _ record: WebhookRecord, _ secrets: [WebhookSecret],
+        _ deliveries: Deliveries, _ job: ClaimedJob, _ kind: Kind, _ record: WebhookRecord,
+        _ secrets: [WebhookSecret],
         _ opened: Result<any WebhookSession, WebhookRefusal>
     ) {
-        self.gateway = gateway
+        self.deliveries = deliveries
         self.job = job
         self.kind = kind
         self.record = record
@@ -44,7 +45,9 @@ struct DeliveryRun: Sendable {
         self.opened = opened
     }
 
-    /// - Returns: false when there may be more to do.
+    /// Makes all attempts that are due.
+    ///
+    /// - Returns: false when more may be due.
     func drain(width: Int) async throws(GatewayError) -> Bool {
         let session = try? opened.get()
         do throws(GatewayError) {
@@ -58,13 +61,13 @@ struct DeliveryRun: Sendable {
     }
 
     private func attemptAll(width: Int) async throws(GatewayError) -> Bool {
-        let until = gateway.time.now.adding(seconds: Self.longest)
+        let until = deliveries.time.now.adding(seconds: Self.longest)
         do {
             return try await withThrowingTaskGroup(of: Step.self) { group in
                 defer { group.cancelAll() }
                 var lines = DeliveryLines(width: width)
                 while true {
-                    let mayGoOn = gateway.time.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
+                    let mayGoOn = deliveries.time.now < until && !Task.isShuttingDownGracefully && !lines.isHeld
                     if mayGoOn, lines.wantsPermit() { group.addTask { .permitted(try await permit()) } }
                     if let results = lines.writable() {
                         group.addTask { .written(stops: try await write(results)) }
@@ -94,14 +97,14 @@ struct DeliveryRun: Sendable {
 
     /// The next deliveries, their bodies made and the users' own names filled in.
     private func page(after place: AttemptPosition) async throws(GatewayError) -> [PreparedDelivery] {
-        let (webhook, kind, now) = (record.id, kind, gateway.time.now)
-        let due = try await gateway.read { db in
+        let (webhook, kind, now) = (record.id, kind, deliveries.time.now)
+        let due = try await deliveries.store.read { db in
             switch kind {
             case .first: try db.deliveries.listFirstAttempts(of: webhook, after: place, limit: Self.pageSize)
             case .further: try db.deliveries.listRetries(of: webhook, after: place, limit: Self.pageSize, at: now)
             }
         }
-        let bodies = try await gateway.fillNames(all: due.map(Self.body))
+        let bodies = try await deliveries.names.fill(all: due.map(Self.body))
         return zip(due, bodies).map {
             PreparedDelivery(
                 id: $0.id, event: $0.event, type: $0.type, place: $0.position,
@@ -109,12 +112,12 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// Asks whether the endpoint still is what the run found, and what it may get; one question serves all that wait for it.
+    /// Reads whether the endpoint is still as the run found it, and the types that it may get.
     ///
-    /// What was switched off, moved or taken from the partner's keys before the question goes out no more.
+    /// After a change of the endpoint or of the partner's keys, no delivery that it forbids is started.
     private func permit() async throws(GatewayError) -> DeliveryPermit {
-        let (record, now) = (record, gateway.time.now)
-        return try await gateway.read { db in
+        let (record, now) = (record, deliveries.time.now)
+        return try await deliveries.store.read { db in
             guard let current = try db.webhooks.find(record.id), current.status == .enabled else { return .ended }
             guard current.url == record.url, current.secret == record.secret else { return .changed }
             return .types(current.deliveredTypes(try db.apiKeys.listScopes(of: current.partner, at: now)))
@@ -136,7 +139,7 @@ struct DeliveryRun: Sendable {
         switch opened {
         case .failure(let refusal): return .failed(refusal.fault)
         case .success(let session):
-            let (id, now) = (delivery.event.rawValue, gateway.time.now.rawValue)
+            let (id, now) = (delivery.event.rawValue, deliveries.time.now.rawValue)
             let signatures = secrets.map { $0.signature(id: id, timestamp: now, body: delivery.body) }
             return await session.post(
                 WebhookMessage(
@@ -157,7 +160,7 @@ struct DeliveryRun: Sendable {
             status = Int64(code)
             if !(200...299).contains(code) { fault = .status }
             if let retryAfter, DeliverySchedule.heedsPause(code) {
-                pause = RetryAfter.seconds(retryAfter, now: gateway.time.now)
+                pause = RetryAfter.seconds(retryAfter, now: deliveries.time.now)
             }
         }
         return DeliveryResult(
@@ -165,16 +168,16 @@ struct DeliveryRun: Sendable {
             delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause))
     }
 
-    /// Writes results, asks for their next attempts, and switches off an endpoint that is gone or has long been failing.
+    /// Writes results, makes the jobs of their next attempts, and disables an endpoint that is gone or has long been failing.
     ///
-    /// What an address answered that the endpoint has no more says nothing about the one that it has.
-    /// - Returns: whether it was switched off.
+    /// The answers of an address that the endpoint has no more do not count for the new one.
+    /// - Returns: true where the endpoint was disabled.
     private func write(_ results: [DeliveryResult]) async throws(GatewayError) -> Bool {
-        let (webhook, url, retry) = (record.id, record.url, gateway.ids.make(Job.self))
+        let (webhook, url, retry) = (record.id, record.url, deliveries.settlements.ids.make(Job.self))
         let soonest = results.compactMap(\.delay).min()
         // What was withheld says nothing about the endpoint.
         let attempted = results.filter { $0.fault != .forbidden }
-        let stops = try await gateway.settle(gateway.cause(job)) { settlement in
+        let stops = try await deliveries.settlements.run(job.audit) { settlement in
             let (tx, now) = (settlement.tx, settlement.now)
             guard let record = try tx.webhooks.lock(webhook), record.status == .enabled else { return true }
             let isMeant = record.url == url
@@ -185,11 +188,11 @@ struct DeliveryRun: Sendable {
                     failingLimit: DeliverySchedule.failingLimit, longestGap: Self.longestGap, at: now)
             try tx.deliveries.record(results, at: now)
             if isMeant && results.contains(where: { $0.status == 410 }) {
-                try settlement.disable(webhook, .gone)
+                try WebhookWriter(settlement).disable(webhook, .gone)
                 return true
             }
             if isFailing {
-                try settlement.disable(webhook, .failing)
+                try WebhookWriter(settlement).disable(webhook, .failing)
                 return true
             }
             if let soonest {
@@ -198,7 +201,7 @@ struct DeliveryRun: Sendable {
             }
             return false
         }
-        if !stops && soonest != nil { gateway.deliveries.notify() }
+        if !stops && soonest != nil { deliveries.settlements.signals.deliveries.notify() }
         return stops
     }
 }

@@ -8,8 +8,8 @@ extension WebhookRecord {
         return types.isEmpty ? readable : readable.intersection(types.compactMap(EventType.init))
     }
 
-    /// What of ``shownTypes`` goes out now: a webhook belongs to its partner, not to the key that made it, so it goes on as
-    /// long as the partner's good keys together may read the type.
+    /// The types of ``shownTypes`` that are sent now: those that some valid key of the partner may read, because a webhook
+    /// belongs to its partner, not to the key that made it.
     ///
     /// - Parameter scopes: those of every key of the partner that is not revoked.
     func deliveredTypes(_ scopes: Set<String>) -> Set<EventType> {

@@ -14,10 +14,10 @@ struct WebhookSecret: Sendable {
 
     private init(bytes: Data) { self.bytes = bytes }
 
-    /// What the partner gets to see once.
+    /// The text that the partner sees once.
     var text: String { Self.prefix + bytes.base64EncodedString() }
 
-    /// What tells two secrets apart and gives nothing away of 32 random bytes.
+    /// A short digest, which tells two secrets apart and does not reveal them.
     var fingerprint: String {
         let digest = SHA256.hash(data: bytes).prefix(4)
         return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()

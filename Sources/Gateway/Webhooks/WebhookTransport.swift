@@ -1,11 +1,11 @@
 package import Domain
 package import FoundationEssentials
 
-/// How events leave the building: nothing here follows a redirect, uses a proxy or returns what the endpoint answered.
+/// The HTTP client for webhooks, which follows no redirect, uses no proxy and returns no body of an answer.
 package protocol WebhookTransport: Sendable {
-    /// Resolves the host and checks every address that it has; what is dialled later is one of them.
+    /// Resolves the host and checks all its addresses; connections go to one of them.
     ///
-    /// - Returns: why the endpoint must not or cannot be dialled.
+    /// - Returns: a session, or the reason why the endpoint must not or cannot be called.
     func open(_ url: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal>
 }
 
@@ -15,14 +15,14 @@ package protocol WebhookSession: Sendable {
     func close() async
 }
 
-/// Why an endpoint is not dialled.
+/// The reason why an endpoint is not called.
 package struct WebhookRefusal: Error, Sendable, Equatable {
     package let fault: Delivery.Fault
 
     package init(_ fault: Delivery.Fault) { self.fault = fault }
 }
 
-/// One signed message.
+/// A signed message.
 package struct WebhookMessage: Sendable {
     package let headers: [(name: String, value: String)]
     package let body: Data
@@ -33,7 +33,7 @@ package struct WebhookMessage: Sendable {
     }
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 package enum WebhookReply: Sendable, Equatable {
     case replied(status: Int, retryAfter: String? = nil)
     case failed(Delivery.Fault)

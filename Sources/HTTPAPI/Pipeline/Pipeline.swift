@@ -88,7 +88,7 @@ struct Pipeline: Sendable {
             return try answers.counted(response, for: holder)
         }
         let line = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8)]
-        let start = try await gateway.beginIdempotent(
+        let start = try await gateway.idempotency.begin(
             key: key, caller: owner, request: line + [CanonicalJSON.form(body) ?? body], orAsItCame: line + [body])
         switch start {
         case .replay(let status, let stored):
@@ -128,14 +128,14 @@ struct Pipeline: Sendable {
             let answer = try await endpoint.handle(call)
             guard case .data(let data) = answer else { throw .internalError }
             let kept = endpoint.idempotency == .stored ? data : try SecretOutcome.of(data)
-            try await gateway.finishIdempotent(run, status: 200, answer: kept)
-            return Envelope.success(try await gateway.fillNames(data), requestID: requestID)
+            try await gateway.idempotency.finish(run, status: 200, answer: kept)
+            return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         } catch {
             let reply = ErrorReply(error)
             if reply.isFinal, let kept = try? Answer.encode(StoredAnswer(error)) {
-                try await gateway.finishIdempotent(run, status: reply.status.code, answer: kept)
+                try await gateway.idempotency.finish(run, status: reply.status.code, answer: kept)
             } else {
-                try? await gateway.releaseIdempotent(run)
+                try? await gateway.idempotency.release(run)
             }
             throw error
         }
@@ -150,7 +150,7 @@ struct Pipeline: Sendable {
                 throw .conflict(
                     reason: "this call was made before and showed a secret once", resource: outcome.resource)
             }
-            return Envelope.success(try await gateway.fillNames(stored), requestID: requestID, extra: [replayed])
+            return Envelope.success(try await gateway.userNames.fill(stored), requestID: requestID, extra: [replayed])
         }
         guard let answer = try? JSONDecoder().decode(StoredAnswer.self, from: stored) else { throw .internalError }
         var response = Envelope.failure(answer.reply(status: status), languages: languages, requestID: requestID)
@@ -165,7 +165,7 @@ struct Pipeline: Sendable {
     ) async throws(GatewayError) -> Response {
         switch answer {
         case .data(let data):
-            return Envelope.success(try await gateway.fillNames(data), requestID: requestID)
+            return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         case .named(let data):
             return Envelope.success(data, requestID: requestID)
         case .tagged(let data):
@@ -261,7 +261,7 @@ struct Pipeline: Sendable {
         case .anyone: return .anyone
         case .user, .userOrAnyone: return .user(try await tokens.user(bearer))
         case .key(let scopes):
-            let key = try await gateway.authenticate(key: bearer)
+            let key = try await gateway.keys.authenticate(key: bearer)
             guard scopes.contains(where: key.allows) else { throw .forbidden }
             return .key(key)
         }

@@ -22,7 +22,7 @@ struct AccountRoutes {
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(Listing(items: try await gateway.listAccounts().map(AccountItem.init)))
+        try .json(Listing(items: try await gateway.accounts.list().map(AccountItem.init)))
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
@@ -33,14 +33,14 @@ struct AccountRoutes {
         let change = AccountChange(
             enabled: fields.enabled, routing: fields.routing?.value, reset: fields.reset ?? false)
         return try .json(
-            AccountItem(try await gateway.changeAccount(call.parameter("id"), change, context: call.context)))
+            AccountItem(try await gateway.accounts.change(call.parameter("id"), change, context: call.context)))
     }
 }
 
 extension AccountRoutes {
     private func sync(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        switch try await gateway.syncAccount(call.parameter("id"), context: call.context) {
+        switch try await gateway.accountReconciliation.sync(call.parameter("id"), context: call.context) {
         case .done(let checked, let changed, let refused):
             return try .json(
                 FinishedSync(checked: checked, changed: changed, refused: refused.isEmpty ? nil : refused))

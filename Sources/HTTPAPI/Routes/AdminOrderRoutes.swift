@@ -18,17 +18,17 @@ struct AdminOrderRoutes {
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listOrders(call.orderQuery, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.orders.list(call.orderQuery, cursor: call.cursor, limit: call.limit)
         return try await .namedPage(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .namedJSON(try await gateway.readOrder(call.parameter("id")))
+        try .namedJSON(try await gateway.orders.find(call.parameter("id")))
     }
 
     private func refund(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(RefundFields.self)
-        let refund = try await gateway.refundOrder(
+        let refund = try await gateway.refunds.request(
             call.parameter("id"), amount: fields.amount, reason: fields.checkedReason(), context: call.context)
         return try .json(refund)
     }
@@ -44,13 +44,13 @@ struct AdminOrderRoutes {
         }
         guard let n = Int64(try call.parameter("n")) else { throw .notFound }
         return try .namedJSON(
-            try await gateway.settleMismatch(
+            try await gateway.mismatches.settle(
                 call.parameter("id"), n, act, reason: reason, context: call.context))
     }
 
     private func close(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.closeOrder(call.parameter("id"), context: call.context))
+        return try .json(try await gateway.orderClosing.close(call.parameter("id"), context: call.context))
     }
 }
 

@@ -23,7 +23,7 @@ struct ApplePayRoutes {
         let fields = try call.decode(SessionFields.self)
         let user = try call.user
         if let wait = limiter.take(user.rawValue) { throw .rateLimited(retryAfter: max(1, wait)) }
-        let session = try await gateway.issueMerchantSession(
+        let session = try await gateway.applePaySessions.issue(
             fields.order_id, validationURL: fields.validation_url, user: user)
         // Apple's object is signed: it goes on byte for byte.
         return .data(Data(#"{"merchant_session":"#.utf8) + session + Data("}".utf8))
@@ -35,13 +35,14 @@ struct ApplePayRoutes {
             throw .invalidRequest(field: "token", reason: "must be there once")
         }
         return try .json(
-            try await gateway.payWithToken(fields.order_id, token: token, user: call.user, context: call.context))
+            try await gateway.tokenPayments.pay(fields.order_id, token: token, user: call.user, context: call.context))
     }
 
     private func association(_ call: Call) async throws(GatewayError) -> Answer {
         let host = call.request.authority.map { String($0.prefix { $0 != ":" }) }
         return .raw(
-            status: .ok, contentType: "text/plain", body: try gateway.domainAssociation(host: host), headers: [])
+            status: .ok, contentType: "text/plain", body: try gateway.applePaySessions.domainAssociation(host: host),
+            headers: [])
     }
 }
 

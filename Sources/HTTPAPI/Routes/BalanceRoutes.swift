@@ -23,13 +23,13 @@ struct BalanceRoutes {
     private func credit(_ call: Call, by kind: Grant.SourceKind) async throws(GatewayError) -> Answer {
         let fields = try call.decode(CreditFields.self)
         return try .json(
-            try await gateway.credit(
+            try await gateway.wallets.credit(
                 fields.amount, of: call.parameter("unit"), to: UserName.parse(call.parameter("user_id")),
                 reason: fields.reason, by: kind, context: call.context))
     }
 
     private func history(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.balanceHistory(
+        let page = try await gateway.wallets.history(
             of: call.parameter("unit"), user: UserName.parse(call.parameter("user_id")), cursor: call.cursor,
             limit: call.limit)
         return try await .page(page)

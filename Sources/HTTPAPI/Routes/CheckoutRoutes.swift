@@ -29,7 +29,7 @@ struct CheckoutRoutes {
 
     private func products(_ call: Call, of user: ExternalUserID?) async throws(GatewayError) -> Answer {
         let languages = (call.query["locale"].map { [$0] } ?? []) + call.languages
-        let products = try await gateway.listProducts(
+        let products = try await gateway.catalogue.products(
             user: user, platform: call.choice("platform"), currency: call.currency("currency"),
             languages: languages)
         return try .json(Listing(items: products.map(ProductItem.init)))
@@ -40,19 +40,19 @@ struct CheckoutRoutes {
         guard let platform = try call.choice("platform", Platform.self) else {
             throw .invalidRequest(field: "platform", reason: "is missing")
         }
-        let currency = try gateway.currency(call.currency("currency"))
+        let currency = try gateway.cashier.currency(call.currency("currency"))
         let accept = try CheckoutFields.accept(call.query["accept"].map { $0.split(separator: ",").map(String.init) })
         let quantity = try call.integer("quantity") ?? 1
         let request = CheckoutRequest(
             sku: sku, quantity: quantity, days: try call.integer("days"), platform: platform, currency: currency,
             provider: call.query["provider"], accept: accept)
-        return try .json(Listing(items: try await gateway.listPaymentMethods(request, user: call.user)))
+        return try .json(Listing(items: try await gateway.cashier.paymentMethods(request, user: call.user)))
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
         var request = try call.decode(CheckoutFields.self).request(gateway)
         request.payerAddress = call.payerAddress
-        return try .json(try await gateway.openCheckout(request, user: call.user, context: call.context))
+        return try .json(try await gateway.cashier.open(request, user: call.user, context: call.context))
     }
 
     private func retry(_ call: Call) async throws(GatewayError) -> Answer {
@@ -62,17 +62,17 @@ struct CheckoutRoutes {
             currency: try fields.currency.map(CheckoutFields.currency), provider: fields.provider,
             accept: try CheckoutFields.accept(fields.accept), returnURL: fields.return_url,
             payerAddress: call.payerAddress)
-        let contract = try await gateway.retryCheckout(
+        let contract = try await gateway.cashier.retry(
             call.parameter("id"), request, user: call.user, context: call.context)
         return try .json(contract)
     }
 
     private func contract(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readContract(call.parameter("id"), user: call.user))
+        try .json(try await gateway.contracts.find(call.parameter("id"), user: call.user))
     }
 
     private func qrImage(_ call: Call) async throws(GatewayError) -> Answer {
-        let text = try await gateway.qrText(call.parameter("id"))
+        let text = try await gateway.contracts.qrText(call.parameter("id"))
         guard let image = QRImage.svg(text) else { throw .internalError }
         return .raw(
             status: .ok, contentType: "image/svg+xml", body: Data(image.utf8),
@@ -127,7 +127,7 @@ struct CheckoutFields: Decodable {
         try Self.check(metadata)
         return CheckoutRequest(
             sku: sku, quantity: quantity, days: days, platform: try Self.platform(platform),
-            currency: try gateway.currency(currency.map(Self.currency)), provider: provider,
+            currency: try gateway.cashier.currency(currency.map(Self.currency)), provider: provider,
             accept: try Self.accept(accept), returnURL: return_url, locale: try locale.map(Self.locale),
             metadata: metadata)
     }

@@ -32,7 +32,7 @@ struct EntitlementRoutes {
         _ call: Call, user: ExternalUserID, to reader: Explanation.Reader
     ) async throws(GatewayError) -> Answer {
         try .json(
-            try await gateway.explainEntitlements(
+            try await gateway.reports.explain(
                 user: user, sku: call.query["sku"], reader: reader, languages: call.languages))
     }
 }

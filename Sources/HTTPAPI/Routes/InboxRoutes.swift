@@ -17,23 +17,23 @@ struct InboxRoutes {
 
     private func notifications(_ call: Call) async throws(GatewayError) -> Answer {
         let status = try call.choice("status", Domain.Notification.Status.self)
-        let page = try await gateway.listNotifications(status, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.notifications.list(status, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func replay(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.replayNotification(call.parameter("id"), context: call.context))
+        return try .json(try await gateway.notifications.replay(call.parameter("id"), context: call.context))
     }
 
     private func jobs(_ call: Call) async throws(GatewayError) -> Answer {
         let state = try call.choice("status", Job.State.self)
-        let page = try await gateway.listJobs(state, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.jobs.list(state, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func retry(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.retryJob(call.parameter("id"), context: call.context))
+        return try .json(try await gateway.jobs.retry(call.parameter("id"), context: call.context))
     }
 }

@@ -17,27 +17,27 @@ struct KeyRoutes {
 
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(KeyFields.self)
-        let issued = try await gateway.createKey(
+        let issued = try await gateway.keys.create(
             name: fields.name, partner: fields.partner, scopes: fields.scopes, expiresAt: fields.expires_at,
             context: call.context)
         return try .json(issued)
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listKeys(cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.keys.list(cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func revoke(_ call: Call) async throws(GatewayError) -> Answer {
         let id = try call.parameter("id")
-        try await gateway.revokeKey(id, context: call.context)
+        try await gateway.keys.revoke(id, context: call.context)
         return try .json(["id": id, "status": "revoked"])
     }
 
     private func audit(_ call: Call) async throws(GatewayError) -> Answer {
         var user: ExternalUserID?
         if let name = call.query["user_id"] { user = try UserName.parse(name) }
-        let page = try await gateway.listAudit(
+        let page = try await gateway.auditLog.list(
             subject: call.query["subject"], user: user, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }

@@ -44,7 +44,7 @@ struct NotifyRoutes {
     ) async throws(GatewayError) -> Answer {
         let headers = call.request.headerFields.map { (name: $0.name.canonicalName, value: $0.value) }
         let notification = RawNotification(method: method, query: call.queryText, headers: headers, body: call.body)
-        let acknowledgement = try await gateway.receiveNotification(
+        let acknowledgement = try await gateway.notifications.receive(
             token: call.parameter("token"), notification, from: call.from.address(call.request.headerFields))
         return .raw(
             status: HTTPResponse.Status(code: acknowledgement.status), contentType: acknowledgement.contentType,

@@ -27,7 +27,7 @@ struct OperationsRoutes {
     }
 
     private func ready(_ call: Call) async throws(GatewayError) -> Answer {
-        let readiness = await gateway.readiness()
+        let readiness = await gateway.health.readiness()
         return try Self.json(readiness.isReady ? .ok : .serviceUnavailable, readiness)
     }
 

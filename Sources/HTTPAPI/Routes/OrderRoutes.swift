@@ -16,22 +16,24 @@ struct OrderRoutes {
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listOrders(user: call.user, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.orders.list(user: call.user, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readOrder(call.parameter("id"), user: call.user))
+        try .json(try await gateway.orders.find(call.parameter("id"), user: call.user))
     }
 
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.cancelOrder(call.parameter("id"), user: call.user, context: call.context))
+        return try .json(
+            try await gateway.orderClosing.cancel(call.parameter("id"), user: call.user, context: call.context))
     }
 
     private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.refreshOrder(call.parameter("id"), user: call.user, context: call.context))
+        return try .json(
+            try await gateway.reconciliation.refresh(call.parameter("id"), user: call.user, context: call.context))
     }
 }
 

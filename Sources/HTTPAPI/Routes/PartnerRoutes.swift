@@ -28,7 +28,7 @@ struct PartnerRoutes {
 
     private func debit(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(DebitFields.self)
-        let balance = try await gateway.debit(
+        let balance = try await gateway.wallets.debit(
             fields.amount, of: call.parameter("unit"), from: call.namedUser, reason: fields.reason ?? "",
             context: call.context)
         return try .json(balance)
@@ -43,40 +43,40 @@ struct PartnerRoutes {
         let fields = try call.decode(PartnerCheckoutFields.self)
         let user = try UserName.parse(fields.user_id)
         let request = try fields.checkout.request(gateway)
-        let contract = try await gateway.openCheckout(
+        let contract = try await gateway.cashier.open(
             request, user: user, partner: call.callingKey.partner, context: call.context)
         return try .json(contract)
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listOrders(
+        let page = try await gateway.orders.list(
             call.orderQuery, visibleTo: call.callingKey.partner, cursor: call.cursor, limit: call.limit)
         return try await .namedPage(page)
     }
 
     private func order(_ call: Call) async throws(GatewayError) -> Answer {
-        try .namedJSON(try await gateway.readOrder(call.parameter("id"), visibleTo: call.callingKey.partner))
+        try .namedJSON(try await gateway.orders.find(call.parameter("id"), visibleTo: call.callingKey.partner))
     }
 
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         return try .json(
-            try await gateway.cancelOrder(
+            try await gateway.orderClosing.cancel(
                 call.parameter("id"), visibleTo: call.callingKey.partner, context: call.context))
     }
 
     private func refund(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(RefundFields.self)
         return try .json(
-            try await gateway.refundOrder(
+            try await gateway.refunds.request(
                 call.parameter("id"), amount: fields.amount, reason: fields.checkedReason(),
                 visibleTo: call.callingKey.partner, context: call.context))
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
-        let (after, cursor) = (try call.sequence("after"), try call.sequence("cursor"))
-        let feed = try await gateway.readEvents(
-            after: after ?? cursor ?? 0, key: call.callingKey, limit: call.limit)
+        let last = call.query["after"] == nil ? try call.integer("cursor") : try call.integer("after")
+        let feed = try await gateway.events.list(
+            after: last ?? 0, key: call.callingKey, limit: call.limit)
         return .data(feed.json)
     }
 }

@@ -13,7 +13,7 @@ struct PayPageRoutes {
         gateway.registry.pageKinds.flatMap { kind in
             [
                 Endpoint(.get, "/\(kind)/{payment_id}", .anyone) { (call) async throws(GatewayError) in
-                    try Self.show(try await gateway.payPage(kind: kind, payment: call.parameter("payment_id")))
+                    try Self.show(try await gateway.payPages.page(kind: kind, payment: call.parameter("payment_id")))
                 },
                 Endpoint(.post, "/\(kind)/{payment_id}", .anyone, bodyLimit: Self.formLimit, idempotency: .ignored) {
                     (call) async throws(GatewayError) in
@@ -21,7 +21,7 @@ struct PayPageRoutes {
                         first
                     }
                     let payment = try call.parameter("payment_id")
-                    return try Self.show(try await gateway.actOnPayPage(kind: kind, payment: payment, form: form))
+                    return try Self.show(try await gateway.payPages.act(kind: kind, payment: payment, form: form))
                 },
             ]
         }

@@ -29,13 +29,14 @@ struct ReportRoutes {
 
     private func stats(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.choice("by", Step.self)
-        return try .json(Listing(items: try await gateway.sumOrders(from: call.time("from"), to: call.time("to"))))
+        return try .json(
+            Listing(items: try await gateway.reports.sumOrders(from: call.time("from"), to: call.time("to"))))
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
-        var export = try gateway.beginExport(from: call.time("from"), to: call.time("to"))
+        var export = try gateway.reports.beginExport(from: call.time("from"), to: call.time("to"))
         // The first lines are read before the answer begins, so that what goes wrong at once is an error.
-        let first = try await gateway.continueExport(&export)
+        let first = try await gateway.reports.continueExport(&export)
         return .streamed(
             contentType: "text/csv; charset=utf-8; header=present",
             body: ResponseBody(asyncSequence: ExportLines(gateway: gateway, first: first, export: export)),
@@ -62,7 +63,7 @@ private struct ExportLines: AsyncSequence, Sendable {
                 first = nil
                 return ByteBuffer(string: lines)
             }
-            return try await gateway.continueExport(&export).map { ByteBuffer(string: $0) }
+            return try await gateway.reports.continueExport(&export).map { ByteBuffer(string: $0) }
         }
     }
 

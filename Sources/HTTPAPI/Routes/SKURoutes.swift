@@ -17,25 +17,26 @@ struct SKURoutes {
     }
 
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.createSKU(try call.decode(), context: call.context))
+        try .json(try await gateway.catalogue.create(try call.decode(), context: call.context))
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listSKUs(cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.catalogue.list(cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readSKU(call.parameter("id")))
+        try .json(try await gateway.catalogue.find(call.parameter("id")))
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
         try .json(
-            try await gateway.changeSKU(call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
+            try await gateway.catalogue.change(
+                call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
         )
     }
 
     private func archive(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.archiveSKU(call.parameter("id"), context: call.context))
+        try .json(try await gateway.catalogue.archive(call.parameter("id"), context: call.context))
     }
 }

@@ -19,12 +19,12 @@ struct UsageRoutes {
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(UsageView(try await gateway.readUsage(call.parameter("meter"), user: call.user)))
+        try .json(UsageView(try await gateway.meters.usage(of: call.parameter("meter"), user: call.user)))
     }
 
     private func readOfUser(_ call: Call) async throws(GatewayError) -> Answer {
         let user = try UserName.parse(call.parameter("user_id"))
-        return try .json(UsageView(try await gateway.readUsage(call.parameter("meter"), user: user)))
+        return try .json(UsageView(try await gateway.meters.usage(of: call.parameter("meter"), user: user)))
     }
 
     private func consume(_ call: Call) async throws(GatewayError) -> Answer {
@@ -37,7 +37,7 @@ struct UsageRoutes {
 
     private func consume(_ call: Call, of user: ExternalUserID) async throws(GatewayError) -> Answer {
         let fields = try call.decode(ConsumeFields.self)
-        let usage = try await gateway.consumeUsage(
+        let usage = try await gateway.meters.consume(
             call.parameter("meter"), amount: fields.amount ?? 1, user: user, context: call.context)
         return try .json(UsageView(usage))
     }

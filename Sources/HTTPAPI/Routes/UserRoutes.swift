@@ -13,6 +13,6 @@ struct UserRoutes {
     private func erase(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         let user = try UserName.parse(call.parameter("user_id"))
-        return try .json(try await gateway.eraseUser(user, context: call.context))
+        return try .json(try await gateway.users.erase(user, context: call.context))
     }
 }

@@ -25,17 +25,17 @@ struct WebhookRoutes {
     private func create(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(NewWebhook.self)
         return try .json(
-            try await gateway.createWebhook(
+            try await gateway.webhooks.create(
                 url: fields.url, types: fields.types ?? [], by: call.partnerKey, context: call.context))
     }
 
     private func list(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listWebhooks(of: call.partnerKey.partner, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.webhooks.list(of: call.partnerKey.partner, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readWebhook(call.parameter("id"), of: call.partnerKey.partner))
+        try .json(try await gateway.webhooks.find(call.parameter("id"), of: call.partnerKey.partner))
     }
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
@@ -47,26 +47,26 @@ struct WebhookRoutes {
             }
             change.status = status
         }
-        let changed = try await gateway.changeWebhook(
+        let changed = try await gateway.webhooks.change(
             call.parameter("id"), change, by: call.partnerKey, context: call.context)
         return try .json(changed)
     }
 
     private func delete(_ call: Call) async throws(GatewayError) -> Answer {
         let id = try call.parameter("id")
-        try await gateway.deleteWebhook(id, by: call.partnerKey, context: call.context)
+        try await gateway.webhooks.delete(id, by: call.partnerKey, context: call.context)
         return try .json(["id": id, "status": "deleted"])
     }
 
     private func rotate(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         return try .json(
-            try await gateway.rotateSecret(
+            try await gateway.webhooks.rotateSecret(
                 of: call.parameter("id"), by: call.partnerKey, context: call.context))
     }
 
     private func deliveries(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listDeliveries(
+        let page = try await gateway.webhooks.deliveries(
             of: call.parameter("id"), partner: call.partnerKey.partner, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
@@ -74,7 +74,7 @@ struct WebhookRoutes {
     private func redeliver(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
         return try .json(
-            try await gateway.redeliver(
+            try await gateway.webhooks.redeliver(
                 call.parameter("id"), by: call.partnerKey, context: call.context))
     }
 }

@@ -62,7 +62,7 @@ struct Catalog: AsyncParsableCommand {
                     configuration, store: store, providers: CommandLineTool.providers, transport: NoTransport(),
                     logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
                 ).gateway
-                let skus = try await gateway.exportCatalogue()
+                let skus = try await gateway.catalogue.all()
                 await store.engine.close()
                 if let storefront { return try storeKit.show(skus, storefront) }
                 print(try CatalogFile.render(skus), terminator: "")

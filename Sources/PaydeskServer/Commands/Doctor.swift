@@ -73,14 +73,14 @@ struct Doctor: AsyncParsableCommand {
             logger: Logger(label: "paydesk") { _ in SwiftLogNoOpLogHandler() }
         ).gateway
         var findings = await readiness(gateway, store)
-        let lacksKey = try await gateway.lacksKey()
+        let lacksKey = try await gateway.secrets.lacksKey()
         findings.append(
             DoctorFinding(
                 "keys", good: !lacksKey,
                 lacksKey
                     ? "secrets.keys lacks the key that sealed what is in the database; put it back, after the new one"
                     : "secrets.keys opens what was sealed last"))
-        let accounts = try await gateway.listAccounts()
+        let accounts = try await gateway.accounts.list()
         if !offline { await fetchManifests(accounts.map(\.account)) }
         for view in accounts {
             let state = view.account.enabled ? "enabled" : "disabled"
@@ -98,7 +98,7 @@ struct Doctor: AsyncParsableCommand {
         }
         findings.append(try await sellable(gateway))
         findings += try await unchargeable(gateway)
-        findings += try await gateway.emptySKUs().map { empty in
+        findings += try await gateway.catalogue.skusGivingNothing().map { empty in
             DoctorFinding(
                 "sku \(empty.sku.id)", good: false,
                 "is on offer and gives nothing: \(empty.fault.field): \(empty.fault.reason.english); correct or archive it"
@@ -114,7 +114,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func readiness(_ gateway: Gateway, _ store: Store) async -> [DoctorFinding] {
-        await gateway.readiness().checks.sorted { $0.key < $1.key }.map { check, value in
+        await gateway.health.readiness().checks.sorted { $0.key < $1.key }.map { check, value in
             guard check != "clock" || value != "ok" || store.engine.dialect != .sqlite else {
                 return DoctorFinding(check, good: true, "not compared: an embedded database has no clock of its own")
             }
@@ -148,7 +148,7 @@ struct Doctor: AsyncParsableCommand {
 
     /// SKUs that no enabled account could sell anywhere: their checkout would end in `no_provider_available`.
     private func sellable(_ gateway: Gateway) async throws -> DoctorFinding {
-        let unsold = try await gateway.unsoldSKUs()
+        let unsold = try await gateway.catalogue.unsoldSKUs()
         return DoctorFinding(
             "catalogue", good: unsold.isEmpty,
             unsold.isEmpty
@@ -158,7 +158,7 @@ struct Doctor: AsyncParsableCommand {
 
     /// Prices that no account can charge exactly: a last digit, a minimum or a maximum of the services.
     private func unchargeable(_ gateway: Gateway) async throws -> [DoctorFinding] {
-        try await gateway.unchargeablePrices().map { sku, price in
+        try await gateway.catalogue.unchargeablePrices().map { sku, price in
             DoctorFinding(
                 warning: "sku \(sku)",
                 "no enabled account can charge exactly \(price.decimal) \(price.currency.code); change the price, or enable "
@@ -168,7 +168,7 @@ struct Doctor: AsyncParsableCommand {
 
     /// Products that customers paid for and that give nothing until a SKU names them.
     private func unknownProducts(_ gateway: Gateway) async throws -> [DoctorFinding] {
-        let (unknown, shown) = (try await gateway.unknownProducts(), 20)
+        let (unknown, shown) = (try await gateway.catalogue.unknownProducts(), 20)
         var findings = unknown.prefix(shown).map { found in
             DoctorFinding(
                 warning: "product \(found.product)",

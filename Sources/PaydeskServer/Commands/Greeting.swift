@@ -28,9 +28,9 @@ enum Greeting {
 
     /// Makes an admin key where there is none.
     private static func firstAdminKey(_ gateway: Gateway) async throws -> String? {
-        guard try await !gateway.hasAdminKey() else { return nil }
+        guard try await !gateway.keys.hasAdminKey() else { return nil }
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
-        return try await gateway.createKey(
+        return try await gateway.keys.create(
             name: "development", partner: nil, scopes: [Scope.admin.rawValue], context: context
         ).key
     }

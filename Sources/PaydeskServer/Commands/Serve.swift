@@ -63,9 +63,9 @@ struct Serve: AsyncParsableCommand {
             let composition = try Composition(
                 configuration, store: store, providers: CommandLineTool.providers, transport: transport,
                 webhooks: webhooks, logger: logger)
-            let traffic = composition.gateway.traffic
+            let load = composition.gateway.load
             metrics.observe(gauge: "paydesk_account_health", by: "account") {
-                Dictionary(uniqueKeysWithValues: traffic.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
+                Dictionary(uniqueKeysWithValues: load.health.map { ($0.rawValue, $1 == .closed ? 1 : 0) })
             }
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
@@ -110,11 +110,11 @@ struct Serve: AsyncParsableCommand {
     /// Fills an empty catalogue from the file, and says what the operator should know.
     private static func prepare(_ gateway: Gateway, _ configuration: Configuration) async throws {
         let context = CallContext(actor: .system("serve"), requestID: gateway.ids.make(Domain.Request.self).rawValue)
-        if try await gateway.isCatalogueEmpty(), !configuration.catalogue.isEmpty {
-            _ = try await gateway.importCatalogue(configuration.catalogue, context: context)
+        if try await gateway.catalogue.isEmpty(), !configuration.catalogue.isEmpty {
+            _ = try await gateway.catalogue.merge(configuration.catalogue, context: context)
         }
-        try await gateway.warnOfUnreadableRouting()
-        try await gateway.warnOfMissingKey()
+        try await gateway.accounts.warnOfUnreadableRouting()
+        try await gateway.secrets.warnOfMissingKey()
     }
 
     /// Says of each enabled account what its settings would have refused, before the first payment shows it.

@@ -31,16 +31,17 @@ extension AdminCommand {
         do {
             switch self {
             case .createKey(let name, let partner, let scopes):
-                let issued = try await gateway.createKey(name: name, partner: partner, scopes: scopes, context: context)
+                let issued = try await gateway.keys.create(
+                    name: name, partner: partner, scopes: scopes, context: context)
                 return .key(id: issued.id.rawValue, key: issued.key)
             case .revokeKey(let id):
-                try await gateway.revokeKey(id, context: context)
+                try await gateway.keys.revoke(id, context: context)
                 return .revoked(id: id)
             case .importCatalogue(let skus):
-                return .imported(try await gateway.importCatalogue(skus, context: context))
+                return .imported(try await gateway.catalogue.merge(skus, context: context))
             case .importStoreKit(let file):
-                return .importedStoreKit(try await gateway.importStoreKit(file, context: context))
-            case .reseal: return .resealed(try await gateway.resealSecrets())
+                return .importedStoreKit(try await gateway.catalogue.importStoreKit(file, context: context))
+            case .reseal: return .resealed(try await gateway.secrets.reseal())
             case .backup(let path):
                 guard let engine = gateway.store.engine as? SQLiteEngine else {
                     return .refused(

@@ -103,7 +103,7 @@ extension ReplayInbox {
     }
 }
 
-/// What of an order a rebuild must reproduce.
+/// The parts of an order that a rebuild must reproduce.
 private struct OrderShape: Sendable {
     let order: ID<Order>
     let createdAt: Timestamp
@@ -161,7 +161,7 @@ private struct OrderShape: Sendable {
     }
 }
 
-/// What of a purchase's order a rebuild must reproduce.
+/// The parts of a purchase's order that a rebuild must reproduce.
 private struct PurchaseShape: Sendable, Equatable {
     let environment: Environment
     let key: String

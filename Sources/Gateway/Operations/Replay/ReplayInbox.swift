@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 package import Store
 
-/// What a rebuild found.
+/// The findings of a rebuild.
 package struct ReplayReport: Encodable, Sendable {
     package struct Difference: Encodable, Sendable, Equatable {
         package let subject: String
@@ -25,7 +25,7 @@ package struct ReplayReport: Encodable, Sendable {
 /// providers notified and answered, what stores signed, and what people closed or gave by hand.
 package struct ReplayInbox: Sendable {
     static let page: Int64 = 500
-    /// So many differences are listed; one is enough to know.
+    /// The largest number of differences that are listed.
     static let limit = 100
 
     let source: Store
@@ -87,12 +87,14 @@ package struct ReplayInbox: Sendable {
         case .close:
             guard let id = ID<Order>(step.subject) else { return }
             try await settle(step.at) { settlement in
-                if let order = try settlement.tx.orders.find(id) { try settlement.close(order, reason: "again") }
+                if let order = try settlement.tx.orders.find(id) {
+                    try OrderWriter(settlement).close(order, reason: "again")
+                }
             }
         case .free:
             guard let id = ID<Order>(step.subject) else { return }
             try await settle(step.at) { settlement in
-                if let order = try settlement.tx.orders.find(id) { try settlement.completeFree(order) }
+                if let order = try settlement.tx.orders.find(id) { try OrderWriter(settlement).completeFree(order) }
             }
         case .refund:
             try await intend(step)
@@ -190,7 +192,7 @@ package struct ReplayInbox: Sendable {
         try await scratch.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry,
-                context: Cause(actor: .system("replay"), requestID: ""))
+                cause: AuditContext(actor: .system("replay"), requestID: ""))
             try body(&settlement)
         }
     }

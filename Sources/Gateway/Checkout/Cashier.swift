@@ -1,0 +1,187 @@
+package import Domain
+import ProviderKit
+import Store
+
+/// Opens checkouts: an order and a contract to pay it, further attempts, and the failover between accounts.
+package struct Cashier: Sendable {
+    let settlements: SettlementRunner
+    let orders: Orders
+    let offers: Offers
+    let contracts: Contracts
+    let attempts: PaymentAttempts
+    let opening: PaymentOpening
+    let settings: GatewaySettings
+
+    var store: StoreAccess { settlements.store }
+
+    /// Makes an order and the contract to pay it.
+    ///
+    /// The order and the payment's intent are durable before the provider is called. A run under an idempotency key that
+    /// was cut short continues with the order that it made.
+    /// - Throws: `invalidRequest`, `skuNotFound`, `noProviderAvailable`, `alreadyOwned`, and those of
+    ///   ``openPayment(_:_:at:)``.
+    package func open(
+        _ request: CheckoutRequest, user: ExternalUserID, partner: String? = nil, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
+        if let order = context.resumed.flatMap(ID<Order>.init) {
+            return try await continueCheckout(order, request, user: user, context: context)
+        }
+        try check(returnURL: request.returnURL)
+        let offer = try await offers.offer(request, user: user)
+        if offer.quote.amount.isZero {
+            let order = try await placeOrder(request, offer, on: nil, user: user, partner: partner, context: context)
+            return try await contracts.contract(of: order.order)
+        }
+        guard let account = offer.candidates.accounts.first else { throw refusal(offer.candidates, context) }
+        let placed = try await placeOrder(request, offer, on: account, user: user, partner: partner, context: context)
+        guard let intent = placed.intent else { throw .internalError }
+        let attempt = CheckoutAttempt(
+            order: placed.order, request: RetryRequest(request), context: context, isCheckout: true)
+        return try await openPayment(intent, attempt, at: offer.candidates)
+    }
+
+    /// Writes the order and, unless it is free, the intent of its first payment; a free order is paid at once.
+    private func placeOrder(
+        _ request: CheckoutRequest, _ offer: Offer, on account: ConfiguredAccount?, user: ExternalUserID,
+        partner: String?,
+        context: CallContext
+    ) async throws(GatewayError) -> (order: ID<Order>, intent: PaymentIntent?) {
+        let (ids, now, keyRing) = (settlements.ids, settlements.time.now, contracts.keyRing)
+        let expiry = now.adding(seconds: settings.policies.expireAfterMinutes * 60)
+        return try await settlements.run(context.audit) { settlement in
+            let tx = settlement.tx
+            let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
+            try tx.users.lock(userID)
+            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID)
+            if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
+            let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: OrderWriter.openOrders)
+            let order = Order(
+                id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
+                terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
+                state: .open,
+                platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
+                metadata: request.metadata, createdAt: now, expiresAt: expiry)
+            try tx.orders.insert(order)
+            try tx.bind(context, to: order.id.rawValue)
+            let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
+            try settlement.log.audit(
+                order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
+            guard let account else {
+                try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+                try OrderWriter(settlement).completeFree(order)
+                return (order.id, nil)
+            }
+            let (intent, intended) = try OrderWriter(settlement).intend(
+                order, on: account, for: RetryRequest(request), sealedBy: keyRing)
+            try settlement.log.emit(
+                .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
+            // Counted before this order, and looked at only now, so that nobody waits for it alone.
+            guard try waiting.value() < OrderWriter.openOrders else {
+                throw GatewayError.conflict(
+                    reason: "a user has at most \(OrderWriter.openOrders) open orders; pay or cancel one of them")
+            }
+            return (order.id, intent)
+        }
+    }
+
+    /// Continues with an order that an earlier run made, by its newest payment.
+    private func continueCheckout(
+        _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
+        let newest = try await store.read { db in
+            try db.payments.list(of: order).value().last { $0.payment.original == nil }?.payment.id
+        }
+        guard let newest else { return try await contracts.contract(of: order) }
+        let attempt = CheckoutAttempt(
+            order: order, request: RetryRequest(request), context: context, isCheckout: true)
+        return try await resume(newest, attempt, user: user)
+    }
+
+    /// Opens another attempt for an open order, after the earlier ones were cancelled.
+    ///
+    /// - Throws: `orderNotFound`, `orderNotOpen` (also when cancelling finds that it was paid, or it has expired),
+    ///   `invalidRequest`, `alreadyOwned`, `noProviderAvailable`, `conflict` after 20 attempts, and those of opening a payment.
+    package func retry(
+        _ order: String, _ request: RetryRequest, user: ExternalUserID, context: CallContext
+    ) async throws(GatewayError) -> PaymentContract {
+        if let payment = context.resumed.flatMap(ID<Payment>.init), let order = ID<Order>(order) {
+            let attempt = CheckoutAttempt(order: order, request: request, context: context, isCheckout: false)
+            return try await resume(payment, attempt, user: user)
+        }
+        try check(returnURL: request.returnURL)
+        let found = try await orders.own(order, user: user)
+        guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
+        guard request.currency == nil || request.currency == amount.currency else {
+            throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
+        }
+        let candidates = try await offers.candidates(for: found, amount, request, user: user)
+        guard let account = candidates.accounts.first else { throw refusal(candidates, context) }
+        var cancelled = AttemptCancellation()
+        for _ in 0..<PaymentAttempts.cancellationRounds {
+            cancelled = try await attempts.cancel(of: found.id, audit: context.audit, after: cancelled)
+            let (earlier, keyRing) = (cancelled, contracts.keyRing)
+            let intent = try await settlements.run(context.audit) { settlement in
+                try OrderWriter(settlement).addAttempt(
+                    found, on: account, request, earlier, sealedBy: keyRing
+                ) { tx, payment in
+                    try tx.bind(context, to: payment.rawValue)
+                }
+            }
+            if let intent {
+                let attempt = CheckoutAttempt(
+                    order: found.id, request: request, context: context, isCheckout: false)
+                return try await openPayment(intent, attempt, at: candidates)
+            }
+        }
+        throw .requestInProgress
+    }
+
+    /// - Throws: `invalidRequest` for an address that is not one of the allowed ones.
+    private func check(returnURL: String?) throws(GatewayError) {
+        guard let returnURL else { return }
+        guard settings.returnURLs.allows(returnURL) else {
+            throw .invalidRequest(field: "return_url", reason: "this address is not one of the allowed return_urls")
+        }
+    }
+
+    /// The currency of a checkout that names none.
+    ///
+    /// - Throws: `invalidRequest` where there is no default.
+    package func currency(_ asked: Currency?) throws(GatewayError) -> Currency {
+        guard let currency = asked ?? settings.defaultCurrency else {
+            throw .invalidRequest(field: "currency", reason: "is missing")
+        }
+        return currency
+    }
+
+    /// The accounts that a checkout would try, in its order.
+    ///
+    /// - Throws: `skuNotFound`, `invalidRequest`.
+    package func paymentMethods(
+        _ request: CheckoutRequest, user: ExternalUserID
+    ) async throws(GatewayError) -> [PaymentMethodView] {
+        let offer = try await offers.offer(request, user: user)
+        guard !offer.quote.amount.isZero else { return [] }
+        return offer.candidates.accounts.flatMap { account in
+            account.provider.contractTypes.intersection(request.accept).sorted { $0.rawValue < $1.rawValue }.map {
+                type in
+                PaymentMethodView(
+                    account: account.id.rawValue, kind: account.manifest.kind,
+                    display_name: account.manifest.displayName,
+                    type: type)
+            }
+        }
+    }
+
+    func refusal(_ candidates: CandidateAccounts, _ context: CallContext) -> GatewayError {
+        candidates.refusal(showsAccounts: settings.isDevelopment || context.showsAccounts)
+    }
+}
+
+/// A way to pay, as a frontend sees it.
+package struct PaymentMethodView: Encodable, Sendable {
+    let account: String
+    let kind: String
+    let display_name: String
+    let type: ContractType
+}

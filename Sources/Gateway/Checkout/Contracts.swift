@@ -1,0 +1,86 @@
+package import Domain
+import Store
+
+/// The payment contracts of orders.
+package struct Contracts: Sendable {
+    let store: StoreAccess
+    let orders: Orders
+    let keyRing: KeyRing
+    let publicURL: String
+
+    /// The contract of a user's order, as it was made for its latest payment.
+    ///
+    /// - Throws: `orderNotFound`; `contractGone` where the order is not open; `notFound` when no provider has answered yet.
+    package func find(_ order: String, user: ExternalUserID) async throws(GatewayError) -> PaymentContract {
+        let found = try await orders.own(order, user: user)
+        guard found.state == .open else { throw .contractGone }
+        return try await contract(of: found.id)
+    }
+
+    /// The text of a payment's QR code, for anybody who has the image's address.
+    ///
+    /// - Throws: `notFound`; `contractGone` where the order is not open.
+    package func qrText(_ payment: String) async throws(GatewayError) -> String {
+        guard let id = ID<Payment>(payment) else { throw .notFound }
+        let (found, order) = try await store.read { db in
+            let found = try db.payments.find(id).value()
+            return (found, try found.flatMap { try db.orders.find($0.payment.order) })
+        }
+        guard let found, let order, case .qr(let text)? = try instruction(found) else { throw .notFound }
+        guard order.state == .open else { throw .contractGone }
+        return text
+    }
+
+    /// The contract of an order's latest payment; of a free order, the one that asks for nothing.
+    func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
+        let (found, payments) = try await store.read { db in
+            (try db.orders.find(order), try db.payments.list(of: order).value())
+        }
+        guard let found else { throw .notFound }
+        if let latest = payments.last(where: { $0.payment.original == nil }) { return try contract(found, latest) }
+        guard found.state == .paid, let amount = found.amount else { throw .notFound }
+        return PaymentContract(
+            order: order, payment: nil, provider: nil, status: .succeeded, recurring: false, amount: amount,
+            expiresAt: found.expiresAt, pollAfterMilliseconds: Self.pollInterval, instruction: .none)
+    }
+
+    /// The contract of one payment.
+    func contract(of payment: ID<Payment>) async throws(GatewayError) -> PaymentContract {
+        let found = try await store.read { db -> (Order, PaymentRecord)? in
+            guard let record = try db.payments.find(payment).value(),
+                let order = try db.orders.find(record.payment.order)
+            else {
+                return nil
+            }
+            return (order, record)
+        }
+        guard let (order, record) = found else { throw .notFound }
+        return try contract(order, record)
+    }
+
+    /// - Parameter opened: the instruction where it is known; nil opens the sealed one.
+    func contract(
+        _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil
+    ) throws(GatewayError) -> PaymentContract {
+        let payment = record.payment
+        // Nothing is left to do where the provider's answer was lost and the payer has paid all the same.
+        let nothing: PaymentInstruction? = payment.state == .succeeded ? PaymentInstruction.none : nil
+        let kept: PaymentInstruction? = if let opened { opened } else { try instruction(record) }
+        guard let instruction = kept ?? nothing else { throw .notFound }
+        return PaymentContract(
+            order: order.id, payment: payment.id, provider: payment.account, status: payment.state,
+            recurring: record.recurring, amount: payment.amount, expiresAt: order.expiresAt,
+            pollAfterMilliseconds: Self.pollInterval, instruction: instruction,
+            qrImageURL: instruction.type == .qr ? "\(publicURL)/v1/public/payments/\(payment.id)/qr.svg" : nil)
+    }
+
+    private static let pollInterval: Int64 = 2_000
+
+    /// The instruction of a payment; nil where its provider has not answered.
+    func instruction(_ record: PaymentRecord) throws(GatewayError) -> PaymentInstruction? {
+        guard let sealed = record.instruction else { return nil }
+        do { return try SealedInstruction.open(sealed, of: record.payment.id, by: keyRing) } catch {
+            throw .internalError
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Domain
+import FoundationEssentials
+import Logging
+import ProviderKit
+import Store
+
+/// Opens payments at their providers, each after its intent is durable.
+struct PaymentOpening: Sendable {
+    let settlements: SettlementRunner
+    let contracts: Contracts
+    let random: RandomSource
+    let logger: Logger
+
+    private var store: StoreAccess { settlements.store }
+    private var providers: ProviderCalling { settlements.providers }
+    private var keyRing: KeyRing { contracts.keyRing }
+
+    /// Continues with a payment that an earlier run made: opens it again under the same key unless it was answered.
+    ///
+    /// - Throws: `orderNotOpen` where its order cannot be paid any more, `providerRejected`, and the errors of
+    ///   ``open(_:accepts:audit:)``.
+    func resume(
+        _ payment: ID<Payment>, accepts: Set<ContractType>, audit: AuditContext
+    ) async throws(GatewayError) -> PaymentContract {
+        guard let record = try await store.read({ db in try db.payments.find(payment).value() }) else {
+            throw .notFound
+        }
+        // Its opening paid it, the answer was lost, and a later query found that.
+        let isPaid = record.payment.state == .succeeded
+        if record.instruction != nil || isPaid { return try await contracts.contract(of: payment) }
+        guard !record.payment.state.isFinal else {
+            throw .providerRejected(reason: "the payment has \(record.payment.state)")
+        }
+        let now = settlements.time.now
+        let (found, isOver) = try await store.read { db in
+            (try db.orders.find(record.payment.order), try db.orders.hasExpired(record.payment.order, at: now))
+        }
+        guard let order = found else { throw .notFound }
+        guard order.state == .open, !isOver else { throw .orderNotOpen }
+        let address = record.payerAddress.flatMap { PayerAddress.open($0, of: payment, by: keyRing) }
+        let intent = PaymentIntent(order: order, payment: record.payment, payerAddress: address)
+        return try await open(intent, accepts: accepts, audit: audit)
+    }
+
+    /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
+    ///
+    /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: the same key, or another
+    ///   attempt, goes on with the order).
+    func open(
+        _ intent: PaymentIntent, accepts: Set<ContractType>, audit: AuditContext
+    ) async throws(GatewayError) -> PaymentContract {
+        let result = try await tryOpening(intent, accepts: accepts, insists: true, audit: audit)
+        switch result {
+        case .opened(let contract): return contract
+        case .unfit(let reason): throw .providerRejected(reason: reason)
+        case .unanswered, .neverSent: throw .providerUnavailable
+        }
+    }
+
+    /// The end of a call that opens a payment.
+    enum Opening: Sendable {
+        case opened(PaymentContract)
+        /// The provider did not answer, or not in time.
+        case unanswered
+        /// The call was not made, because of the account's health or the number of its calls.
+        case neverSent
+        /// The account cannot take such a payment; it was not asked, and the payment has failed.
+        case unfit(String)
+    }
+
+    /// Calls the provider for a payment whose intent is durable, and records what it answers.
+    ///
+    /// - Parameter insists: whether the account is called although its health is doubted.
+    /// - Throws: `providerRejected`.
+    func tryOpening(
+        _ intent: PaymentIntent, accepts: Set<ContractType>, insists: Bool, audit: AuditContext
+    ) async throws(GatewayError) -> Opening {
+        let prepared = try await prepare(intent, accepts: accepts)
+        return try await providers.complete { () async throws(GatewayError) in
+            try await callAndRecord(prepared, insists: insists, audit: audit)
+        }
+    }
+
+    private struct Prepared: Sendable {
+        let order: Order
+        let account: ConfiguredAccount
+        let attempt: PaymentAttempt
+    }
+
+    /// Gathers the provider's parameters; makes the token of Apple's buyers when it is first needed.
+    private func prepare(
+        _ intent: PaymentIntent, accepts: Set<ContractType>
+    ) async throws(GatewayError) -> Prepared {
+        let (order, payment) = (intent.order, intent.payment)
+        guard let account = providers.registry[payment.account] else { throw .providerUnavailable }
+        var products: [String] = []
+        var token: String?
+        if account.manifest.goods == .appleProducts {
+            products = try await store.read { db in try db.skus.find(order.sku) }?.appleOffer(days: order.days) ?? []
+            let candidate = random.uuid4()
+            token = try await store.write { tx in try tx.users.appAccountToken(of: order.user, candidate: candidate) }
+        }
+        return Prepared(
+            order: order, account: account,
+            attempt: PaymentAttempt(
+                payment: payment.id, order: order.id, amount: payment.amount, title: order.title,
+                platform: payment.platform, returnURL: payment.returnURL, expiresAt: order.expiresAt,
+                appleProductIDs: products, appAccountToken: token, accepts: accepts, payerAddress: intent.payerAddress))
+    }
+
+    private func callAndRecord(
+        _ prepared: Prepared, insists: Bool, audit: AuditContext
+    ) async throws(GatewayError) -> Opening {
+        let payment = prepared.attempt.payment
+        let account = prepared.account.id
+        let (record, known): (PaymentRecord, PaymentInstruction?)
+        do throws(ProviderError) {
+            // A manifest may have changed since the account was chosen.
+            if let fault = prepared.account.provider.amountFault(prepared.attempt.amount) {
+                throw .unfit(reason: fault.rawValue)
+            }
+            guard let opened = try await providers.client(of: prepared.account).open(prepared.attempt, insists: insists)
+            else {
+                return .neverSent
+            }
+            (record, known) = try await keep(opened, of: payment, at: account, audit: audit)
+        } catch {
+            return try await recordFailure(error, payment: payment, account: account, audit: audit)
+        }
+        return .opened(try contracts.contract(prepared.order, record, opened: known))
+    }
+
+    /// Records an opened payment.
+    ///
+    /// - Returns: the payment, and its instruction unless another run's is kept.
+    private func keep(
+        _ opened: OpenedPayment, of payment: ID<Payment>, at account: AccountID, audit: AuditContext
+    ) async throws(ProviderError) -> (PaymentRecord, PaymentInstruction?) {
+        guard let sealed = try? SealedInstruction.seal(opened.instruction, of: payment, by: keyRing) else {
+            throw .outcomeUnknown
+        }
+        let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
+        do throws(GatewayError) {
+            return try await settlements.run(audit) { settlement in
+                // The locks first, in the order in which every settlement of this payment takes them.
+                guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
+                let isFirst = try settlement.tx.payments.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
+                    throw GatewayError.notFound
+                }
+                try settlement.apply(report, from: account, to: locked)
+                guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }
+                return (record, try isFirst.value() ? opened.instruction : nil)
+            }
+        } catch {
+            logger.error("an opened payment could not be recorded", metadata: ["payment": "\(payment)"])
+            throw .outcomeUnknown
+        }
+    }
+
+    private func recordFailure(
+        _ error: ProviderError, payment: ID<Payment>, account: AccountID, audit: AuditContext
+    ) async throws(GatewayError) -> Opening {
+        switch error {
+        case .rejected(let reason):
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
+            _ = try await settlements.run(audit) { try $0.apply(.payment(report), from: account) }
+            throw .providerRejected(reason: reason)
+        case .unfit(let reason):
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: reason))
+            _ = try await settlements.run(audit) { try $0.apply(.payment(report), from: account) }
+            return .unfit(reason)
+        case .unsupported:
+            let report = PaymentReport(payment: payment, outcome: .failed(reason: "unsupported"))
+            _ = try await settlements.run(audit) { try $0.apply(.payment(report), from: account) }
+            throw .providerRejected(reason: "unsupported")
+        case .outcomeUnknown, .unproven:
+            try await settlements.run(audit) { try $0.payments.markUnknown(payment) }
+            return .unanswered
+        case .unavailable:
+            return .unanswered
+        }
+    }
+}
+
+extension Order {
+    /// The name that the payer sees: the SKU's name at the time of the order, or its id where the name is blank.
+    var title: String { terms.name.isBlank ? sku.rawValue : terms.name }
+}
+
+/// A payment whose intent is durable.
+struct PaymentIntent: Sendable {
+    let order: Order
+    let payment: Payment
+    /// The payer's address; nil where it is not known.
+    let payerAddress: String?
+}
+
+extension PaymentInstruction {
+    /// The product ids of a store's contract; nil for another contract.
+    fileprivate var offers: [String]? {
+        guard case .appleIAP(let productIDs, _, _) = self else { return nil }
+        return productIDs
+    }
+}

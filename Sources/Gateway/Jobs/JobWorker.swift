@@ -1,0 +1,48 @@
+/// Runs claimed jobs: each kind by the subject that it belongs to.
+package struct JobWorker: Sendable {
+    let gateway: Gateway
+
+    /// Runs a claimed job under its lease.
+    package func perform(_ job: ClaimedJob) async {
+        await gateway.jobQueue.perform(job) { (job) async throws(GatewayError) in try await work(job) }
+    }
+
+    /// Runs a claimed job again and again under its one lease, until it has to be given back.
+    ///
+    /// - Parameter pause: returns when it is time for another pass, false when it is time to stop.
+    func perform(_ job: ClaimedJob, again pause: @escaping @Sendable (UInt64) async -> Bool) async {
+        await gateway.jobQueue.perform(job) { (job) async throws(GatewayError) in
+            while true {
+                let asked = gateway.signals.events.asked
+                let outcome = try await work(job)
+                guard await pause(asked) else { return outcome }
+            }
+        }
+    }
+
+    private func work(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+        switch job.kind {
+        case .processNotification: try await gateway.notifications.process(job)
+        case .expireOrder: try await gateway.reconciliation.expireOrder(job)
+        case .reconcilePayment: try await gateway.reconciliation.reconcilePayment(job)
+        case .reconcileRefund: try await gateway.reconciliation.reconcileRefund(job)
+        case .closeAttempts: try await gateway.reconciliation.closeAttempts(job)
+        case .completeRequest: try await gateway.reconciliation.completeRequest(job)
+        case .syncAccount: try await gateway.accountReconciliation.perform(job)
+        case .checkSubscription: try await gateway.checkSubscription(job)
+        case .replayNotifications: try await gateway.replayNotifications(job)
+        case .answerConsumption: try await gateway.answerConsumption(job)
+        case .checkReceipt: try await gateway.checkReceipt(job)
+        case .grantUnmapped: try await gateway.grantUnmapped(job)
+        case .regradePurchases: try await gateway.regradePurchases(job)
+        case .findWork: try await gateway.workFinder.find()
+        case .crossBoundaries: try await gateway.crossBoundaries()
+        case .dispatchEvents: try await gateway.events.dispatch()
+        case .deliverWebhook: try await gateway.deliveries.makeFirstAttempts(job)
+        case .retryDeliveries: try await gateway.deliveries.makeFurtherAttempts(job)
+        case .endDeliveries: try await gateway.deliveries.end(job)
+        case .sealAudit: try await gateway.auditLog.seal()
+        case .applyRetention: try await gateway.retention.apply()
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Domain
+import FoundationEssentials
+import Logging
+import Store
+
+/// The counts of a resealing.
+package struct ResealedSecrets: Codable, Sendable, Equatable {
+    /// Secrets that have the newest key now and had another one.
+    package var resealed: Int
+    /// Secrets whose key is not in the ring.
+    package var closed: Int
+}
+
+/// The secrets in the database, sealed with the keys of `secrets.keys`.
+package struct SealedSecrets: Sendable {
+    let store: StoreAccess
+    let keyRing: KeyRing
+    let logger: Logger
+
+    private static let resealPage: Int64 = 200
+
+    /// Every column that holds sealed secrets, with the place that each secret is bound to.
+    private static let sealedColumns: [(column: SealedColumn, place: @Sendable (SealedValue) -> String)] = [
+        (SealedColumn("webhooks", "secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
+        (SealedColumn("webhooks", "previous_secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
+        (SealedColumn("payments", "instruction", key: ["id"]), { "payments.instruction/\($0.key[0])" }),
+        (SealedColumn("payments", "payer_address", key: ["id"]), { "payments.payer_address/\($0.key[0])" }),
+        (SealedColumn("notifications", "body", key: ["id"]), { "notifications.body/\($0.key[0])" }),
+        (SealedColumn("notifications", "headers", key: ["id"]), { "notifications.headers/\($0.key[0])" }),
+        (
+            SealedColumn("purchases", "evidence", key: ["environment", "key"], further: ["transaction_id"]),
+            { "purchases.evidence/\($0.key[0])/\($0.further[0])" }
+        ),
+        (SealedColumn("receipts", "evidence", key: ["digest"]), { "receipts.evidence/\($0.key[0])" }),
+        (
+            SealedColumn("idempotency_keys", "answer", key: ["caller", "key"]),
+            { "idempotency_keys/\($0.key[0])/\($0.key[1])" }
+        ),
+    ]
+
+    /// Seals every secret with the newest key, after which the other keys may be removed; the server may run meanwhile.
+    package func reseal() async throws(GatewayError) -> ResealedSecrets {
+        var result = ResealedSecrets(resealed: 0, closed: 0)
+        for (column, place) in Self.sealedColumns {
+            var last: [String]?
+            while true {
+                let start = last
+                let page = try await store.read { db in
+                    try db.secrets.list(column, after: start, limit: Self.resealPage)
+                }
+                let keyRing = keyRing
+                let old = page.filter { !keyRing.isNewest($0.sealed) }
+                let done = try await store.write { tx -> ResealedSecrets in
+                    var done = ResealedSecrets(resealed: 0, closed: 0)
+                    for value in old {
+                        guard let opened = try? keyRing.open(value.sealed, context: place(value)) else {
+                            done.closed += 1
+                            continue
+                        }
+                        let sealed = try keyRing.seal(opened, context: place(value))
+                        if try tx.secrets.update(column, value, as: sealed) { done.resealed += 1 }
+                    }
+                    return done
+                }
+                result.resealed += done.resealed
+                result.closed += done.closed
+                guard page.count == Int(Self.resealPage) else { break }
+                last = page.last?.key
+            }
+        }
+        return result
+    }
+
+    /// True where something was sealed with a key that this node does not have.
+    ///
+    /// Such a node answers 500 to whoever asks for what another node, or an earlier start of it, has sealed. Looks only at
+    /// the newest row of each table.
+    package func lacksKey() async throws(GatewayError) -> Bool {
+        try await store.read { db in try db.secrets.listNewest() }.contains { !keyRing.hasKey(of: $0) }
+    }
+
+    /// Logs an error when this node lacks a key.
+    package func warnOfMissingKey() async throws(GatewayError) {
+        guard try await lacksKey() else { return }
+        logger.error("secrets.keys lacks the key that sealed what is in the database: every node needs the same keys")
+    }
+}

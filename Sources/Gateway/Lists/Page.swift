@@ -1,0 +1,56 @@
+import Domain
+
+/// A page of a list, newest first.
+package struct Page<Item: Sendable>: Sendable {
+    package let items: [Item]
+    /// The cursor of the next page; nil at the end.
+    package let nextCursor: String?
+    /// For each item, the cursor of a page that begins after it.
+    package let cursors: [String]
+
+    /// Cuts one item more than the page holds into the page and its cursor.
+    init(_ items: [Item], limit: Int64, cursor: (Item) -> String) {
+        let shown = items.prefix(Int(limit))
+        let cursors = shown.map(cursor)
+        self.init(
+            items: Array(shown), cursors: cursors, nextCursor: items.count > Int(limit) ? cursors.last : nil)
+    }
+
+    /// - Parameter cursors: one for each item.
+    init(items: [Item], cursors: [String], nextCursor: String?) {
+        self.items = items
+        self.cursors = cursors
+        self.nextCursor = nextCursor
+    }
+}
+
+/// The limit of a page's size, whatever number of items was asked for: its answer stays within 1 MiB.
+package enum PageSize {
+    package static let bytes = (1 << 20) - (8 << 10)
+}
+
+/// The position in a list after the last item that the caller has, as `next_cursor` gave it.
+struct Cursor<Position: Sendable>: Sendable {
+    /// The last item's position; nil at the list's beginning.
+    let position: Position?
+
+    /// - Parameter parse: reads a cursor that this list wrote; nil for any other text.
+    /// - Throws: `invalidRequest`.
+    init(_ text: String?, _ parse: (String) -> Position?) throws(GatewayError) {
+        guard let text else {
+            position = nil
+            return
+        }
+        guard let parsed = parse(text) else {
+            throw .invalidRequest(field: "cursor", reason: "this is not a cursor of this list")
+        }
+        position = parsed
+    }
+}
+
+extension Cursor where Position == String {
+    /// The cursor of a list that is sorted by its items' ids.
+    init<Subject: Identified>(_ text: String?, of: Subject.Type) throws(GatewayError) {
+        try self.init(text) { ID<Subject>($0)?.rawValue }
+    }
+}

@@ -1,0 +1,117 @@
+package import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+/// A notification in an admin's list.
+package struct NotificationView: Encodable, Sendable {
+    package let id: ID<Domain.Notification>
+    let account: String
+    /// The provider's own word.
+    let type: String
+    let provider_event_id: String
+    package let status: String
+    /// The reason of a refusal; nil for one that was accepted.
+    package let reason: String?
+    let received_at: Timestamp
+    @Nullable private(set) var processed_at: Timestamp?
+
+    init(_ summary: NotificationSummary) {
+        id = summary.id
+        account = summary.account.rawValue
+        type = summary.type
+        provider_event_id = summary.eventID
+        status = summary.status.rawValue
+        reason = summary.refusal
+        received_at = summary.receivedAt
+        processed_at = summary.processedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, account, type, provider_event_id, status, reason, received_at, processed_at
+    }
+
+    /// Encodes absent values as null.
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encode(account, forKey: .account)
+        try fields.encode(type, forKey: .type)
+        try fields.encode(provider_event_id, forKey: .provider_event_id)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(reason, forKey: .reason)
+        try fields.encode(received_at, forKey: .received_at)
+        try fields.encode(processed_at, forKey: .processed_at)
+    }
+}
+
+extension Notifications {
+    /// The inbox, newest first; a status that is nil restricts nothing.
+    package func list(
+        _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<NotificationView> {
+        let cursor = try Cursor(cursor, of: Domain.Notification.self)
+        let found = try await store.report { db in
+            try db.notifications.list(status, before: cursor.position, limit: limit + 1)
+        }
+        return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
+    }
+
+    /// Verifies a kept notification again and processes it again; facts that were settled before change nothing.
+    ///
+    /// Where the raw text has been deleted, the stored facts are processed.
+    /// - Throws: `notFound`, `invalidNotification` when it still does not verify.
+    package func replay(
+        _ notification: String, context: CallContext
+    ) async throws(GatewayError) -> NotificationView {
+        guard let id = ID<Domain.Notification>(notification),
+            let kept = try await store.read({ db in try db.notifications.findRaw(id) })
+        else { throw .unknown(.notification, notification) }
+        let record = try await verifyAgain(kept)
+        let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
+        let replayed = try await settlements.run(context.audit) { settlement in
+            let tx = settlement.tx
+            let target = try tx.notifications.replayTarget(of: kept.id, as: record)
+            // The job first, as who runs it locks them.
+            try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
+            try tx.notifications.replay(kept.id, as: record, into: target)
+            try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
+            try settlement.log.audit(
+                subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
+            return target
+        }
+        await processNow(replayed)
+        guard let after = try await store.read({ db in try db.notifications.find(replayed) }) else {
+            throw .unknown(.notification, notification)
+        }
+        return NotificationView(after)
+    }
+
+    /// Verifies the raw text of a kept notification.
+    ///
+    /// - Returns: nil where the raw text was deleted.
+    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+        guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
+            guard kept.status != .rejected else { throw .invalidNotification }
+            return nil
+        }
+        let raw: RawNotification?
+        do {
+            raw = try SealedNotification.open(
+                body: body, head: head, kept.id, receivedAt: kept.receivedAt, by: keyRing)
+        } catch {
+            throw .internalError
+        }
+        guard let raw else {
+            guard kept.status != .rejected else { throw .invalidNotification }
+            return nil
+        }
+        let received: ReceivedNotification
+        do throws(NotificationRefusal) {
+            received = try await verify(raw, at: account)
+        } catch {
+            throw error.gatewayError
+        }
+        return try seal(raw, received, at: account.id)
+    }
+}

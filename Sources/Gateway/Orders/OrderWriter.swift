@@ -1,0 +1,107 @@
+import Domain
+import ProviderKit
+import Store
+
+/// Writes changes of orders and their attempts inside a settlement's transaction.
+struct OrderWriter {
+    /// The largest number of a user's orders that wait for their payment.
+    static let openOrders: Int64 = 20
+    private static let attemptLimit = 20
+
+    private let settlement: Settlement
+
+    init(_ settlement: Settlement) { self.settlement = settlement }
+
+    private var tx: any Transaction { settlement.tx }
+    private var now: Timestamp { settlement.now }
+
+    /// Writes the durable intent of a payment, before its provider is called.
+    ///
+    /// - Returns: the intent, and its entry in the order's history.
+    func intend(
+        _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
+    ) throws -> (intent: PaymentIntent, entry: TimelineEntry) {
+        guard let amount = order.amount else { throw GatewayError.orderNotOpen }
+        let payment = Payment(
+            id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
+            returnURL: request.returnURL ?? order.returnURL, createdAt: now)
+        try tx.payments.insert(
+            payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
+            accepts: request.accept,
+            payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
+        let entry = try settlement.log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
+        return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
+    }
+
+    /// Refuses a non-consumable that the user owns.
+    ///
+    /// - Throws: `alreadyOwned`.
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
+        if kind == .nonConsumable, try settlement.entitlements.owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+    }
+
+    /// Refuses a free SKU that the user had before, where the SKU's `once` says so; the caller holds the user's lock.
+    ///
+    /// - Throws: `alreadyOwned`.
+    func refuseFreeAgain(_ sku: SKU, _ code: SKUCode, _ user: ID<User>) throws {
+        switch sku.once {
+        case .none: return
+        case .ever: if try tx.orders.hasFree(of: user, sku: code) { throw GatewayError.alreadyOwned }
+        case .running: break
+        }
+        let runs = EntitlementRules.fold(try tx.grants.list(of: user).value(), now: now).entitlements.contains {
+            $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
+        }
+        if runs { throw GatewayError.alreadyOwned }
+    }
+
+    /// Pays an order that costs nothing.
+    func completeFree(_ order: Order) throws {
+        try tx.orders.move(order.id, from: .open, to: .paid, paidBy: nil, at: now)
+        try settlement.log.appendTimeline(order, "order.paid", "free")
+        try settlement.log.audit(order, "order.paid", before: "open", after: "paid")
+        try settlement.entitlements.grant(order)
+        try settlement.log.emit(.orderPaid, order.id)
+        try settlement.entitlements.recompute(order.id)
+    }
+
+    /// Writes the intent of another attempt under the order's lock.
+    ///
+    /// - Parameter bind: binds the run's key to the attempt.
+    /// - Returns: nil when an attempt was made since the others were cancelled, so that it must be cancelled too.
+    /// - Throws: `orderNotOpen`, `alreadyOwned`, `conflict` after 20 attempts.
+    func addAttempt(
+        _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ cancelled: AttemptCancellation,
+        sealedBy keyRing: KeyRing, bind: (any Transaction, ID<Payment>) throws -> Void
+    ) throws -> PaymentIntent? {
+        try tx.users.lock(order.user)
+        guard let current = try tx.orders.lock(order.id), current.state == .open, current.amount != nil,
+            try !tx.orders.hasExpired(order.id, at: now)
+        else { throw GatewayError.orderNotOpen }
+        try refuseOwned(current.sku, current.terms.kind, current.user)
+        let payments = try tx.payments.list(of: order.id).value()
+        guard payments.count < Self.attemptLimit else {
+            throw GatewayError.conflict(reason: "the order has had \(Self.attemptLimit) attempts; make a new one")
+        }
+        let open = payments.map(\.payment).filter { !$0.state.isFinal || cancelled.uncertain.contains($0.id) }
+        guard open.allSatisfy({ cancelled.asked.contains($0.id) }) else { return nil }
+        for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
+            try tx.payments.markUnfenced(payment.id)
+            try settlement.log.appendTimeline(current, "payment.unfenced", payment.id.rawValue)
+            try settlement.log.audit(
+                current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
+        }
+        let intent = try intend(current, on: account, for: request, sealedBy: keyRing).intent
+        try bind(tx, intent.payment.id)
+        return intent
+    }
+
+    /// Closes an order that is open; the caller holds its lock.
+    func close(_ order: Order, reason: String) throws {
+        guard order.state == .open else { return }
+        try tx.orders.move(order.id, from: .open, to: .closed, paidBy: nil, at: now)
+        try settlement.log.appendTimeline(order, "order.closed", reason)
+        try settlement.log.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
+        try settlement.log.emit(.orderClosed, order.id)
+    }
+}

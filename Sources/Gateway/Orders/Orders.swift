@@ -1,0 +1,109 @@
+package import Domain
+import Store
+
+/// The filters of a list of orders; nil filters nothing.
+package struct OrderQuery: Sendable {
+    package var user: ExternalUserID?
+    package var status: Order.Status?
+    package var provider: String?
+    package var reference: String?
+    package var from: Timestamp?
+    package var to: Timestamp?
+
+    package init(
+        user: ExternalUserID? = nil, status: Order.Status? = nil, provider: String? = nil, reference: String? = nil,
+        from: Timestamp? = nil, to: Timestamp? = nil
+    ) {
+        self.user = user
+        self.status = status
+        self.provider = provider
+        self.reference = reference
+        self.from = from
+        self.to = to
+    }
+}
+
+/// Reads orders for users, partners and admins.
+package struct Orders: Sendable {
+    let store: StoreAccess
+
+    /// A user's own orders, newest first.
+    package func list(
+        user: ExternalUserID, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<OrderSnapshot> {
+        let cursor = try Cursor(cursor, of: Order.self)
+        let snapshots = try await store.report { db -> [OrderSnapshot] in
+            guard let id = try db.users.findID(user) else { return [] }
+            let orders = try db.orders.list(OrderFilter(user: id), before: cursor.position, limit: limit + 1)
+            return try OrderSnapshot.load(orders, from: db, audience: .user)
+        }
+        return Page(snapshots, limit: limit) { $0.order.id.rawValue }
+    }
+
+    /// A user's own order.
+    ///
+    /// - Throws: `orderNotFound`, also for somebody else's.
+    package func find(_ order: String, user: ExternalUserID) async throws(GatewayError) -> OrderSnapshot {
+        let id = try await own(order, user: user).id
+        return try await snapshot(id, audience: .user)
+    }
+
+    /// Orders for an admin, or those that a partner may see, newest first.
+    package func list(
+        _ query: OrderQuery, visibleTo partner: String? = nil, cursor: String?, limit: Int64
+    ) async throws(GatewayError) -> Page<OrderSnapshot> {
+        let cursor = try Cursor(cursor, of: Order.self)
+        let snapshots = try await store.report { db -> [OrderSnapshot] in
+            var filter = OrderFilter(
+                visibleTo: partner, status: query.status, provider: query.provider, reference: query.reference,
+                from: query.from, to: query.to)
+            if let user = query.user {
+                guard let id = try db.users.findID(user) else { return [] }
+                filter.user = id
+            }
+            let orders = try db.orders.list(filter, before: cursor.position, limit: limit + 1)
+            return try OrderSnapshot.load(orders, from: db, audience: partner == nil ? .admin : .partner)
+        }
+        return Page(snapshots, limit: limit) { $0.order.id.rawValue }
+    }
+
+    /// Any order, for an admin.
+    package func find(_ order: String) async throws(GatewayError) -> OrderSnapshot {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        return try await snapshot(id, audience: .admin)
+    }
+
+    /// A user's order or the partner's own.
+    ///
+    /// - Throws: `orderNotFound`, also for another partner's.
+    package func find(_ order: String, visibleTo partner: String) async throws(GatewayError) -> OrderSnapshot {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        let found = try await snapshot(id, audience: .partner)
+        guard found.partner == nil || found.partner == partner else { throw .orderNotFound(order) }
+        return found
+    }
+
+    /// - Throws: `orderNotFound`.
+    func snapshot(_ id: ID<Order>, audience: OrderSnapshot.Audience) async throws(GatewayError) -> OrderSnapshot {
+        guard let snapshot = try await store.read({ db in try OrderSnapshot.load(id, from: db, audience: audience) })
+        else {
+            throw .orderNotFound(id.rawValue)
+        }
+        return snapshot
+    }
+
+    /// A user's own order.
+    ///
+    /// - Throws: `orderNotFound`, also for another user's.
+    func own(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
+        guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
+        let found = try await store.read { db -> Order? in
+            guard let owner = try db.users.findID(user), let found = try db.orders.find(id), found.user == owner else {
+                return nil
+            }
+            return found
+        }
+        guard let found else { throw .orderNotFound(order) }
+        return found
+    }
+}

@@ -1,0 +1,101 @@
+import Domain
+import ProviderKit
+import Store
+
+/// The outcome of cancelling an order's attempts.
+struct AttemptCancellation: Sendable {
+    /// The attempts that were cancelled or asked about.
+    var asked: Set<ID<Payment>> = []
+    /// The attempts that may still be paid all the same.
+    var uncertain: Set<ID<Payment>> = []
+    var allAnswered = true
+}
+
+/// Asks providers about attempts to pay an order, and cancels attempts.
+struct PaymentAttempts: Sendable {
+    let settlements: SettlementRunner
+
+    /// The number of times that attempts are cancelled when others are made meanwhile.
+    static let cancellationRounds = 3
+
+    private var store: StoreAccess { settlements.store }
+    private var providers: ProviderCalling { settlements.providers }
+
+    /// Cancels every attempt of an order that may still be paid; where a provider cannot cancel, queries it.
+    ///
+    /// - Parameter earlier: the outcome of an earlier round, whose attempts are not asked about again.
+    @discardableResult
+    func cancel(
+        of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation()
+    ) async throws(GatewayError) -> AttemptCancellation {
+        var result = earlier
+        let open = try await store.read { db in
+            try db.payments.list(of: order).value().map(\.payment).filter { !$0.state.isFinal }
+        }
+        for payment in open where !result.asked.contains(payment.id) {
+            result.asked.insert(payment.id)
+            let account = providers.registry[payment.processor ?? payment.account]
+            let report = try await ask(payment, audit: audit) { client, reference in
+                if account?.manifest.cancel != ProviderManifest.Cancellation.none,
+                    let report = try? await client.cancel(reference)
+                {
+                    return report
+                }
+                return try? await client.query(reference)
+            }
+            // The account's service may have sent its manifest only now.
+            let manifest = account?.manifest
+            if report == nil, try await hasMoved(payment) {
+                // A token is being charged by now: its processor is asked in the next round.
+                result.asked.remove(payment.id)
+                continue
+            }
+            // An attempt that its provider can cancel for certain, and neither cancelled nor saw ended, may still be paid.
+            if !(report?.isAnswer(from: manifest) ?? false) { result.allAnswered = false }
+            if report?.outcome != .cancelled || manifest?.cancel != .definite { result.uncertain.insert(payment.id) }
+        }
+        return result
+    }
+
+    /// True where another account moves the money of a payment than when it was read.
+    private func hasMoved(_ payment: Payment) async throws(GatewayError) -> Bool {
+        try await store.read { db in try db.payments.find(payment.id).value()?.payment.processor } != payment.processor
+    }
+
+    /// Asks a payment's provider and settles the answer.
+    ///
+    /// - Returns: nil when the provider did not answer, or answered about another payment.
+    @discardableResult
+    func ask(
+        _ payment: Payment, audit: AuditContext,
+        _ question: @escaping @Sendable (AccountClient, ProviderReference) async -> PaymentReport?
+    ) async throws(GatewayError) -> PaymentReport? {
+        guard let account = providers.registry[payment.processor ?? payment.account] else { return nil }
+        let reference = ProviderReference(
+            payment: payment.number, reference: payment.reference, amount: payment.amount)
+        let report = await providers.perform { await question(providers.client(of: account), reference) }
+        guard let report, report.payment == payment.number else { return nil }
+        let counts = try await settlements.run(audit) { settlement in
+            // A token was charged meanwhile, so that another account knows what became of the payment.
+            guard let locked = try LockedPayment.lock(payment.id, in: settlement.tx),
+                locked.payment.processor == payment.processor
+            else {
+                return false
+            }
+            try settlement.apply(report, from: account.id, to: locked)
+            return true
+        }
+        return counts ? report : nil
+    }
+
+}
+
+extension PaymentReport {
+    /// True where it is an answer to the cancellation of its payment.
+    fileprivate func isAnswer(from manifest: ProviderManifest?) -> Bool {
+        switch outcome {
+        case .cancelled, .failed, .succeeded: true
+        case .accepted, .pending, .tryFailed: manifest?.cancel != .definite
+        }
+    }
+}

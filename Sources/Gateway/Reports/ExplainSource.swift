@@ -1,0 +1,100 @@
+import Domain
+import Store
+
+/// The stored facts that an explanation is made of, as one snapshot has them.
+struct ExplainSource: Sendable {
+    /// That a purchase changed hands.
+    struct Transfer: Sendable {
+        let original: String
+        let at: Timestamp
+        /// True where this user got it, false where this user lost it.
+        let isGain: Bool
+    }
+
+    /// The one SKU that it is about; nil: everything.
+    var sku: SKUCode?
+    var user: ID<User>?
+    /// All of the user's grants, because others decide where one lies in time.
+    var grants: [Grant] = []
+    /// Oldest first.
+    var orders: [OrderSnapshot] = []
+    var purchases: [PurchaseRecord] = []
+    var transfers: [Transfer] = []
+    /// The reasons of grants by hand.
+    var reasons: [ID<Grant>: String] = [:]
+    /// Oldest first.
+    var ledger: [LedgerEntry] = []
+    var balances: [String: Int64] = [:]
+    var skus: [SKUCode: SKU] = [:]
+    /// True where there is more than the lists hold.
+    var isCut = false
+
+    /// The numbers of the latest orders, purchases and changes of balances that are read.
+    private static let limit: Int64 = 200
+
+    static func load(_ name: ExternalUserID, _ sku: SKUCode?, from db: any Database) throws -> ExplainSource {
+        var source = ExplainSource(sku: sku)
+        if let sku { source.skus[sku] = try db.skus.find(sku) }
+        guard let user = try db.users.findID(name) else { return source }
+        source.user = user
+        source.grants = try db.grants.list(of: user).value()
+        let orders = try db.orders.list(OrderFilter(user: user, sku: sku), before: nil, limit: limit)
+        source.orders = try OrderSnapshot.load(orders.reversed(), from: db, audience: .user)
+        let purchases = try db.purchases.list(of: user, limit: limit)
+        source.purchases = purchases.reversed().mergedByPurchase.filter { source.concerns($0) }
+        let ledger = try db.wallets.listLatest(of: user, limit: limit)
+        source.ledger = ledger.reversed().filter { source.concerns($0) }
+        source.isCut = [orders.count, purchases.count, ledger.count].contains(Int(limit))
+        source.balances = try db.wallets.balances(of: user).value()[.production] ?? [:]
+        try source.readTransfers(of: user, from: db)
+        try source.readReasons(of: user, from: db)
+        try source.readNames(from: db)
+        return source
+    }
+
+    /// The grants that it is about.
+    var told: [Grant] { grants.filter { sku == nil || $0.sku == sku } }
+
+    private func concerns(_ purchase: PurchaseRecord) -> Bool {
+        guard let sku else { return true }
+        // A subscription's one grant follows the product that the subscriber changed to.
+        return purchase.sku == sku || orders.contains { $0.order.id == purchase.order }
+            || told.contains {
+                $0.source.kind == .appleSubscription && $0.source.id == purchase.purchase.originalTransactionID
+            }
+    }
+
+    private func concerns(_ entry: LedgerEntry) -> Bool {
+        guard sku != nil else { return true }
+        return orders.contains { $0.order.id.rawValue == entry.source.id }
+            || purchases.contains { $0.key == entry.source.id }
+    }
+
+    private mutating func readTransfers(of user: ID<User>, from db: any Database) throws {
+        let originals = Set(purchases.map(\.purchase.originalTransactionID)).sorted()
+        let acts = try db.audit.listActs(subjects: originals, action: "purchase.transferred", limit: 20)
+        for original in originals {
+            for act in acts[original] ?? [] {
+                guard act.before == user.rawValue || act.after == user.rawValue else { continue }
+                transfers.append(Transfer(original: original, at: act.at, isGain: act.after == user.rawValue))
+            }
+        }
+    }
+
+    /// Reads the reason of an audit entry, `<grant> <sku>` with the reason beside it; earlier releases wrote
+    /// `<grant> <sku>: <reason>`.
+    private mutating func readReasons(of user: ID<User>, from db: any Database) throws {
+        guard told.contains(where: { $0.source.kind == .admin || $0.source.kind == .partner }) else { return }
+        for act in try db.audit.listActs(subject: user.rawValue, action: "grant.created", limit: Self.limit) {
+            guard let id = ID<Grant>(String(act.after.prefix { $0 != " " })) else { continue }
+            reasons[id] = act.reason ?? act.after.firstIndex(of: ":").map { String(act.after[$0...].dropFirst(2)) }
+        }
+    }
+
+    private mutating func readNames(from db: any Database) throws {
+        let codes =
+            grants.map(\.sku) + grants.flatMap(\.ahead).map(\.sku) + orders.map(\.order.sku)
+            + purchases.compactMap(\.sku)
+        skus.merge(try db.skus.list(Set(codes).filter { skus[$0] == nil }.sorted { $0.rawValue < $1.rawValue })) { $1 }
+    }
+}

@@ -1,0 +1,72 @@
+package import Domain
+import Store
+
+/// Statistics, exports and explanations for staff.
+package struct Reports: Sendable {
+    let store: StoreAccess
+    let time: TimeSource
+
+    private static let exportPage: Int64 = 500
+    /// The longest period of statistics in days.
+    private static let statsLimit: Int64 = 400
+
+    /// Explains a user's entitlements by the stored facts that led to them: those of one SKU, or all.
+    ///
+    /// A user who is not known has no facts.
+    ///
+    /// - Throws: `skuNotFound`.
+    package func explain(
+        user: ExternalUserID, sku: String?, reader: Explanation.Reader, languages: [String]
+    ) async throws(GatewayError) -> Explanation {
+        let now = time.now
+        var code: SKUCode?
+        if let sku {
+            guard let named = SKUCode(sku) else { throw .skuNotFound(sku) }
+            code = named
+        }
+        // The texts are made on the same thread: hundreds of orders have thousands of facts.
+        return try await store.report { [code] db in
+            if let code, try db.skus.find(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
+            let source = try ExplainSource.load(user, code, from: db)
+            let explainer = Explainer(
+                source: source, fold: EntitlementRules.fold(source.grants, now: now),
+                language: ExplanationLanguage(languages), languages: languages, reader: reader, now: now)
+            return Explanation(
+                user: user.rawValue, sku: code?.rawValue, active: explainer.isActive, facts: explainer.facts(),
+                conclusion: explainer.conclusion())
+        }
+    }
+
+    /// Orders opened and paid, and the money that came and went, by day of UTC and currency, newest first.
+    ///
+    /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
+    package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
+        let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
+        return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(
+            DayStatsView.init)
+    }
+
+    /// Begins an export of the orders made in a period; without one, of all until now.
+    ///
+    /// - Throws: `invalidRequest`.
+    package func beginExport(from: Timestamp?, to: Timestamp?) throws(GatewayError) -> OrderExport {
+        OrderExport(period: try ReportPeriod(from: from, to: to, days: nil, limit: nil, now: time.now))
+    }
+
+    /// The next lines of an export as CSV (RFC 4180), in the order of the orders' ids; nil at the end.
+    ///
+    /// Amounts are minor units and times seconds since 1970, as everywhere in the API; for people, the price stands in
+    /// major units and times in ISO 8601 beside them.
+    package func continueExport(_ export: inout OrderExport) async throws(GatewayError) -> String? {
+        guard !export.hasEnded else { return nil }
+        let (period, last) = (export.period, export.last)
+        let orders = try await store.report { db in
+            try db.reports.listOrders(after: last, from: period.from, to: period.to, limit: Self.exportPage)
+        }
+        let header = last == nil ? CSV.line(ExportedOrder.columns) : ""
+        export.hasEnded = orders.count < Int(Self.exportPage)
+        export.last = orders.last?.order.id
+        let lines = orders.reduce(into: header) { $0 += CSV.line($1.cells) }
+        return lines.isEmpty ? nil : lines
+    }
+}

@@ -1,0 +1,90 @@
+import Domain
+import Logging
+import Store
+
+/// The days for which notifications and idempotency keys are kept.
+package struct RetentionPolicy: Sendable, Equatable {
+    /// Raw notifications; their hashes and facts stay.
+    package var rawDays: Int64
+    package var idempotencyDays: Int64
+
+    package init(rawDays: Int64 = 90, idempotencyDays: Int64 = 30) {
+        self.rawDays = rawDays
+        self.idempotencyDays = idempotencyDays
+    }
+}
+
+/// Deletes rows that are kept for a time only.
+struct Retention: Sendable {
+    let store: StoreAccess
+    let policy: RetentionPolicy
+    let time: TimeSource
+    let logger: Logger
+
+    private static let retentionInterval: Int64 = 3_600
+    /// Days for which a refused notification is kept (`api.md` section 9).
+    private static let refusedDays: Int64 = 7
+    /// Seconds for which a receipt is kept in any case; its client may be about to use it.
+    private static let receiptSeconds: Int64 = 86_400
+    /// Rows in one transaction, so that nobody waits long for it, and transactions in one run.
+    private static let retentionRows: Int64 = 500
+    private static let retentionRounds = 20
+
+    /// Deletes rows whose time is over, and digests idempotency keys that an earlier release stored as they came.
+    ///
+    /// The evidence of purchases stays: it is what shows that a paid order was paid (`domain.md` section 10, invariant 8).
+    func apply() async throws(GatewayError) -> JobOutcome {
+        var isMore = false
+        for (perishable, days) in [
+            (.rawNotifications, policy.rawDays), (.refusedNotifications, Self.refusedDays),
+            (.idempotencyKeys, policy.idempotencyDays),
+        ] as [(RetentionTable, Int64)] {
+            let dropped = try await drop(perishable, olderThan: days)
+            guard dropped > 0 else { continue }
+            isMore = isMore || dropped >= Int(Self.retentionRows) * Self.retentionRounds
+            logger.info(
+                "kept for its time and dropped", metadata: ["what": "\(perishable)", "rows": "\(dropped)"])
+        }
+        try await dropReceipts()
+        let digested = try await digestKeys()
+        return .again(after: isMore || digested == Self.retentionRows ? 0 : Self.retentionInterval)
+    }
+
+    /// Drops receipts whose purchases all have better evidence by now.
+    private func dropReceipts() async throws(GatewayError) {
+        let (kind, now) = (JobKind.checkReceipt.rawValue, time.now)
+        var last: ReceiptDigest?
+        while true {
+            let after = last
+            let page = try await store.report { db in
+                try db.receipts.listUnused(withoutJob: kind, after: after, limit: Self.retentionRows)
+            }
+            guard let end = page.last else { return }
+            last = end
+            guard !page.unused.isEmpty else { continue }
+            _ = try await store.write { tx in
+                try page.unused.count {
+                    try tx.receipts.delete($0, withoutJob: kind, olderThan: Self.receiptSeconds, at: now)
+                }
+            }
+        }
+    }
+
+    /// Digests the idempotency keys that an earlier release stored as they came.
+    private func digestKeys() async throws(GatewayError) -> Int64 {
+        Int64(try await store.write { tx in try tx.idempotencyKeys.digestAll(limit: Self.retentionRows) })
+    }
+
+    private func drop(_ perishable: RetentionTable, olderThan days: Int64) async throws(GatewayError) -> Int {
+        let now = time.now
+        var dropped = 0
+        for _ in 0..<Self.retentionRounds {
+            let rows = try await store.write { tx in
+                try tx.retention.delete(perishable, olderThan: days, limit: Self.retentionRows, at: now)
+            }
+            dropped += rows
+            guard rows == Int(Self.retentionRows) else { break }
+        }
+        return dropped
+    }
+}

@@ -1,0 +1,38 @@
+import Domain
+import ProviderKit
+import Store
+
+/// Runs settlements, each in one transaction, and afterwards what they decided to do outside of the database.
+struct SettlementRunner: Sendable {
+    let store: StoreAccess
+    let providers: ProviderCalling
+    let policies: OrderPolicies
+    let ownership: OwnershipRules
+    let ids: IDSource
+    let time: TimeSource
+    let signals: JobSignals
+
+    /// Runs a settlement, then wakes the workers that it has work for, and sends the refunds that it decided.
+    ///
+    /// - Throws: the errors of the transaction and of the body; a refund that cannot be sent now is sent by its job.
+    func run<T: Sendable>(
+        _ audit: AuditContext, _ body: @escaping @Sendable (inout Settlement) throws -> T
+    ) async throws(GatewayError) -> T {
+        let (ids, now, registry) = (ids, time.now, providers.registry)
+        let (policies, ownership) = (policies, ownership)
+        let (result, (refunds, wakesWorkers)) = try await store.write { tx in
+            var settlement = Settlement(
+                tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: audit,
+                ownership: ownership)
+            let result = try body(&settlement)
+            return (result, (settlement.followUps.refunds, settlement.followUps.wakesWorkers))
+        }
+        signals.events.notify()
+        if wakesWorkers { signals.workers.notify() }
+        for refund in refunds {
+            // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
+            _ = try? await RefundSending(settlements: self).send(refund, audit: audit)
+        }
+        return result
+    }
+}

@@ -1,0 +1,65 @@
+import Domain
+package import FoundationEssentials
+import Store
+
+/// A page of the outbox as JSON, which names users by internal ids.
+package struct EventFeed: Sendable {
+    /// The JSON of each event; its `data` is as it was stored.
+    package let items: [String]
+    package let next: Int64?
+
+    /// The `data` of the answer, keys sorted.
+    package var json: Data {
+        let next = next.map(String.init) ?? "null"
+        return Data(#"{"items":[\#(items.joined(separator: ","))],"next_cursor":\#(next)}"#.utf8)
+    }
+}
+
+extension Events {
+    /// The number of events that are read for one page.
+    private static let window: Int64 = 5_000
+
+    /// The events after a number, oldest first: those of the key's scopes that belong to no partner or to the key's.
+    ///
+    /// An event is listed once it has its number, which it gets after its commit, so that a reader never skips one.
+    ///
+    /// - Throws: `invalidRequest` for a negative number.
+    package func list(
+        after seq: Int64, key: AuthenticatedKey, limit: Int64
+    ) async throws(GatewayError) -> EventFeed {
+        guard seq >= 0 else { throw .invalidRequest(field: "after", reason: "must be an integer from 0") }
+        let page = try await store.report { db in
+            try db.events.list(
+                after: seq, types: EventType.readable(with: key.scopes).map(\.rawValue), visibleTo: key.partner,
+                limit: limit,
+                window: Self.window)
+        }
+        do {
+            var (items, bytes): ([String], Int) = ([], 0)
+            for (index, event) in page.events.enumerated() {
+                let item = try event.json
+                bytes += item.utf8.count + 1
+                if index > 0, bytes > PageSize.bytes {
+                    return EventFeed(items: items, next: page.events[index - 1].seq)
+                }
+                items.append(item)
+            }
+            return EventFeed(items: items, next: page.next)
+        } catch {
+            throw .internalError
+        }
+    }
+}
+
+extension NumberedEvent {
+    /// The event as JSON; the stored data is JSON already and is not parsed.
+    fileprivate var json: String {
+        get throws {
+            let subject = try subject.storedJSON()
+            return """
+                {"at":\(at.rawValue),"data":\(data),"id":"\(id)","seq":\(seq),"sequence":\(sequence),\
+                "subject":\(subject),"type":"\(type)"}
+                """
+        }
+    }
+}
