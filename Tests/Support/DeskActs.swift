@@ -96,7 +96,7 @@ extension Desk {
     package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.orders.find(id.rawValue) }
 
     package func snapshot(_ user: String = "alice") async throws -> EntitlementSnapshot {
-        try await gateway.queryEntitlements(user: Self.user(user)).value
+        try await gateway.entitlements.find(user: Self.user(user)).value
     }
 
     package func payments(_ order: ID<Order>) async throws -> [PaymentRecord] {

@@ -22,7 +22,7 @@ struct AppleIAPRoutes {
         let fallback = fields.subscribe_id.map {
             PurchaseFallback(durationDays: fields.duration_days, subscribeID: $0)
         }
-        let attached = try await gateway.attachPurchase(
+        let attached = try await gateway.purchases.attach(
             .signedTransaction(fields.signed_transaction_jws), fallback: fallback,
             consent: fields.consumption_consent, user: call.user, context: call.context)
         return try .json(attached)
@@ -35,12 +35,12 @@ struct AppleIAPRoutes {
         }
         // One signature of these is paid with the request itself.
         try call.charge(Int64(max(0, fields.transactions.count - 1)))
-        let items = try await gateway.restorePurchases(fields.transactions, user: call.user, context: call.context)
+        let items = try await gateway.purchases.restore(fields.transactions, user: call.user, context: call.context)
         return try .json(RestoreView(items.map(RestoredLine.init)))
     }
 
     private func status(_ call: Call) async throws(GatewayError) -> Answer {
-        .data(try await gateway.purchaseStatus(user: call.user).json)
+        .data(try await gateway.entitlements.purchaseStatus(user: call.user).json)
     }
 }
 

@@ -23,14 +23,14 @@ struct CompatibleRoutes {
             let success: Bool
             let data: [OldProduct]
         }
-        let items = try await gateway.appleProducts().map(OldProduct.init)
+        let items = try await gateway.purchases.listProducts().map(OldProduct.init)
         return try Self.json(.ok, Products(success: true, data: items))
     }
 
     private func verify(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(VerifyFields.self)
         try call.charge(ReceiptRoutes.signatures)
-        let verified = try await gateway.verifyReceipt(
+        let verified = try await gateway.receipts.verify(
             fields.receiptData, transactionID: fields.transactionId, user: call.user, context: call.context)
         return try Self.json(.ok, Verified(verified))
     }

@@ -17,7 +17,7 @@ struct EntitlementRoutes {
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        .tagged(try await gateway.queryEntitlements(user: call.user).json)
+        .tagged(try await gateway.entitlements.find(user: call.user).json)
     }
 
     private func explain(_ call: Call) async throws(GatewayError) -> Answer {

@@ -16,17 +16,17 @@ struct GrantRoutes {
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
         let user = try UserName.parse(call.parameter("user_id"))
-        return .tagged(try await gateway.queryEntitlements(user: user).json)
+        return .tagged(try await gateway.entitlements.find(user: user).json)
     }
 
     private func grant(_ call: Call) async throws(GatewayError) -> Answer {
         let user = try UserName.parse(call.parameter("user_id"))
         let request = try call.decode(GrantFields.self).request()
-        return try .json(try await gateway.grant(request, to: user, by: .admin, context: call.context))
+        return try .json(try await gateway.grants.create(request, to: user, by: .admin, context: call.context))
     }
 
     private func revoke(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.revokeGrant(call.parameter("id"), context: call.context))
+        try .json(try await gateway.grants.revoke(call.parameter("id"), context: call.context))
     }
 }
 

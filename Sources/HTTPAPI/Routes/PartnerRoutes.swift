@@ -23,7 +23,7 @@ struct PartnerRoutes {
     }
 
     private func entitlements(_ call: Call) async throws(GatewayError) -> Answer {
-        .tagged(try await gateway.queryEntitlements(user: call.namedUser).json)
+        .tagged(try await gateway.entitlements.find(user: call.namedUser).json)
     }
 
     private func debit(_ call: Call) async throws(GatewayError) -> Answer {
@@ -36,7 +36,7 @@ struct PartnerRoutes {
 
     private func grant(_ call: Call) async throws(GatewayError) -> Answer {
         let request = try call.decode(GrantFields.self).request()
-        return try .json(try await gateway.grant(request, to: call.namedUser, by: .partner, context: call.context))
+        return try .json(try await gateway.grants.create(request, to: call.namedUser, by: .partner, context: call.context))
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {

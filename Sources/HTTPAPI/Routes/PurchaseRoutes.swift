@@ -20,7 +20,7 @@ struct PurchaseRoutes {
         guard (1...128).contains(original.utf8.count), original.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
             throw .unknown(.purchase, original)
         }
-        let transferred = try await gateway.transferPurchase(
+        let transferred = try await gateway.purchases.transfer(
             original, to: UserName.parse(fields.user_id), environment: fields.place(), context: call.context)
         return try .json(transferred)
     }

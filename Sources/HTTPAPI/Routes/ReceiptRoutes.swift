@@ -42,7 +42,7 @@ struct ReceiptRoutes {
         }
         let answer: ReceiptAnswer
         do throws(GatewayError) {
-            answer = try await gateway.validateReceipt(
+            answer = try await gateway.receipts.validate(
                 fields.receiptData, password: fields.password,
                 newestOnly: fields.excludeOldTransactions?.value ?? false, user: user, context: call.context)
         } catch .unauthenticated {

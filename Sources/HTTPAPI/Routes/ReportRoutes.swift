@@ -18,7 +18,7 @@ struct ReportRoutes {
     }
 
     private func purchases(_ call: Call) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listWaitingPurchases(
+        let page = try await gateway.purchases.listWaiting(
             call.choice("state", PurchaseWait.self), cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }

@@ -21,7 +21,7 @@ struct SubscriptionRoutes {
     private func extend(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(ExtensionFields.self)
         return try .json(
-            try await gateway.extendSubscription(
+            try await gateway.subscriptionExtensions.extend(
                 call.parameter("id"), days: fields.days, reasonCode: fields.reason_code, context: call.context))
     }
 
@@ -30,7 +30,7 @@ struct SubscriptionRoutes {
     }
 
     private func read(_ call: Call) async throws(GatewayError) -> Answer {
-        try .json(try await gateway.readSubscription(call.parameter("id"), user: call.user))
+        try .json(try await gateway.subscriptions.find(call.parameter("id"), user: call.user))
     }
 
     private func listOfUser(_ call: Call) async throws(GatewayError) -> Answer {
@@ -38,7 +38,7 @@ struct SubscriptionRoutes {
     }
 
     private func list(_ call: Call, of user: ExternalUserID) async throws(GatewayError) -> Answer {
-        let page = try await gateway.listSubscriptions(user: user, cursor: call.cursor, limit: call.limit)
+        let page = try await gateway.subscriptions.list(user: user, cursor: call.cursor, limit: call.limit)
         return try await .page(page)
     }
 }

@@ -157,7 +157,7 @@ extension ExplainTests {
         Story(
             testDescription: "a gift of the support, with its reason", sku: "vip_month",
             happen: { apple in
-                _ = try await apple.gateway.grant(
+                _ = try await apple.gateway.grants.create(
                     gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
             }, active: true, types: ["grant.given"],
             english: [
@@ -170,10 +170,10 @@ extension ExplainTests {
         Story(
             testDescription: "a gift as its user reads of it", reader: .user,
             happen: { apple in
-                let gift = try await apple.gateway.grant(
+                let gift = try await apple.gateway.grants.create(
                     gift("vip_month", days: 7), to: Desk.user("alice"), by: .partner, context: .test)
                 apple.desk.clock.advance(days: 1)
-                _ = try await apple.gateway.revokeGrant(gift.id.rawValue, context: .test)
+                _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
             }, types: ["grant.given", "grant.revoked"],
             english: [
                 "On {0}, a partner gave “VIP monthly”. “VIP monthly” is given from {0} until {7}.",

@@ -62,7 +62,7 @@ struct ErasureReasonTests {
     func `reasons stand beside the audit and in the explanation until then`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift: really")
-            _ = try await desk.gateway.grant(grant, to: Self.user, by: .admin, context: Self.admin)
+            _ = try await desk.gateway.grants.create(grant, to: Self.user, by: .admin, context: Self.admin)
             let told = try await desk.gateway.reports.explain(
                 user: Self.user, sku: nil, reader: .staff, languages: [])
             #expect(told.facts.contains { $0.text.contains("(reason: a gift: really)") }, "\(told.facts)")

@@ -57,7 +57,7 @@ struct ErasureTests {
         let closed = try await desk.checkout(user: name)
         _ = try await desk.gateway.orderClosing.cancel(closed.order.rawValue, user: user, context: .test)
         let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift to \(name)")
-        _ = try await desk.gateway.grant(grant, to: user, by: .admin, context: .test)
+        _ = try await desk.gateway.grants.create(grant, to: user, by: .admin, context: .test)
         _ = try await desk.gateway.wallets.credit(
             5, of: "coins", to: user, reason: "for \(name)", by: .admin, context: .test)
         _ = try await desk.gateway.meters.consume("messages", amount: 3, user: user, context: .test)

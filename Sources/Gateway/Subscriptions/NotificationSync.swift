@@ -3,14 +3,33 @@ import Logging
 import ProviderKit
 import Store
 
-extension Gateway {
-    /// So much is asked for again, since a notification can be listed later than it was signed.
+/// The result of asking a store for missed notifications.
+struct MissedNotifications: Sendable {
+    /// The number of notifications that the store lists, and how many of them were not here.
+    var listed: Int64 = 0
+    var new: Int64 = 0
+    /// The apps that the store refuses, each with its reason.
+    var refused: [String] = []
+    /// The failure of an app for which asking again soon helps.
+    var trouble: StoreSyncError?
+}
+
+/// Asks stores for the notifications that they sent, and takes in those that never arrived.
+struct NotificationSync: Sendable {
+    let store: StoreAccess
+    let registry: ProviderRegistry
+    let notifications: Notifications
+    let subscriptions: SubscriptionSync
+    let time: TimeSource
+    let logger: Logger
+
+    /// Seconds that are asked for again, since a notification can be listed later than it was signed.
     private static let overlap: Int64 = 3_600
-    /// What is asked for at once; how far it went is remembered after each.
+    /// Seconds that are asked for at once; the progress is stored after each.
     private static let window: Int64 = 86_400
 
-    /// Asks a store for the notifications that it sent, and takes in what never arrived.
-    func replayNotifications(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
+    /// Takes in an account's missed notifications; the job's subject is `<account>/<environment>`.
+    func run(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let parts = job.subject.split(separator: "/").map(String.init)
         guard parts.count == 2, let environment = Environment(rawValue: parts[1]),
             let account = registry.syncing.first(where: { $0.id.rawValue == parts[0] }),
@@ -24,13 +43,27 @@ extension Gateway {
         }
     }
 
-    /// Asks for each app's, so that one whose notifications cannot be had keeps nothing from the others.
-    func takeMissed(
+    /// Asks a store for everything of an account: its notifications, then each subscription.
+    func syncAll(_ id: AccountID) async throws(GatewayError) -> SyncCounts {
+        var counts = SyncCounts()
+        guard let account = registry.syncing.first(where: { $0.id == id }) else { return counts }
+        for environment in account.store.askedEnvironments {
+            let missed = try await takeMissed(from: account, in: environment)
+            counts.checked += missed.listed
+            counts.changed += missed.new
+            counts.refused += missed.refused
+        }
+        try await subscriptions.refreshAll(at: account, counting: &counts)
+        return counts
+    }
+
+    /// Asks for each app's notifications; an app that the store refuses stops no other.
+    private func takeMissed(
         from account: SyncingAccount, in environment: Environment
     ) async throws(GatewayError) -> MissedNotifications {
         var missed = MissedNotifications()
         for app in account.store.askedApps(in: environment) {
-            do throws(CheckFailure) {
+            do throws(SyncFailure) {
                 try await takeMissed(of: app, from: account, in: environment, into: &missed)
             } catch {
                 var level = Logger.Level.error
@@ -52,35 +85,29 @@ extension Gateway {
         return missed
     }
 
-    /// From the last time on, with an overlap, or as far back as the store keeps them.
+    /// Asks for an app's notifications since the last time, with an overlap, or as far back as the store has them.
     ///
-    /// How far that was is remembered for each app: what one could not be asked for is asked for another day, and not anew
-    /// for all of them.
+    /// The progress is stored for each app, so that after a failure only that app is asked for again.
     private func takeMissed(
         of app: String, from account: SyncingAccount, in environment: Environment,
         into missed: inout MissedNotifications
-    ) async throws(CheckFailure) {
+    ) async throws(SyncFailure) {
         let now = time.now
-        let last: Timestamp?
-        do throws(GatewayError) {
-            last = try await read { db in try db.notifications.fetchedUntil(account.id, environment, app: app) }
-        } catch {
-            throw .gateway(error)
+        let last = try await inSync { () async throws(GatewayError) in
+            try await store.read { db in try db.notifications.fetchedUntil(account.id, environment, app: app) }
         }
         let oldest = now.adding(seconds: Self.overlap - account.store.keepsNotifications(in: environment))
         var from = max(oldest, last.map { $0.adding(seconds: -Self.overlap) } ?? oldest)
         while from < now {
             let until = min(now, from.adding(seconds: Self.window))
-            // The end is exclusive, and what was signed in this second counts.
+            // The end is exclusive, and a notification that was signed in this second counts.
             let end = until == now ? now.adding(seconds: 1) : until
             let pages = account.store.notifications(of: app, in: environment, from: from, until: end)
             try await take(pages, at: account.id, into: &missed)
-            do throws(GatewayError) {
-                try await write { tx in
+            try await inSync { () async throws(GatewayError) in
+                try await store.write { tx in
                     try tx.notifications.setFetched(until: until, account.id, environment, app: app)
                 }
-            } catch {
-                throw .gateway(error)
             }
             from = until
         }
@@ -88,7 +115,7 @@ extension Gateway {
 
     private func take(
         _ pages: StorePages<[RawNotification]>, at account: AccountID, into missed: inout MissedNotifications
-    ) async throws(CheckFailure) {
+    ) async throws(SyncFailure) {
         var pages = pages.makeAsyncIterator()
         while true {
             let page: [RawNotification]?
@@ -109,54 +136,6 @@ extension Gateway {
             }
         }
     }
-
-    /// Everything that an admin's sync asks of a store: its notifications, then each subscription.
-    func syncStore(_ id: AccountID) async throws(GatewayError) -> SyncCounts {
-        var counts = SyncCounts()
-        guard let account = registry.syncing.first(where: { $0.id == id }) else { return counts }
-        for environment in account.store.askedEnvironments {
-            let missed = try await takeMissed(from: account, in: environment)
-            counts.checked += missed.listed
-            counts.changed += missed.new
-            counts.refused += missed.refused
-        }
-        var last: ID<Subscription>?
-        while true {
-            let page = try await read { [last] db in
-                try db.subscriptions.list(at: id, in: account.store.askedEnvironments, after: last, limit: 100)
-            }
-            guard let end = page.last else { return counts }
-            for record in page {
-                try JobLease.requireRunning()
-                counts.checked += 1
-                do throws(CheckFailure) {
-                    if try await refresh(record, by: account) { counts.changed += 1 }
-                } catch {
-                    switch error {
-                    case .gateway(let error): throw error
-                    case .store(.retryable(let after)):
-                        // Nothing else would be answered now: the jobs go on with the rest.
-                        try await putOff(record.id, until: after ?? time.now)
-                        return counts
-                    case .store:
-                        try await putOff(record.id, until: time.now.adding(seconds: account.store.syncInterval))
-                    }
-                }
-            }
-            last = end.id
-        }
-    }
-}
-
-/// What asking a store for missed notifications came to.
-struct MissedNotifications: Sendable {
-    /// How many were listed, and how many of them were news.
-    var listed: Int64 = 0
-    var new: Int64 = 0
-    /// The apps that the store refuses, each with its reason.
-    var refused: [String] = []
-    /// Why an app's could not be asked for, where asking again soon helps.
-    var trouble: StoreSyncError?
 }
 
 extension StoreSyncError {

@@ -1,9 +1,10 @@
 package import Domain
 import Store
 
-/// The membership over all sources together, in the eight fields of the App Store clients (`api.md` section 6).
+/// The membership over all sources together, in the eight fields of the App Store clients (`docs/api.md`, section 6).
 package struct PurchaseStatus: Encodable, Sendable, Equatable {
     package let active: Bool
+    /// Seconds since 1970.
     package let expires_at: Int64
     package let tier: String
     /// The end of that tier alone.
@@ -14,28 +15,8 @@ package struct PurchaseStatus: Encodable, Sendable, Equatable {
     package let app_account_token: String
 }
 
-extension Gateway {
-    /// What the user's membership is now, and the token that StoreKit's purchases should carry.
-    package func purchaseStatus(user: ExternalUserID) async throws(GatewayError) -> Answered<PurchaseStatus> {
-        let answer = try await answer(user, from: statuses) { db, state, now in
-            guard let token = state.appAccountToken else { return nil }
-            let fold = EntitlementRules.fold(try db.grants.list(of: state.id).value(), now: now)
-            return (PurchaseStatus(fold, token: token), fold.nextChangeAt)
-        }
-        if let answer { return answer }
-        // The token is made when it is first asked for.
-        let (ids, now, candidate) = (ids, time.now, random.uuid4())
-        return try await write { tx in
-            let id = try tx.users.ensure(user, candidate: ids.make(), at: now)
-            let token = try tx.users.appAccountToken(of: id, candidate: candidate)
-            return try Answered(
-                PurchaseStatus(EntitlementRules.fold(try tx.grants.list(of: id).value(), now: now), token: token))
-        }
-    }
-}
-
 extension PurchaseStatus {
-    fileprivate init(_ fold: EntitlementFold, token: String) {
+    init(_ fold: EntitlementFold, token: String) {
         let tiered = fold.entitlements.filter { !$0.grant.tier.isEmpty }
         let deciding =
             tiered.filter { $0.status.holds && $0.grant.tier == fold.membership?.tier }.max(by: Self.endsBefore)
@@ -52,7 +33,7 @@ extension PurchaseStatus {
 
     private static func endsBefore(_ left: Entitlement, _ right: Entitlement) -> Bool { end(left) < end(right) }
 
-    /// What was taken back ended then.
+    /// The end of an entitlement; a revoked one ended at its revocation.
     private static func end(_ entitlement: Entitlement) -> Timestamp {
         let end = entitlement.endsAt ?? .farFuture
         return entitlement.grant.revocation.map { min(end, $0.at) } ?? end

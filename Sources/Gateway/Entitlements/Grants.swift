@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// A grant that somebody gives by hand.
+/// A grant that staff or a partner gives.
 package struct GrantRequest: Sendable {
     package var sku: String
     package var durationDays: Int64?
@@ -16,17 +16,22 @@ package struct GrantRequest: Sendable {
     }
 }
 
-extension Gateway {
-    /// Gives a user a SKU without an order; for so many days it stacks like a bought pass, until a time it does not.
+/// Grants without an order, and the revocation of any grant.
+package struct Grants: Sendable {
+    let settlements: SettlementRunner
+
+    /// Grants a user a SKU without an order.
     ///
+    /// A grant of days is stacked like a bought pass; a grant until a time is not.
+    /// - Parameter kind: `admin` or `partner`.
     /// - Throws: `skuNotFound`, `invalidRequest`.
-    package func grant(
+    package func create(
         _ request: GrantRequest, to user: ExternalUserID, by kind: Grant.SourceKind, context: CallContext
     ) async throws(GatewayError) -> EntitlementSnapshot.Item {
         guard let code = SKUCode(request.sku) else { throw .skuNotFound(request.sku) }
-        let (ids, now, resumed) = (ids, time.now, context.resumed.flatMap(ID<Grant>.init))
-        let id = try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
-            let tx = settlement.tx
+        let resumed = context.resumed.flatMap(ID<Grant>.init)
+        let id = try await settlements.run(context.audit) { settlement in
+            let (tx, ids, now) = (settlement.tx, settlement.ids, settlement.now)
             if let resumed, try tx.grants.find(resumed) != nil { return resumed }
             guard let sku = try tx.skus.find(code) else { throw GatewayError.skuNotFound(request.sku) }
             let term = try Self.term(request, sku, now: now)
@@ -54,27 +59,27 @@ extension Gateway {
             try settlement.entitlements.publish(userID)
             return id
         }
-        return try await grantItem(id)
+        return try await item(id)
     }
 
-    /// Takes a grant back for good.
+    /// Revokes a grant for good.
     ///
     /// - Throws: `notFound`.
-    package func revokeGrant(
+    package func revoke(
         _ grant: String, context: CallContext
     ) async throws(GatewayError) -> EntitlementSnapshot.Item {
         guard let id = ID<Grant>(grant) else { throw .unknown(.grant, grant) }
-        try await settle(AuditContext(actor: context.actor, requestID: context.requestID)) { settlement in
+        try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             guard let unlocked = try tx.grants.find(id) else { throw GatewayError.unknown(.grant, grant) }
             try tx.users.lock(unlocked.user)
             guard let current = try tx.grants.find(id), current.revocation?.reason != .admin else { return }
-            // A transfer gave it to somebody whose lock is not held here.
+            // A transfer gave it to a user whose lock is not held here.
             guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.grants.update(id, revocation: revocation, suspended: current.suspended)
             try settlement.entitlements.takeBackUnits(of: current)
-            // A gift goes; what was bought beside it stays.
+            // A purchase of the same SKU that was a duplicate beside a gift is granted now.
             if current.order == nil {
                 _ = try settlement.entitlements.grantDuplicate(
                     of: current.sku, in: current.environment, to: current.user)
@@ -85,12 +90,12 @@ extension Gateway {
                 after: "\(id) \(current.sku.rawValue) revoked by an admin")
             try settlement.entitlements.publish(current.user)
         }
-        return try await grantItem(id)
+        return try await item(id)
     }
 
-    private func grantItem(_ id: ID<Grant>) async throws(GatewayError) -> EntitlementSnapshot.Item {
-        let now = time.now
-        let item = try await read { db -> EntitlementSnapshot.Item? in
+    private func item(_ id: ID<Grant>) async throws(GatewayError) -> EntitlementSnapshot.Item {
+        let now = settlements.time.now
+        let item = try await settlements.store.read { db -> EntitlementSnapshot.Item? in
             guard let grant = try db.grants.find(id) else { return nil }
             let fold = EntitlementRules.fold(try db.grants.list(of: grant.user).value(), now: now)
             return fold.entitlements.first { $0.grant.id == id }.map(EntitlementSnapshot.Item.init)
@@ -102,7 +107,7 @@ extension Gateway {
     private static func term(_ request: GrantRequest, _ sku: SKU, now: Timestamp) throws(GatewayError) -> Grant.Term {
         switch (request.durationDays, request.expiresAt) {
         case (nil, nil) where sku.kind == .consumable:
-            // Its units are credited; the grant itself is over as soon as it is given.
+            // Its units are credited; the grant itself ends as soon as it begins.
             return .until(now)
         case (let days, _) where sku.kind == .consumable:
             throw .invalidRequest(
