@@ -90,7 +90,7 @@ extension Notifications {
     /// Verifies the raw text of a kept notification.
     ///
     /// - Returns: nil where the raw text was deleted.
-    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+    private func verifyAgain(_ kept: NotificationContent) async throws(GatewayError) -> NotificationRecord? {
         guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil
