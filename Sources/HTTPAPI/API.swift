@@ -80,7 +80,7 @@ package struct API: Sendable {
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
-            admission: Admission(limit: limits.concurrent) { gateway.health.isCongested },
+            concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
             bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
             ids: gateway.ids)
     }

@@ -37,7 +37,7 @@ struct Offers: Sendable {
             user: user.rawValue)
         let candidates = accounts.candidates(for: need, with: overrides)
         if appleOnly && candidates.accounts.isEmpty {
-            throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
+            throw .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         }
         return Offer(sku: sku, code: code, quote: quote, candidates: candidates)
     }
@@ -72,6 +72,16 @@ struct Offers: Sendable {
         case .days: .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         case .currency: .invalidRequest(field: "currency", reason: Self.otherCurrency(than: sku))
         }
+    }
+
+    private static func otherCurrency(than sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "\(sku.id) has no price in this currency"
+        return text.with("allowed", .array(sku.currencies.map { .string($0.code) }))
+    }
+
+    private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "one of this SKU's options must be named"
+        return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
     }
 
     /// Finds the accounts that can take another payment of an order.

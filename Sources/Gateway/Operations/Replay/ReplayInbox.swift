@@ -192,7 +192,7 @@ package struct ReplayInbox: Sendable {
         try await scratch.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry,
-                cause: AuditContext(actor: .system("replay"), requestID: ""))
+                context: AuditContext(actor: .system("replay"), requestID: ""))
             try body(&settlement)
         }
     }
