@@ -11,7 +11,8 @@
 # make openapi writes docs/openapi.json, which a test compares with what the server serves
 # make smoke  pays an order through the debug binary over HTTP, kills it, starts it and looks again
 # make client makes a Python client from the served OpenAPI document; it checks out, attaches and refunds
-# make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin
+# make schemathesis sends what Schemathesis makes of the OpenAPI document, as a user, a partner and an admin; EXAMPLES=200
+#             makes more of it
 
 SWIFT ?= swift
 FUZZ_RUNS ?= 1000000
@@ -41,6 +42,7 @@ lint: packages-lint
 	@$(SWIFT) format lint --strict $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py
+	@$(PYTHON) Tests/Scripts/words.py
 
 format:
 	@$(SWIFT) format --in-place $(SOURCES)

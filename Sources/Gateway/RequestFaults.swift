@@ -14,6 +14,12 @@ extension LocalizedText {
             : "must have \(range.lowerBound) to \(range.upperBound) characters"
     }
 
+    /// The one currency that an order has.
+    static func orderCurrency(_ currency: Currency) -> LocalizedText {
+        let text: LocalizedText = "the order's currency is \(currency)"
+        return text.with("allowed", .array([.string(currency.code)]))
+    }
+
     fileprivate static func type(_ type: JSONType) -> LocalizedText {
         let text: LocalizedText =
             switch type {

@@ -80,7 +80,7 @@ package struct API: Sendable {
                 perSecond: limits.userPerSecond, burst: limits.userBurst, nodes: nodes, time: time),
             keyLimiter: RateLimiter(perSecond: limits.keyPerSecond, burst: limits.keyBurst, nodes: nodes, time: time),
             guesses: GuessLimiter(nodes: nodes, time: time),
-            admission: Admission(limit: limits.concurrent) { gateway.health.isCongested },
+            concurrency: ConcurrencyLimit(limit: limits.concurrent) { gateway.health.isCongested },
             bodies: BodyReader(budget: .bodies()), answers: AnswerBudget(bytes: .answers()), logger: logger,
             ids: gateway.ids)
     }
@@ -119,9 +119,9 @@ package struct API: Sendable {
     }
 
     /// What turns requests away in front of the router.
-    package func door() -> Door {
-        Door(
-            endpoints, admission: pipeline.admission, ids: pipeline.ids, servesTLS: settings.servesTLS,
+    package func loadShedder() -> LoadShedder {
+        LoadShedder(
+            endpoints, concurrency: pipeline.concurrency, ids: pipeline.ids, servesTLS: settings.servesTLS,
             logger: pipeline.logger)
     }
 

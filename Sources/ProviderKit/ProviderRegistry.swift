@@ -18,7 +18,7 @@ public struct ProviderRegistry: Sendable {
         ) { first, _ in first }
     }
 
-    /// What every kind is and can do, by its name.
+    /// The manifests of all kinds, sorted by name.
     package var manifests: [ProviderManifest] { kinds.values.map { $0.manifest }.sorted { $0.kind < $1.kind } }
 
     /// The kinds whose accounts serve their own pay pages.
@@ -33,7 +33,7 @@ public struct ProviderRegistry: Sendable {
     package func account(notifyToken: String) -> ConfiguredAccount? { byNotifyToken[notifyToken] }
 }
 
-/// One account as configured: its provider, and the rules by which the cashier chooses it.
+/// An account as configured: its provider, and the rules by which the cashier chooses it.
 package struct ConfiguredAccount: Sendable {
     package let id: AccountID
     package let provider: any PaymentProvider
@@ -66,7 +66,7 @@ package struct ConfiguredAccount: Sendable {
     }
 }
 
-/// What an admin set by `PATCH /v1/admin/accounts/{id}`; it wins over the file.
+/// The settings that an admin made by `PATCH /v1/admin/accounts/{id}`; it wins over the file.
 package struct AccountOverride: Sendable, Equatable {
     package var enabled: Bool?
     package var routing: AccountRouting?
@@ -77,7 +77,7 @@ package struct AccountOverride: Sendable, Equatable {
     }
 }
 
-/// When an account may be chosen; an empty list restricts nothing.
+/// The conditions under which an account may be chosen; an empty list restricts nothing.
 package struct AccountRouting: Sendable, Equatable, Codable {
     package var platforms: [Platform]
     package var currencies: [Currency]
@@ -86,8 +86,8 @@ package struct AccountRouting: Sendable, Equatable, Codable {
     /// The share among equal priorities; 0 is never chosen.
     package var weight: Int64
     /// Bounds of the amount in minor units of the order's currency.
-    package var min: Int64?
-    package var max: Int64?
+    @Nullable package private(set) var min: Int64?
+    @Nullable package private(set) var max: Int64?
     package var skus: [String]
 
     package init(
@@ -115,16 +115,5 @@ package struct AccountRouting: Sendable, Equatable, Codable {
         min = try fields.decodeIfPresent(Int64.self, forKey: .min)
         max = try fields.decodeIfPresent(Int64.self, forKey: .max)
         skus = try fields.decodeIfPresent([String].self, forKey: .skus) ?? []
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(platforms, forKey: .platforms)
-        try fields.encode(currencies, forKey: .currencies)
-        try fields.encode(priority, forKey: .priority)
-        try fields.encode(weight, forKey: .weight)
-        try fields.encode(min, forKey: .min)
-        try fields.encode(max, forKey: .max)
-        try fields.encode(skus, forKey: .skus)
     }
 }

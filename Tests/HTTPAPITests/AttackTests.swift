@@ -52,7 +52,7 @@ struct AttackTests {
             let reply = try await counter.get(path)
             #expect(reply.header("X-Content-Type-Options") == "nosniff")
             #expect(reply.header("Strict-Transport-Security") == nil)
-            #expect(counter.api.door().headers[.xContentTypeOptions] == "nosniff")
+            #expect(counter.api.loadShedder().headers[.xContentTypeOptions] == "nosniff")
         }
     }
 
@@ -179,14 +179,14 @@ struct ByteBudgetTests {
 
     @Test
     func `strangers have a quarter of the places`() {
-        let admission = Admission(limit: 8)
-        #expect(admission.enter(isStranger: true) && admission.enter(isStranger: true))
-        #expect(!admission.enter(isStranger: true) && admission.enter())
-        admission.leave(isStranger: true)
-        #expect(admission.enter(isStranger: true))
-        for _ in 0..<5 { #expect(admission.enter()) }
-        #expect(!admission.enter())
-        let off = Admission(limit: 0)
+        let concurrency = ConcurrencyLimit(limit: 8)
+        #expect(concurrency.enter(isStranger: true) && concurrency.enter(isStranger: true))
+        #expect(!concurrency.enter(isStranger: true) && concurrency.enter())
+        concurrency.leave(isStranger: true)
+        #expect(concurrency.enter(isStranger: true))
+        for _ in 0..<5 { #expect(concurrency.enter()) }
+        #expect(!concurrency.enter())
+        let off = ConcurrencyLimit(limit: 0)
         for _ in 0..<9 { #expect(off.enter(isStranger: true)) }
     }
 

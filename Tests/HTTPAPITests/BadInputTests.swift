@@ -74,6 +74,59 @@ struct BadInputTests {
         }
     }
 
+    /// Where one of several things must be named, `details.allowed` says which there are.
+    @Test(arguments: [
+        (Counter.ask(#","days":8"#, sku: "basic_days"), JSONValue.array([.integer(7), .integer(30)])),
+        (Counter.ask(sku: "basic_days"), .array([.integer(7), .integer(30)])),
+        (#"{"sku":"vip_month","platform":"web","currency":"JPY"}"#, .array([.string("CNY"), .string("USD")])),
+        (#"{"sku":"walkie","platform":"web","currency":"CNY"}"#, .array([.string("USD")])),
+    ])
+    func `a refusal says what exists`(_ body: String, _ allowed: JSONValue) async throws {
+        try await withCounter { counter in
+            let reply = try await counter.post("/v1/public/checkout", try await counter.token(), body)
+            #expect(reply.status == 400, "\(reply)")
+            #expect(try reply.json["details"]["allowed"] == allowed, "\(reply)")
+        }
+    }
+
+    @Test func `an order's own currency is said to whoever names another`() async throws {
+        try await withCounter { counter in
+            let token = try await counter.token()
+            let order = try await counter.checkout(token).text("order_id")
+            let retry = try await counter.post(
+                "/v1/public/orders/\(order)/checkout", token, #"{"platform":"web","currency":"USD"}"#)
+            #expect(retry.status == 400 && retry.field == "currency", "\(retry)")
+            #expect(try retry.json["details"]["allowed"] == .array([.string("CNY")]))
+        }
+    }
+
+    /// A parameter that another one makes idle is read nevertheless, and numbers have the length that is described.
+    @Test(arguments: [
+        ("/v1/partner/events?after=1&cursor=-6709", "cursor"), ("/v1/partner/events?after=-1&cursor=1", "after"),
+        ("/v1/partner/events?after=1&cursor=x", "cursor"),
+        ("/v1/admin/orders?from=\(String(repeating: "0", count: 19))", "from"), ("/v1/admin/orders?from=%2B1", "from"),
+        ("/v1/admin/stats?to=-", "to"), ("/v1/admin/export/orders.csv?from=2025-02-29", "from"),
+        ("/v1/admin/orders?to=2025-01-01T00:00:00.\(String(repeating: "0", count: 64))Z", "to"),
+    ])
+    func `a parameter out of its form is refused`(_ path: String, _ field: String) async throws {
+        try await withCounter { counter in
+            let reply = try await counter.get(path, counter.adminKey)
+            #expect(reply.status == 400 && reply.field == field, "\(reply)")
+        }
+    }
+
+    /// Cursors are read in exactly the form in which they are written.
+    @Test(arguments: ["-1", "+1", "01", "0", "", "1%20", "9999999999999999999", "1e3"])
+    func `a cursor that no list wrote is refused`(_ cursor: String) async throws {
+        try await withCounter { counter in
+            for path in ["/v1/admin/skus", "/v1/admin/users/alice/balances/coins/history"] {
+                let reply = try await counter.get(
+                    "\(path)?cursor=\(cursor.replacing("+", with: "%2B"))", counter.adminKey)
+                #expect(reply.status == 400 && reply.field == "cursor", "\(path): \(reply)")
+            }
+        }
+    }
+
     @Test(arguments: [
         "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
         "//evil.example", "/relative", "https://user@app.example", "https://app.example\\@evil.example",

@@ -111,6 +111,10 @@ struct DocumentedAnswers: Sendable {
             if schema["maximum"] != .null && number > schema.int("maximum") { return ["\(place) is too large"] }
             return []
         case .array(let elements):
+            if let fault = Self.count(elements.count, schema, "Items", at: place) { return [fault] }
+            if schema["uniqueItems"] == .bool(true), Set(elements).count < elements.count {
+                return ["\(place) has an element twice"]
+            }
             guard schema["items"] != .null else { return [] }
             return elements.enumerated().flatMap {
                 faults($0.element, schema["items"], isStrict: isStrict, at: "\(place)[\($0.offset)]")
@@ -121,9 +125,16 @@ struct DocumentedAnswers: Sendable {
                 guard case .string(let name) = name, members[name] == nil else { return nil }
                 return "\(place).\(name) is missing"
             }
+            if let fault = Self.count(members.count, schema, "Properties", at: place) { faults.append(fault) }
             for (name, member) in members {
+                if schema["propertyNames"] != .null {
+                    faults += self.faults(
+                        .string(name), schema["propertyNames"], isStrict: isStrict, at: "\(place).\(name)")
+                }
                 if let shape = known[name] {
                     faults += self.faults(member, shape, isStrict: isStrict, at: "\(place).\(name)")
+                } else if schema["additionalProperties"] == .bool(false) {
+                    faults.append("\(place).\(name) is not known")
                 } else if schema["additionalProperties"] != .null {
                     faults += self.faults(
                         member, schema["additionalProperties"], isStrict: isStrict, at: "\(place).\(name)")
@@ -134,6 +145,12 @@ struct DocumentedAnswers: Sendable {
             return faults
         default: return []
         }
+    }
+
+    private static func count(_ count: Int, _ schema: JSONValue, _ what: String, at place: String) -> String? {
+        if schema["min\(what)"] != .null && count < schema.int("min\(what)") { return "\(place) has too few" }
+        if schema["max\(what)"] != .null && count > schema.int("max\(what)") { return "\(place) has too many" }
+        return nil
     }
 }
 

@@ -44,13 +44,13 @@ struct OverloadTests {
         }
     }
 
-    @Test func `a congested store closes the door, whatever the number`() {
-        let admission = Admission(limit: 5) { true }
-        #expect(admission.isFull)
-        #expect(!Admission(limit: 5).isFull)
-        #expect(!Admission(limit: 0) { true }.isFull)
-        // Who is through the door is served.
-        #expect(admission.enter())
+    @Test func `a congested store refuses everything, whatever the number`() {
+        let concurrency = ConcurrencyLimit(limit: 5) { true }
+        #expect(concurrency.isFull)
+        #expect(!ConcurrencyLimit(limit: 5).isFull)
+        #expect(!ConcurrencyLimit(limit: 0) { true }.isFull)
+        // A request that comes anyway is served.
+        #expect(concurrency.enter())
     }
 
     @Test func `all bodies together are bounded, and each is given back`() async throws {

@@ -131,6 +131,7 @@ struct StrictnessTests {
         (Counter.ask(#","quantity":"2""#), "quantity", "expected", .string("integer")),
         (Counter.ask(#","accept":["url",3]"#), "accept[1]", "expected", .string("string")),
         (Counter.ask(#","metadata":[]"#), "metadata", "expected", .string("object")),
+        (Counter.ask(#","metadata":{"0":1}"#), "metadata.0", "expected", .string("string")),
         ("[]", "", "expected", .string("object")),
         (Counter.ask(#","days":1,"days":2"#), "days", "field", .string("days")),
         (#"{"sku":"vip_month","platform":"fridge"}"#, "platform", "field", .string("platform")),

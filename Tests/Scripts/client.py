@@ -22,7 +22,7 @@ from paydesk_client.api.app_store_purchases import attach_purchase  # noqa: E402
 from paydesk_client.api.cashier import open_checkout  # noqa: E402
 from paydesk_client.api.orders import read_order  # noqa: E402
 from paydesk_client.api.orders_for_admins import refund_order  # noqa: E402
-from paydesk_client.models import Checkout, Error, Money, NewRefund, OrderStatus, URLContract  # noqa: E402
+from paydesk_client.models import Checkout, Error, Money, NewRefund, OrderStatus, RefundAmount, URLContract  # noqa: E402
 from paydesk_client.models.attach_purchase_body import AttachPurchaseBody  # noqa: E402
 from paydesk_client.models.checkout_platform import CheckoutPlatform  # noqa: E402
 
@@ -75,7 +75,7 @@ def main() -> None:
     assert attached.sku == "vip_month" and attached.environment == "Xcode", attached
 
     back = refund_order.sync(
-        id=contract.order_id, client=admin, body=NewRefund(amount=Money(currency="CNY", value=990), reason="a test")
+        id=contract.order_id, client=admin, body=NewRefund(amount=RefundAmount(currency="CNY", value=990), reason="a test")
     ).data
     assert back.amount.value == 990, back
     order = read_order.sync(id=contract.order_id, client=user).data

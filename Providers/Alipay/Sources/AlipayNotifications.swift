@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states, once its signature is good.
+/// Reads the facts of a notification once its signature is verified.
 extension AlipayProvider {
     /// Alipay sends again whatever is not answered by exactly this.
     static let acknowledgement = Acknowledgement(body: "success")
@@ -71,7 +71,7 @@ extension AlipayProvider {
     ) async throws(ProviderError) -> [ProviderFact] {
         let number = form["out_biz_no"] ?? payment.rawValue
         let trade = AlipayText.word(form["trade_no"])
-        guard let unknown = Currency("CNY").map({ Money(value: 0, currency: $0) }) else { throw .unavailable }
+        let unknown = Money(value: 0, currency: .cny)
         let known: AlipayRefund?
         do throws(AlipayFailure) {
             known = try await api.refund(

@@ -9,7 +9,7 @@ public import ProviderKit
 public struct AlipayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "alipay", displayName: "Alipay", contractTypes: [.qr, .url],
-        currencies: [Currency("CNY")].compactMap(\.self), cancel: .bestEffort, refunds: .partial,
+        currencies: [.cny], cancel: .bestEffort, refunds: .partial,
         notifications: [.post], settings: AlipaySettings.schema)
 
     let settings: AlipaySettings

@@ -8,7 +8,7 @@ public import ProviderKit
 public struct EPayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "epay", displayName: "EPay", contractTypes: [.url, .qr],
-        currencies: [Currency("CNY")].compactMap(\.self), cancel: .none, refunds: .full, notifications: [.get, .post],
+        currencies: [.cny], cancel: .none, refunds: .full, notifications: [.get, .post],
         settings: EPaySettings.schema)
 
     let settings: EPaySettings

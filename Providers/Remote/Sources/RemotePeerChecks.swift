@@ -33,10 +33,10 @@ extension RemoteProvider {
         let ids = IDSource(time: context.time, random: context.random)
         let (payment, order): (ID<Payment>, ID<Order>) = (ids.make(), ids.make())
         var request = RemoteRequest(.open)
-        let currency = pin.manifest?.currencies.first ?? Currency("CNY")
+        let currency = pin.manifest?.currencies.first ?? .cny
         request.payment_id = payment.rawValue
         request.order_id = order.rawValue
-        request.amount = currency.map { Money(value: 3990, currency: $0) }
+        request.amount = Money(value: 3990, currency: currency)
         request.title = "conformance"
         request.platform = Platform.web.rawValue
         request.notify_url = context.notifyURL

@@ -10,7 +10,7 @@ public struct WeChatPayProvider: PaymentProvider {
     /// `cancel` is best effort: an order may be too young to be closed, or be paid while it is closed.
     public static let manifest = ProviderManifest(
         kind: "wechat_pay", displayName: "WeChat Pay", contractTypes: [.qr, .url],
-        currencies: [Currency("CNY")].compactMap(\.self), cancel: .bestEffort, refunds: .partial,
+        currencies: [.cny], cancel: .bestEffort, refunds: .partial,
         notifications: [.post], settings: WeChatPaySettings.schema)
 
     let settings: WeChatPaySettings

@@ -1,9 +1,9 @@
-/// What a user owns, in the shape of `api.md` section 5; the bytes of its JSON are what the ETag covers.
+/// The entitlements of a user, in the shape of `api.md` section 5; the bytes of its JSON are what the ETag covers.
 package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package struct Tier: Encodable, Sendable, Equatable {
         let tier: String
         let rank: Int64
-        let expires_at: Timestamp?
+        @Nullable private(set) var expires_at: Timestamp?
         let perpetual: Bool
     }
 
@@ -11,7 +11,7 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         package struct Source: Encodable, Sendable, Equatable {
             let type: Grant.SourceKind
             let id: String
-            let order_id: ID<Order>?
+            @Nullable private(set) var order_id: ID<Order>?
         }
 
         package let id: ID<Grant>
@@ -20,7 +20,7 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         let tier: String
         package let status: Entitlement.Status
         let starts_at: Timestamp
-        let expires_at: Timestamp?
+        @Nullable private(set) var expires_at: Timestamp?
         let perpetual: Bool
         let will_renew: Bool
         let environment: Environment
@@ -34,11 +34,11 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package let active: Bool
     package let tier: String
     /// The latest end of all tiers that are held.
-    package let expires_at: Timestamp?
+    @Nullable package private(set) var expires_at: Timestamp?
     /// The end of the tier that is shown.
-    package let tier_expires_at: Timestamp?
+    @Nullable package private(set) var tier_expires_at: Timestamp?
     package let perpetual: Bool
-    package let next_change_at: Timestamp?
+    @Nullable package private(set) var next_change_at: Timestamp?
     package let tiers: [Tier]
     package let entitlements: [Item]
     package let balances: [String: Int64]
@@ -63,40 +63,6 @@ package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
         self.balances = balances
         sandbox_balances = sandboxBalances
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case user_id, version, active, tier, expires_at, tier_expires_at, perpetual, next_change_at, tiers
-        case entitlements, balances, sandbox_balances
-    }
-
-    /// Absent times are null, never left out.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(user_id, forKey: .user_id)
-        try fields.encode(version, forKey: .version)
-        try fields.encode(active, forKey: .active)
-        try fields.encode(tier, forKey: .tier)
-        try fields.encode(expires_at, forKey: .expires_at)
-        try fields.encode(tier_expires_at, forKey: .tier_expires_at)
-        try fields.encode(perpetual, forKey: .perpetual)
-        try fields.encode(next_change_at, forKey: .next_change_at)
-        try fields.encode(tiers, forKey: .tiers)
-        try fields.encode(entitlements, forKey: .entitlements)
-        try fields.encode(balances, forKey: .balances)
-        try fields.encode(sandbox_balances, forKey: .sandbox_balances)
-    }
-}
-
-extension EntitlementSnapshot.Tier {
-    private enum CodingKeys: String, CodingKey { case tier, rank, expires_at, perpetual }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(tier, forKey: .tier)
-        try fields.encode(rank, forKey: .rank)
-        try fields.encode(expires_at, forKey: .expires_at)
-        try fields.encode(perpetual, forKey: .perpetual)
-    }
 }
 
 extension EntitlementSnapshot.Item {
@@ -114,36 +80,5 @@ extension EntitlementSnapshot.Item {
         environment = grant.environment
         source = Source(type: grant.source.kind, id: grant.source.id, order_id: grant.order)
         attributes = grant.attributes
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, sku, kind, tier, status, starts_at, expires_at, perpetual, will_renew, environment, source, attributes
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(sku, forKey: .sku)
-        try fields.encode(kind, forKey: .kind)
-        try fields.encode(tier, forKey: .tier)
-        try fields.encode(status, forKey: .status)
-        try fields.encode(starts_at, forKey: .starts_at)
-        try fields.encode(expires_at, forKey: .expires_at)
-        try fields.encode(perpetual, forKey: .perpetual)
-        try fields.encode(will_renew, forKey: .will_renew)
-        try fields.encode(environment, forKey: .environment)
-        try fields.encode(source, forKey: .source)
-        try fields.encode(attributes, forKey: .attributes)
-    }
-}
-
-extension EntitlementSnapshot.Item.Source {
-    private enum CodingKeys: String, CodingKey { case type, id, order_id }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(type, forKey: .type)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(order_id, forKey: .order_id)
     }
 }

@@ -9,7 +9,12 @@ public struct Currency: Hashable, Sendable {
         self.code = code
     }
 
-    /// How many digits follow the decimal point: 2, but 0 or 3 for a few (ISO 4217, table A.1).
+    private init(listed code: String) { self.code = code }
+
+    /// The yuan renminbi.
+    public static let cny = Currency(listed: "CNY")
+
+    /// The number of digits after the decimal point: 2, but 0 or 3 for a few (ISO 4217, table A.1).
     public var minorDigits: Int {
         if Self.withoutMinorUnit.contains(code) { return 0 }
         return Self.withThreeDigits.contains(code) ? 3 : 2
@@ -19,7 +24,9 @@ public struct Currency: Hashable, Sendable {
         "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF",
     ]
     private static let withThreeDigits: Set<String> = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"]
-    private static let known: Set<String> = Set(
+    private static let known = Set(codes)
+    /// Every code that ISO 4217 lists for money that is spent.
+    package static let codes =
         """
         AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY \
         COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR \
@@ -28,7 +35,6 @@ public struct Currency: Hashable, Sendable {
         SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU \
         UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
         """.split(separator: " ").map(String.init)
-    )
 }
 
 extension Currency: CustomStringConvertible {

@@ -37,7 +37,7 @@ struct Offers: Sendable {
             user: user.rawValue)
         let candidates = accounts.candidates(for: need, with: overrides)
         if appleOnly && candidates.accounts.isEmpty {
-            throw .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
+            throw .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
         }
         return Offer(sku: sku, code: code, quote: quote, candidates: candidates)
     }
@@ -69,8 +69,8 @@ struct Offers: Sendable {
     private func fault(_ fault: QuoteFault, _ sku: SKU) -> GatewayError {
         switch fault {
         case .quantity: .invalidRequest(field: "quantity", reason: "\(sku.id) is not sold in this quantity")
-        case .days: .invalidRequest(field: "days", reason: "one of this SKU's options must be named")
-        case .currency: .invalidRequest(field: "currency", reason: "\(sku.id) has no price in this currency")
+        case .days: .invalidRequest(field: "days", reason: Self.optionIsNeeded(of: sku))
+        case .currency: .invalidRequest(field: "currency", reason: Self.otherCurrency(than: sku))
         }
     }
 
@@ -87,5 +87,15 @@ struct Offers: Sendable {
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
         return accounts.candidates(for: need, with: overrides)
+    }
+
+    private static func otherCurrency(than sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "\(sku.id) has no price in this currency"
+        return text.with("allowed", .array(sku.currencies.map { .string($0.code) }))
+    }
+
+    private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "one of this SKU's options must be named"
+        return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
     }
 }

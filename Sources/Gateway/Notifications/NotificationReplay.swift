@@ -12,9 +12,9 @@ package struct NotificationView: Encodable, Sendable {
     let provider_event_id: String
     package let status: String
     /// The reason of a refusal; nil for one that was accepted.
-    package let reason: String?
+    @Nullable package private(set) var reason: String?
     let received_at: Timestamp
-    let processed_at: Timestamp?
+    @Nullable private(set) var processed_at: Timestamp?
 
     init(_ summary: NotificationSummary) {
         id = summary.id
@@ -25,23 +25,6 @@ package struct NotificationView: Encodable, Sendable {
         reason = summary.refusal
         received_at = summary.receivedAt
         processed_at = summary.processedAt
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, account, type, provider_event_id, status, reason, received_at, processed_at
-    }
-
-    /// Encodes absent values as null.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(account, forKey: .account)
-        try fields.encode(type, forKey: .type)
-        try fields.encode(provider_event_id, forKey: .provider_event_id)
-        try fields.encode(status, forKey: .status)
-        try fields.encode(reason, forKey: .reason)
-        try fields.encode(received_at, forKey: .received_at)
-        try fields.encode(processed_at, forKey: .processed_at)
     }
 }
 
@@ -90,7 +73,7 @@ extension Notifications {
     /// Verifies the raw text of a kept notification.
     ///
     /// - Returns: nil where the raw text was deleted.
-    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+    private func verifyAgain(_ kept: NotificationContent) async throws(GatewayError) -> NotificationRecord? {
         guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil

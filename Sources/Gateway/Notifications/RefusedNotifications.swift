@@ -50,7 +50,7 @@ struct RefusedNotifications: Sendable {
     }
 
     /// The number and the bytes of an account's notifications that are kept.
-    private static let refusedRoom = RefusedRoom(count: 1_000, bytes: 8 << 20)
+    private static let refusedLimits = RefusedLimits(count: 1_000, bytes: 8 << 20)
     /// The largest unsigned body that is kept; no provider's notification is larger.
     private static let refusedBytes = 256 << 10
 
@@ -77,7 +77,7 @@ struct RefusedNotifications: Sendable {
                 body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)), receivedAt: now,
                 refusal: reason.word)
             try await store.write { tx in
-                try tx.notifications.insertRefused(record, isSigned: reason.isSigned, room: Self.refusedRoom)
+                try tx.notifications.insertRefused(record, isSigned: reason.isSigned, limits: Self.refusedLimits)
             }
         } catch {
             lines.write("a refused notification was not kept", of: account.rawValue, ["account": "\(account)"]) {

@@ -22,13 +22,13 @@ package struct OrderSnapshot: Sendable {
         let id: ID<Payment>
         let provider: String
         /// The account that moves the money where it is not the provider.
-        let processor: String?
+        @Nullable private(set) var processor: String?
         let status: String
         /// The provider's own id, once known.
-        let reference: String?
+        @Nullable private(set) var reference: String?
         let amount: Money
         let unfenced: Bool
-        let failure: PaymentFailure?
+        @Nullable private(set) var failure: PaymentFailure?
         let created_at: Timestamp
 
         init(_ payment: Payment, failure: PaymentFailure? = nil) {
@@ -42,23 +42,6 @@ package struct OrderSnapshot: Sendable {
             self.failure = failure
             created_at = payment.createdAt
         }
-
-        private enum CodingKeys: CodingKey {
-            case id, provider, processor, status, reference, amount, unfenced, failure, created_at
-        }
-
-        package func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(id, forKey: .id)
-            try fields.encode(provider, forKey: .provider)
-            try fields.encode(processor, forKey: .processor)
-            try fields.encode(status, forKey: .status)
-            try fields.encode(reference, forKey: .reference)
-            try fields.encode(amount, forKey: .amount)
-            try fields.encode(unfenced, forKey: .unfenced)
-            try fields.encode(failure, forKey: .failure)
-            try fields.encode(created_at, forKey: .created_at)
-        }
     }
 
     package struct RefundLine: Encodable, Sendable {
@@ -67,23 +50,10 @@ package struct OrderSnapshot: Sendable {
         let status: String
         let amount: Money
         /// The provider's own id, once known.
-        let reference: String?
+        @Nullable private(set) var reference: String?
         /// Absent in events, which are never changed: a reason may name the user.
         let reason: String?
         let created_at: Timestamp
-
-        private enum CodingKeys: CodingKey { case id, payment_id, status, amount, reference, reason, created_at }
-
-        package func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(id, forKey: .id)
-            try fields.encode(payment_id, forKey: .payment_id)
-            try fields.encode(status, forKey: .status)
-            try fields.encode(amount, forKey: .amount)
-            try fields.encode(reference, forKey: .reference)
-            try fields.encodeIfPresent(reason, forKey: .reason)
-            try fields.encode(created_at, forKey: .created_at)
-        }
     }
 
     package struct DisputeLine: Encodable, Sendable {

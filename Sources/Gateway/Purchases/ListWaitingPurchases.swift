@@ -10,12 +10,12 @@ package struct WaitingPurchaseView: Encodable, Sendable {
     let type: String
     let environment: Environment
     let account: String
-    let price: Money?
+    @Nullable private(set) var price: Money?
     let purchased_at: Timestamp
-    let expires_at: Timestamp?
+    @Nullable private(set) var expires_at: Timestamp?
     let received_at: Timestamp
-    let user_id: String?
-    let sku: String?
+    @Nullable private(set) var user_id: String?
+    @Nullable private(set) var sku: String?
     let cursor: String
 
     init(_ waiting: WaitingPurchase) {
@@ -39,24 +39,6 @@ package struct WaitingPurchaseView: Encodable, Sendable {
     private enum CodingKeys: String, CodingKey {
         case transaction_id, original_transaction_id, product_id, bundle_id, type, environment, account, price
         case purchased_at, expires_at, received_at, user_id, sku
-    }
-
-    /// What is not known is null, never left out.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(transaction_id, forKey: .transaction_id)
-        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
-        try fields.encode(product_id, forKey: .product_id)
-        try fields.encode(bundle_id, forKey: .bundle_id)
-        try fields.encode(type, forKey: .type)
-        try fields.encode(environment, forKey: .environment)
-        try fields.encode(account, forKey: .account)
-        try fields.encode(price, forKey: .price)
-        try fields.encode(purchased_at, forKey: .purchased_at)
-        try fields.encode(expires_at, forKey: .expires_at)
-        try fields.encode(received_at, forKey: .received_at)
-        try fields.encode(user_id, forKey: .user_id)
-        try fields.encode(sku, forKey: .sku)
     }
 }
 

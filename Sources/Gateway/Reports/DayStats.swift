@@ -4,11 +4,11 @@ import Store
 /// The sums of one day in one currency.
 package struct DayStatsView: Encodable, Sendable, Equatable {
     package let day: String
-    package let currency: Currency?
+    @Nullable package private(set) var currency: Currency?
     package let orders_opened: Int64
     package let orders_paid: Int64
-    package let charged: Money?
-    package let refunded: Money?
+    @Nullable package private(set) var charged: Money?
+    @Nullable package private(set) var refunded: Money?
 
     init(_ stats: DayStats) {
         day = stats.day.utcDate
@@ -17,18 +17,6 @@ package struct DayStatsView: Encodable, Sendable, Equatable {
         orders_paid = stats.paid
         charged = stats.currency.map { Money(value: stats.charged, currency: $0) }
         refunded = stats.currency.map { Money(value: stats.refunded, currency: $0) }
-    }
-
-    private enum CodingKeys: String, CodingKey { case day, currency, orders_opened, orders_paid, charged, refunded }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(day, forKey: .day)
-        try fields.encode(currency, forKey: .currency)
-        try fields.encode(orders_opened, forKey: .orders_opened)
-        try fields.encode(orders_paid, forKey: .orders_paid)
-        try fields.encode(charged, forKey: .charged)
-        try fields.encode(refunded, forKey: .refunded)
     }
 }
 

@@ -6,18 +6,13 @@ package struct Explanation: Encodable, Sendable {
         package let at: Timestamp
         package let type: String
         package let text: String
-        package let order: ID<Order>?
-        package let grant: ID<Grant>?
+        @Nullable package private(set) var order: ID<Order>?
+        @Nullable package private(set) var grant: ID<Grant>?
 
-        private enum CodingKeys: String, CodingKey { case at, type, text, order_id, grant_id }
-
-        package func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(at, forKey: .at)
-            try fields.encode(type, forKey: .type)
-            try fields.encode(text, forKey: .text)
-            try fields.encode(order, forKey: .order_id)
-            try fields.encode(grant, forKey: .grant_id)
+        private enum CodingKeys: String, CodingKey {
+            case at, type, text
+            case order = "order_id"
+            case grant = "grant_id"
         }
     }
 
@@ -27,20 +22,14 @@ package struct Explanation: Encodable, Sendable {
     }
 
     package let user: String
-    package let sku: String?
+    @Nullable package private(set) var sku: String?
     package let active: Bool
     /// Oldest first.
     package let facts: [Fact]
     package let conclusion: String
 
-    private enum CodingKeys: String, CodingKey { case user_id, sku, active, facts, conclusion }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(user, forKey: .user_id)
-        try fields.encode(sku, forKey: .sku)
-        try fields.encode(active, forKey: .active)
-        try fields.encode(facts, forKey: .facts)
-        try fields.encode(conclusion, forKey: .conclusion)
+    private enum CodingKeys: String, CodingKey {
+        case user = "user_id"
+        case sku, active, facts, conclusion
     }
 }

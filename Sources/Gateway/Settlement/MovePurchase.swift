@@ -83,17 +83,6 @@ extension Settlement {
 private struct MovedPurchase: Encodable {
     let original_transaction_id: String
     let environment: Environment
-    let from_user_id: String?
+    @Nullable private(set) var from_user_id: String?
     let user_id: String
-
-    private enum CodingKeys: String, CodingKey { case original_transaction_id, environment, from_user_id, user_id }
-
-    /// Who nobody is is null, never left out.
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
-        try fields.encode(environment, forKey: .environment)
-        try fields.encode(from_user_id, forKey: .from_user_id)
-        try fields.encode(user_id, forKey: .user_id)
-    }
 }

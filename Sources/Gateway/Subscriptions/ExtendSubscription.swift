@@ -7,19 +7,11 @@ package struct ExtendedSubscription: Encodable, Sendable, Equatable {
     package let id: ID<Subscription>
     package let days: Int64
     /// When the current period ends now, in the store's word; nil where it gave none.
-    package let endsAt: Timestamp?
+    @Nullable package private(set) var endsAt: Timestamp?
 
     private enum CodingKeys: String, CodingKey {
         case id, days
         case endsAt = "expires_at"
-    }
-
-    /// What is not known is null, never left out.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(days, forKey: .days)
-        try fields.encode(endsAt, forKey: .endsAt)
     }
 }
 

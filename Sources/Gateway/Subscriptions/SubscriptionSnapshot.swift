@@ -5,20 +5,9 @@ package import Store
 package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     package struct Offer: Encodable, Sendable, Equatable {
         let type: String
-        let identifier: String?
-        let discount_type: String?
-        let period: String?
-
-        /// What is not known is null, never left out.
-        package func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(type, forKey: .type)
-            try fields.encode(identifier, forKey: .identifier)
-            try fields.encode(discount_type, forKey: .discount_type)
-            try fields.encode(period, forKey: .period)
-        }
-
-        private enum CodingKeys: String, CodingKey { case type, identifier, discount_type, period }
+        @Nullable private(set) var identifier: String?
+        @Nullable private(set) var discount_type: String?
+        @Nullable private(set) var period: String?
     }
 
     /// So many of its orders are named, the newest.
@@ -27,17 +16,17 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     package let id: ID<Subscription>
     /// Events say whose it is, by the internal id.
     package var userID: ID<User>?
-    package let sku: String?
+    @Nullable package private(set) var sku: String?
     package let status: Subscription.Status
     package let product_id: String
-    package let auto_renew_product_id: String?
+    @Nullable package private(set) var auto_renew_product_id: String?
     package let will_renew: Bool
     package let expires_at: Timestamp
-    package let grace_expires_at: Timestamp?
+    @Nullable package private(set) var grace_expires_at: Timestamp?
     package let environment: Environment
-    package let offer: Offer?
-    package let price_increase: String?
-    package let commitment_expires_at: Timestamp?
+    @Nullable package private(set) var offer: Offer?
+    @Nullable package private(set) var price_increase: String?
+    @Nullable package private(set) var commitment_expires_at: Timestamp?
     package let is_family_shared: Bool
     package let original_transaction_id: String
     package let orders: [ID<Order>]
@@ -102,25 +91,5 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         case id, userID = "user_id", sku, status, product_id, auto_renew_product_id, will_renew, expires_at
         case grace_expires_at, environment, offer, price_increase, commitment_expires_at, is_family_shared
         case original_transaction_id, orders
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encodeIfPresent(userID, forKey: .userID)
-        try fields.encode(sku, forKey: .sku)
-        try fields.encode(status, forKey: .status)
-        try fields.encode(product_id, forKey: .product_id)
-        try fields.encode(auto_renew_product_id, forKey: .auto_renew_product_id)
-        try fields.encode(will_renew, forKey: .will_renew)
-        try fields.encode(expires_at, forKey: .expires_at)
-        try fields.encode(grace_expires_at, forKey: .grace_expires_at)
-        try fields.encode(environment, forKey: .environment)
-        try fields.encode(offer, forKey: .offer)
-        try fields.encode(price_increase, forKey: .price_increase)
-        try fields.encode(commitment_expires_at, forKey: .commitment_expires_at)
-        try fields.encode(is_family_shared, forKey: .is_family_shared)
-        try fields.encode(original_transaction_id, forKey: .original_transaction_id)
-        try fields.encode(orders, forKey: .orders)
     }
 }

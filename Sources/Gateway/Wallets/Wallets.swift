@@ -116,7 +116,7 @@ package struct Wallets: Sendable {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
-        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position
+        let before = try Cursor(number: cursor).position
         let entries = try await store.read { db in
             try db.users.findID(user).map {
                 try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1)
@@ -133,22 +133,25 @@ package struct BalanceChange: Encodable, Sendable {
         let id: String
     }
 
-    private let entry: LedgerStep
-    fileprivate var position: Int64 { entry.position }
+    private let at: Timestamp
+    private let amount: Int64
+    private let balance: Int64
+    @Nullable private var reason: String?
+    private let environment: Environment
+    private let source: Source
+    fileprivate let position: Int64
 
-    fileprivate init(_ entry: LedgerStep) { self.entry = entry }
-
-    private enum CodingKeys: CodingKey { case at, amount, balance, reason, environment, source }
-
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(entry.at, forKey: .at)
-        try fields.encode(entry.delta, forKey: .amount)
-        try fields.encode(entry.balance, forKey: .balance)
-        try fields.encode(entry.reason, forKey: .reason)
-        try fields.encode(entry.environment, forKey: .environment)
+    fileprivate init(_ entry: LedgerStep) {
+        at = entry.at
+        amount = entry.delta
+        balance = entry.balance
+        reason = entry.reason
+        environment = entry.environment
         // Only partners debit.
         let type = entry.source.kind == "debit" ? Grant.SourceKind.partner.rawValue : entry.source.kind
-        try fields.encode(Source(type: type, id: entry.source.id), forKey: .source)
+        source = Source(type: type, id: entry.source.id)
+        position = entry.position
     }
+
+    private enum CodingKeys: CodingKey { case at, amount, balance, reason, environment, source }
 }

@@ -90,11 +90,11 @@ extension Shape {
     private static let changedRouting = object(
         [:],
         optional: [
-            "platforms": .list(.words(Platform.self)).orNull, "currencies": .list(.currency).orNull,
+            "platforms": .list(.words(Platform.self)).orNull, "currencies": .list(.knownCurrency).orNull,
             "priority": .integer(-1_000_000...1_000_000).orNull.noted("0 by default."),
             "weight": .integer(0...1_000_000).orNull.noted("1 by default."),
-            "min": .integer.orNull.noted("Not negative."), "max": .integer.orNull.noted("Not below `min`."),
-            "skus": .list(.string).orNull.noted("At most 1,000."),
+            "min": .integer(0...Int64.max).orNull,
+            "max": .integer(0...Int64.max).orNull.noted("Not below `min`."), "skus": .list(.code, 0...1_000).orNull,
         ])
 
     fileprivate static let accountSync = named(

@@ -56,12 +56,12 @@ extension OperationGroup {
 extension Operation.Query {
     fileprivate static let ordersForAdmins: [Operation.Query] =
         [
-            query("user_id", .string(1...128), "The app's own id of the user."),
+            query("user_id", .userID, "The app's own id of the user."),
             query("status", .words(Order.Status.self), "How it stands."),
             query("provider", .string, "The account of one of its payments."),
             query("reference", .string, "The provider's own id of one of its payments."),
             query("from", .moment, "Made then or later."), query("to", .moment, "Made before."),
-        ] + page
+        ] + page(of: "ord")
 }
 
 extension Shape {
@@ -77,7 +77,8 @@ extension Shape {
         ]))
 
     fileprivate static let mismatchAct = object([
-        "act": .words(Mismatch.Act.self), "reason": .string.noted("1 to 500 characters."),
+        "act": .words(Mismatch.Act.self),
+        "reason": .string(1...500, pattern: #"[^\u0000]*\S[^\u0000]*"#).noted("In Unicode scalars, not blank."),
     ])
 
     static let moneyBack = named("NewRefund", moneyBackMembers).shown(
@@ -86,7 +87,7 @@ extension Shape {
     private static let moneyBackMembers = object(
         [:],
         optional: [
-            "amount": .money.orNull.noted(
+            "amount": .refundAmount.orNull.noted(
                 "All that is left of one payment where it is left out; what was paid twice goes back first."),
             "reason": .string(0...500).orNull.noted("In Unicode scalars."),
         ])

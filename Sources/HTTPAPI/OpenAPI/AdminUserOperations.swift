@@ -26,7 +26,7 @@ extension OperationGroup {
                 body: .json(.credit), answers: .data(.balance), refuses: [.conflict]),
             Operation(
                 "listBalanceHistory", .get, "/v1/admin/users/{user_id}/balances/{unit}/history",
-                "How a balance became what it is", query: Operation.Query.page,
+                "How a balance became what it is", query: Operation.Query.page(.numberCursor),
                 parameters: ["user_id": userID, "unit": unit], answers: .page(.balanceChange)),
             Operation(
                 "revokeGrant", .delete, "/v1/admin/grants/{id}", "Takes a grant back for good",
@@ -53,7 +53,7 @@ extension OperationGroup {
 extension Operation.Query {
     fileprivate static let waitingPurchases: [Operation.Query] =
         [query("state", .words(PurchaseWait.self), "No SKU knows its product, or no user has claimed it; else both.")]
-        + page
+        + page(.timeCursor("(?:\(Environment.allCases.map(\.rawValue).joined(separator: "|")))"))
 }
 
 extension Shape {
@@ -64,7 +64,7 @@ extension Shape {
         ["sku": .string, "reason": .string(1...500).noted("In Unicode scalars.")],
         optional: [
             "duration_days": .integer(1...3_660).orNull.noted("The SKU's own length where there is no end either."),
-            "expires_at": .time.orNull.noted("Ahead; not together with `duration_days`."),
+            "expires_at": .timeAhead.orNull.noted("Ahead; not together with `duration_days`."),
         ])
 
     fileprivate static let waitingPurchase = named(
@@ -79,7 +79,7 @@ extension Shape {
         ]))
 
     fileprivate static let newOwner = object(
-        ["user_id": .string(1...128)],
+        ["user_id": .userID],
         optional: [
             "environment": .words("Production", "Sandbox").orNull.noted("Needed where the id is known in several.")
         ])

@@ -19,7 +19,7 @@ extension OperationGroup {
                 "restorePurchases", .post, "/v1/public/iap/apple/restore", "Attaches many purchases to the user",
                 note: "The good ones are attached even if others are rejected.",
                 body: .json(
-                    .object(["transactions": .list(.string.noted("A signed transaction.")).noted("At most 200.")])),
+                    .object(["transactions": .list(.string.noted("A signed transaction."), 0...200)])),
                 answers: .data(.restoredPurchases)),
             Operation(
                 "readPurchaseStatus", .get, "/v1/public/iap/apple/status", "The user's membership",
@@ -38,7 +38,7 @@ extension OperationGroup {
                     .object(
                         ["order_id": .id("ord")],
                         optional: [
-                            "validation_url": .address.orNull.noted("Checked to be one of Apple's; never dialled.")
+                            "validation_url": .sentAddress.orNull.noted("Checked to be one of Apple's; never dialled.")
                         ])),
                 answers: .data(
                     .object(["merchant_session": .map(.any).noted("Apple's object, unchanged. It is good once.")])),

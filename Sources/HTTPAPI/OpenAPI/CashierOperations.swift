@@ -10,7 +10,7 @@ extension OperationGroup {
                 "listProducts", .get, "/v1/public/products", "What is sold here",
                 query: [
                     .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
-                    .query("currency", .currency, "Only SKUs with a price in it."),
+                    .query("currency", .knownCurrency, "Only SKUs with a price in it."),
                     .query("locale", .string, "The language of names, before `Accept-Language`."),
                 ],
                 answers: .page(.product)),
@@ -21,18 +21,24 @@ extension OperationGroup {
                     .query("sku", .string, "The SKU to be paid.", isRequired: true),
                     .query("platform", .words(Platform.self), "Where the client runs.", isRequired: true),
                     .query(
-                        "currency", .currency, "Of the price; the configured `default_currency` where it is left out."),
+                        "currency", .knownCurrency,
+                        "Of the price; the configured `default_currency` where it is left out."),
                     .query("quantity", .integer(1...1_000), "1 where it is left out."),
-                    .query("days", .integer, "The option of a SKU that has several."),
+                    .query("days", .integer(1...3_660), "The option of a SKU that has several."),
                     .query("provider", .string, "An account's id, or a kind."),
-                    .query("accept", .string, "Contract types, separated by commas."),
+                    .query(
+                        "accept", .string(0...1_024, pattern: #"[^,\u0000]*(?:,[^,\u0000]*){0,19}"#),
+                        "Contract types, separated by commas; at most 20."),
                 ],
                 answers: .page(.paymentMethod), refuses: [.skuNotFound]),
             Operation(
                 "openCheckout", .post, "/v1/public/checkout", "Makes an order and the contract to pay it",
                 note: "The order is durable before a provider is asked; the same `Idempotency-Key` goes on with it.",
                 body: .json(.checkout), answers: .data(.contract),
-                refuses: [.skuNotFound, .alreadyOwned, .noProviderAvailable, .providerRejected, .providerUnavailable]),
+                refuses: [
+                    .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected,
+                    .providerUnavailable,
+                ]),
             Operation(
                 "retryCheckout", .post, "/v1/public/orders/{id}/checkout", "Another attempt to pay an open order",
                 note: "The attempts before it are cancelled, or asked about, first.",
@@ -71,22 +77,24 @@ extension Shape {
             "account": .string, "kind": .string, "display_name": .string, "type": .words(ContractType.self),
         ]))
 
-    private static let accept = list(.string).noted(
+    private static let accept = list(.string, 0...20).noted(
         "Contract types: apple_iap, stripe, url, qr, apple_pay. Without it the first four. Unknown words are ignored.")
-    private static let returnURL = address.noted("Where the payer goes afterwards; one of the allowed `return_urls`.")
+    private static let returnURL = sentAddress.noted(
+        "Where the payer goes afterwards; one of the allowed `return_urls`.")
 
     static let checkout = named(
         "Checkout",
         .object(
             ["sku": .string, "platform": .words(Platform.self)],
             optional: [
-                "currency": .currency.orNull.noted("The configured `default_currency` where it is left out."),
+                "currency": .knownCurrency.orNull.noted("The configured `default_currency` where it is left out."),
                 "quantity": .integer(1...1_000).orNull.noted("1 where it is left out."),
-                "days": .integer.orNull.noted("The option of a SKU that has several."),
+                "days": .integer(1...3_660).orNull.noted("The option of a SKU that has several."),
                 "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
                 "return_url": returnURL.orNull,
-                "locale": .string(2...35).orNull.noted("The language of what the payer sees: a tag such as `zh-Hans`."),
-                "metadata": .map(.string).orNull.noted(
+                "locale": .string(2...35, pattern: "[A-Za-z0-9_-]{2,35}").orNull.noted(
+                    "The language of what the payer sees: a tag such as `zh-Hans`."),
+                "metadata": .map(.string(0...1_000), keys: .string(1...64), 0...50).orNull.noted(
                     "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
             ]))
 
@@ -95,7 +103,7 @@ extension Shape {
     private static let retryMembers = object(
         ["platform": .words(Platform.self)],
         optional: [
-            "currency": .currency.orNull.noted("The order's own."), "provider": .string.orNull,
+            "currency": .knownCurrency.orNull.noted("The order's own."), "provider": .string.orNull,
             "accept": accept.orNull, "return_url": returnURL.orNull,
         ])
 

@@ -11,7 +11,8 @@ extension OperationGroup {
                 note: "Kept purchases of its Apple products are granted at once.",
                 body: .json(.newSKU), answers: .data(.storedSKU), refuses: [.conflict]),
             Operation(
-                "listSKUs", .get, "/v1/admin/skus", "All SKUs, archived ones too", query: Operation.Query.page,
+                "listSKUs", .get, "/v1/admin/skus", "All SKUs, archived ones too",
+                query: Operation.Query.page(.numberCursor),
                 answers: .page(.storedSKU)),
             Operation(
                 "readSKU", .get, "/v1/admin/skus/{id}", "One SKU", answers: .data(.storedSKU),
@@ -33,7 +34,8 @@ extension Shape {
             [
                 "id": .string, "number": .integer.noted("Assigned, ascending."), "name": .string,
                 "description": .string, "kind": .words(SKU.Kind.self), "tier": .string, "rank": .integer,
-                "prices": .list(.money), "apple_product_ids": .list(.string), "options": .list(lengthOfSKU),
+                "prices": .list(.money), "apple_product_ids": .list(.string),
+                "options": .list(.object(["days": .integer, "prices": .list(.money)])),
                 "units": .map(.integer), "attributes": .map(.any), "client_fallback": .boolean,
                 "stacking": stackingOfSKU, "stack_group": .string, "on_refund": onRefundOfSKU,
                 "one_period_elsewhere": .boolean, "consumption": consumptionOfSKU, "once": onceOfSKU,
@@ -45,13 +47,15 @@ extension Shape {
         "NewSKU",
         partsOfSKU.adding(
             [
-                "id": .string(1...64, pattern: "[a-z0-9][a-z0-9_.-]{0,63}").noted("It never changes."),
+                "id": code.noted("It never changes."),
                 "name": nameOfSKU,
                 "kind": .words(SKU.Kind.self),
             ],
             optional: [
-                "units": .map(unitsOfSKU).orNull.noted("What a consumable credits; at most 20 names like ids."),
-                "localizations": .map(namedWordsOfSKU).orNull.noted("By language tag, `zh-Hans`; at most 50."),
+                "units": .map(unitsOfSKU, keys: code, 0...20).orNull.noted(
+                    "What a consumable credits; names like ids."),
+                "localizations": .map(namedWordsOfSKU, keys: languageOfSKU, 0...50).orNull.noted(
+                    "By language tag, `zh-Hans`."),
             ])
     ).shown(
         """
@@ -64,9 +68,10 @@ extension Shape {
         partsOfSKU.adding(
             [:],
             optional: [
-                "id": .string.noted("As it is, or left out."), "name": nameOfSKU, "kind": .words(SKU.Kind.self),
-                "units": .map(unitsOfSKU.orNull).orNull.noted("A null takes one unit out."),
-                "localizations": .map(wordsOfSKU.orNull).orNull.noted("A null takes one language out."),
+                "id": code.noted("As it is, or left out."), "name": nameOfSKU, "kind": .words(SKU.Kind.self),
+                "units": .map(unitsOfSKU.orNull, keys: code, 0...20).orNull.noted("A null takes one unit out."),
+                "localizations": .map(wordsOfSKU.orNull, keys: languageOfSKU, 0...50).orNull.noted(
+                    "A null takes one language out."),
             ])
     ).shown(#"{"prices":[{"currency":"CNY","value":2990}]}"#)
 
@@ -74,20 +79,20 @@ extension Shape {
     private static let partsOfSKU = object(
         [:],
         optional: [
-            "description": descriptionOfSKU, "tier": .string.orNull.noted("At most 64 characters; empty for none."),
+            "description": descriptionOfSKU, "tier": .plain(0...64).orNull.noted("Empty for none."),
             "rank": .integer(0...1_000_000).orNull.noted("0 where it is left out; the highest decides the membership."),
             "duration_days": .integer(1...3_660).orNull.noted(
                 "Needed for a pass that has neither options nor a pattern."),
-            "plan_code": .string.orNull.noted("At most 64 characters."),
-            "subscribe_id": .integer.orNull.noted("What a client's fallback names; positive."),
-            "prices": .list(.money).orNull.noted("One a currency; needed where there are no options."),
-            "apple_product_ids": .list(.string).orNull.noted(
+            "plan_code": .plain(0...64).orNull,
+            "subscribe_id": .integer(1...Int64.max).orNull.noted("What a client's fallback names."),
+            "prices": .list(.price, 0...200).orNull.noted("One a currency; needed where there are no options."),
+            "apple_product_ids": .list(.appleProductID, 0...100, isSet: true).orNull.noted(
                 "Or `bundle:product`; one may be a pattern with `${days}`. Each belongs to one active SKU."),
-            "options": .list(lengthOfSKU).orNull.noted("The lengths that a pass is sold in."),
-            "attributes": .map(.any).orNull.noted("Free, at most 50; entitlements show them."),
+            "options": .list(lengthOfSKU, 0...100).orNull.noted("The lengths that a pass is sold in."),
+            "attributes": .map(.any, 0...50).orNull.noted("Free; entitlements show them."),
             "client_fallback": .boolean.orNull.noted("Whether a client may name it for a product that is not known."),
             "stacking": stackingOfSKU.orNull.noted("`extend` for passes where it is left out, else `none`."),
-            "stack_group": .string.orNull.noted("Passes of one group lie end to end; the tier, or else the id."),
+            "stack_group": .plain(0...64).orNull.noted("Passes of one group lie end to end; the tier, or else the id."),
             "on_refund": onRefundOfSKU.orNull.noted("`revoke` where it is left out."),
             "one_period_elsewhere": .boolean.orNull.noted(
                 "Whether who cannot renew a subscription may sell one period of it."),
@@ -99,9 +104,10 @@ extension Shape {
             "active": .boolean.orNull.noted("True where it is left out."),
         ])
 
-    private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.money)])
-    private static let nameOfSKU = string(1...200).noted("In Unicode scalars; no control characters.")
-    private static let descriptionOfSKU = string(0...4_000).orNull
+    private static let lengthOfSKU = object(["days": .integer(1...3_660), "prices": .list(.price, 1...200)])
+    private static let nameOfSKU = plain(1...200).noted("In Unicode scalars; no control characters.")
+    private static let languageOfSKU = plain(1...35)
+    private static let descriptionOfSKU = plainText(0...4_000).orNull
     private static let namedWordsOfSKU = object(["name": nameOfSKU], optional: ["description": descriptionOfSKU])
     private static let wordsOfSKU = object([:], optional: ["name": nameOfSKU, "description": descriptionOfSKU])
     private static let unitsOfSKU = integer(1...1_000_000_000_000)

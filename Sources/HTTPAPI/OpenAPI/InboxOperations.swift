@@ -28,7 +28,7 @@ extension OperationGroup {
                 body: .json(.newKey), answers: .data(.issuedKey)),
             Operation(
                 "listAPIKeys", .get, "/v1/admin/api-keys", "The API keys, without their secrets",
-                query: Operation.Query.page, answers: .page(.keptKey)),
+                query: Operation.Query.page(of: "key"), answers: .page(.keptKey)),
             Operation(
                 "revokeAPIKey", .delete, "/v1/admin/api-keys/{id}", "Revokes an API key",
                 answers: .data(.object(["id": .id("key"), "status": .words("revoked")])), refuses: [.notFound]),
@@ -44,16 +44,16 @@ extension Operation.Query {
             query(
                 "status", .words(Domain.Notification.Status.self),
                 "How it stands; `rejected` did not verify, `quarantined` could not be processed.")
-        ] + page
+        ] + page(of: "ntf")
 
     fileprivate static let openJobs: [Operation.Query] =
-        [query("status", .words(Job.State.self), "A job that is running counts as `waiting`.")] + page
+        [query("status", .words(Job.State.self), "A job that is running counts as `waiting`.")] + page(of: "job")
 
     fileprivate static let auditedActs: [Operation.Query] =
         [
             query("subject", .string, "What it was done to: an id, or `sku/…`, `account/…`."),
-            query("user_id", .string(1...128), "The app's own id of a user; then `subject` does not count."),
-        ] + page
+            query("user_id", .userID, "The app's own id of a user; then `subject` does not count."),
+        ] + page(.timeCursor("[0-9]{1,18}"))
 }
 
 extension Shape {
@@ -81,13 +81,12 @@ extension Shape {
         "NewAPIKey",
         .object(
             [
-                "name": .string.noted("1 to 200 characters, no control characters."),
-                "scopes": .list(.words(Scope.self)).noted("One at least; `admin` implies every other."),
+                "name": .plain(1...200).noted("In Unicode scalars; no control characters."),
+                "scopes": .list(.words(Scope.self), 1...Int.max).noted("`admin` implies every other."),
             ],
             optional: [
-                "partner": .string.orNull.noted(
-                    "1 to 200 characters, no control characters; the name where it is left out."),
-                "expires_at": .time.orNull.noted("Ahead: from then on it is no key."),
+                "partner": .plain(1...200).orNull.noted("The name where it is left out."),
+                "expires_at": .timeAhead.orNull.noted("Ahead: from then on it is no key."),
             ]))
 
     fileprivate static let issuedKey = named(

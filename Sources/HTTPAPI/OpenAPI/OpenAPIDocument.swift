@@ -102,6 +102,7 @@ struct Components {
             "1 to 255 visible ASCII characters; remembered for 30 days unless the operator says otherwise."),
         "schema": .object([
             "type": .string("string"), "minLength": .integer(1), "maxLength": .integer(255),
+            "pattern": .string("^[!-~]+$"),
         ]),
     ])
 

@@ -12,7 +12,7 @@ extension OpenAPIDocument.Route {
         if let note = operation.note { json["description"] = .string(note) }
         let parameters = parameters(&components)
         if !parameters.isEmpty { json["parameters"] = .array(parameters) }
-        if let body = operation.body { json["requestBody"] = Self.requestBody(body, &components) }
+        if let body = operation.body { json["requestBody"] = requestBody(body, &components) }
         json["responses"] = .object(responses(&components))
         return .object(json)
     }
@@ -31,7 +31,8 @@ extension OpenAPIDocument.Route {
         var parameters = endpoint.parameterNames.map { name in
             var parameter: [String: JSONValue] = [
                 "name": .string(name), "in": .string("path"), "required": .bool(true),
-                "schema": .object(["type": .string("string")]), "example": Self.pathExample(name, operation.path),
+                "schema": Shape.pathPart(name).schema(&components.schemas),
+                "example": Self.pathExample(name, operation.path),
             ]
             if let note = operation.parameters[name] { parameter["description"] = .string(note) }
             return JSONValue.object(parameter)
@@ -40,7 +41,8 @@ extension OpenAPIDocument.Route {
             parameters.append(
                 .object([
                     "name": .string(query.name), "in": .string("query"), "required": .bool(query.isRequired),
-                    "description": .string(query.note), "schema": query.shape.schema(&components.schemas),
+                    "description": .string(query.note),
+                    "schema": query.shape.sent(isStrict: true).schema(&components.schemas),
                 ]))
         }
         if endpoint.honoursKeys {
@@ -71,15 +73,17 @@ extension OpenAPIDocument.Route {
         return Shape.string.exampleValue(name)
     }
 
-    private static func requestBody(_ body: Operation.Body, _ components: inout Components) -> JSONValue {
+    private func requestBody(_ body: Operation.Body, _ components: inout Components) -> JSONValue {
         switch body {
         case .json(let shape):
             .object([
                 "required": .bool(shape.isDemanding),
-                "content": content(
-                    "application/json", shape.schema(&components.schemas), shape.examples(isRequest: true)),
+                "content": Self.content(
+                    "application/json", shape.sent(isStrict: endpoint.isStrict).schema(&components.schemas),
+                    shape.examples(isRequest: true)),
             ])
-        case .other(let note): .object(["description": .string(note), "content": content("*/*", .object([:]))])
+        case .other(let note):
+            .object(["description": .string(note), "content": Self.content("*/*", .object([:]))])
         }
     }
 
@@ -295,7 +299,7 @@ extension Shape {
     /// The name of the items where this is a page of a list.
     fileprivate var pageItemName: String? {
         guard case .object(let members) = form, members.contains(where: { $0.name == "next_cursor" }),
-            case .list(let item)? = members.first(where: { $0.name == "items" })?.shape.form,
+            case .list(let item, _, _)? = members.first(where: { $0.name == "items" })?.shape.form,
             case .named(let name, _) = item.form
         else { return nil }
         return name

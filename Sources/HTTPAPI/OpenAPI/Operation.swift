@@ -97,10 +97,17 @@ extension Operation.Query {
     }
 
     /// The parameters of every list that has pages.
-    static let page = [
-        query("limit", .integer(1...200), "How many items; 50 where it is left out."),
-        query("cursor", .string, "`next_cursor` of the page before."),
-    ]
+    ///
+    /// - Parameter cursor: the form of its `next_cursor`.
+    static func page(_ cursor: Shape) -> [Self] {
+        [
+            query("limit", .integer(1...200), "How many items; 50 where it is left out."),
+            query("cursor", cursor, "`next_cursor` of the page before."),
+        ]
+    }
+
+    /// The same of a list that goes by ids with this prefix.
+    static func page(of prefix: String) -> [Self] { page(.cursor(prefix)) }
 }
 
 extension Operation.Outcome {

@@ -8,7 +8,7 @@ extension OperationGroup {
         name: "Orders", note: "A user's own orders.",
         operations: [
             Operation(
-                "listOrders", .get, "/v1/public/orders", "The user's orders", query: Operation.Query.page,
+                "listOrders", .get, "/v1/public/orders", "The user's orders", query: Operation.Query.page(of: "ord"),
                 answers: .page(.order)),
             Operation(
                 "readOrder", .get, "/v1/public/orders/{id}", "One order", answers: .data(.order),

@@ -20,14 +20,14 @@ extension OperationGroup {
                 body: .json(.credit), answers: .data(.balance), refuses: [.conflict]),
             Operation(
                 "listPartnerBalanceHistory", .get, "/v1/partner/users/{user_id}/balances/{unit}/history",
-                "How a balance became what it is", query: Operation.Query.page, parameters: unit,
+                "How a balance became what it is", query: Operation.Query.page(.numberCursor), parameters: unit,
                 answers: .page(.balanceChange)),
             Operation(
                 "listPartnerProducts", .get, "/v1/partner/products", "What is sold here",
                 note: "The same list as a user's; nothing in it is `owned`.",
                 query: [
                     .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
-                    .query("currency", .currency, "Only SKUs with a price in it."),
+                    .query("currency", .knownCurrency, "Only SKUs with a price in it."),
                     .query("locale", .string, "The language of names, before `Accept-Language`."),
                 ],
                 answers: .page(.product)),
@@ -60,10 +60,13 @@ extension OperationGroup {
                 "openPartnerCheckout", .post, "/v1/partner/checkout", "Makes a user's order and the contract to pay it",
                 note: "No other partner sees the order.",
                 body: .json(.partnerCheckout), answers: .data(.contract),
-                refuses: [.skuNotFound, .alreadyOwned, .noProviderAvailable, .providerRejected, .providerUnavailable]),
+                refuses: [
+                    .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected,
+                    .providerUnavailable,
+                ]),
             Operation(
                 "listPartnerOrders", .get, "/v1/partner/orders", "The orders that the partner may see",
-                note: "Its own, and those that no partner made.", query: orderFilters + Operation.Query.page,
+                note: "Its own, and those that no partner made.", query: orderFilters + Operation.Query.page(of: "ord"),
                 answers: .page(.partnerOrder)),
             Operation(
                 "readPartnerOrder", .get, "/v1/partner/orders/{id}", "One order", answers: .data(.partnerOrder),
@@ -75,8 +78,8 @@ extension OperationGroup {
                     disputes, `entitlements:read` the rest. A page may be empty although more follow.
                     """,
                 query: [
-                    .query("after", .integer, "The `seq` after which to begin; 0 where it is left out."),
-                    .query("cursor", .integer, "The same, as every list calls it."),
+                    .query("after", .integer(0...Int64.max), "The `seq` after which to begin; 0 where it is left out."),
+                    .query("cursor", .integer(0...Int64.max), "The same, as every list calls it."),
                     .query("limit", .integer(1...200), "How many items; 50 where it is left out."),
                 ],
                 answers: .data(
@@ -91,7 +94,7 @@ extension OperationGroup {
     private static let meter = user.merging(["meter": "A configured meter's id."]) { $1 }
 
     private static let orderFilters: [Operation.Query] = [
-        .query("user_id", .string(1...128), "Whose orders."),
+        .query("user_id", .userID, "Whose orders."),
         .query("status", .words(Order.Status.self), "How they stand."),
         .query("provider", .string, "The id of an account that a payment was made with."),
         .query("reference", .string, "The provider's own id of a payment."),
@@ -121,7 +124,7 @@ extension Shape {
     static let balance = named("Balance", .object(["unit": .string, "balance": .integer]))
 
     fileprivate static let partnerCheckout = named(
-        "PartnerCheckout", checkout.unnamed.adding(["user_id": .string(1...128)]))
+        "PartnerCheckout", checkout.unnamed.adding(["user_id": .userID]))
 
     fileprivate static let event = named(
         "Event",

@@ -20,8 +20,8 @@ extension Shape {
             return .integer(range.map { min(max(number, $0.lowerBound), $0.upperBound) } ?? number)
         case .number: return .number(29.9)
         case .boolean: return .bool(!Self.usuallyFalse.contains(name))
-        case .list(let element): return .array([element.exampleValue(name, isRequest: isRequest)])
-        case .map(let value):
+        case .list(let element, _, _): return .array([element.exampleValue(name, isRequest: isRequest)])
+        case .map(let value, _, _):
             let key = Self.keys[name] ?? "name"
             return .object([key: value.exampleValue(key, isRequest: isRequest)])
         case .object(let members):

@@ -8,19 +8,19 @@ extension OperationGroup {
         operations: [
             Operation(
                 "listSubscriptions", .get, "/v1/public/subscriptions", "The user's subscriptions",
-                query: Operation.Query.page, answers: .page(.subscription)),
+                query: Operation.Query.page(of: "sub"), answers: .page(.subscription)),
             Operation(
                 "readSubscription", .get, "/v1/public/subscriptions/{id}", "One subscription",
                 answers: .data(.subscription), refuses: [.notFound]),
             Operation(
                 "listPartnerSubscriptions", .get, "/v1/partner/users/{user_id}/subscriptions",
                 "A user's subscriptions, for a partner", note: "A user id that was never seen has none.",
-                query: Operation.Query.page, parameters: user,
+                query: Operation.Query.page(of: "sub"), parameters: user,
                 answers: .page(.subscription), refuses: [.notFound]),
             Operation(
                 "listUserSubscriptions", .get, "/v1/admin/users/{user_id}/subscriptions",
                 "A user's subscriptions, for an admin", note: "A user id that was never seen has none.",
-                query: Operation.Query.page, parameters: user,
+                query: Operation.Query.page(of: "sub"), parameters: user,
                 answers: .page(.subscription), refuses: [.notFound]),
             Operation(
                 "extendSubscription", .post, "/v1/admin/subscriptions/{id}/extend",

@@ -18,7 +18,8 @@ extension OperationGroup {
                 body: .json(.newWebhook),
                 answers: .data(.webhookWithSecret)),
             Operation(
-                "listWebhooks", .get, "/v1/partner/webhooks", "The partner's endpoints", query: Operation.Query.page,
+                "listWebhooks", .get, "/v1/partner/webhooks", "The partner's endpoints",
+                query: Operation.Query.page(of: "whk"),
                 answers: .page(.webhook)),
             Operation(
                 "readWebhook", .get, "/v1/partner/webhooks/{id}", "One endpoint", answers: .data(.webhook),
@@ -37,7 +38,7 @@ extension OperationGroup {
                 body: .json(.object([:])), answers: .data(.webhookWithSecret)),
             Operation(
                 "listDeliveries", .get, "/v1/partner/webhooks/{id}/deliveries", "What was sent to an endpoint",
-                note: "The newest events first.", query: Operation.Query.page, answers: .page(.delivery),
+                note: "The newest events first.", query: Operation.Query.page(.numberCursor), answers: .page(.delivery),
                 refuses: [.notFound]),
             Operation(
                 "redeliverEvent", .post, "/v1/partner/deliveries/{id}/redeliver", "Sends an event once more",
@@ -57,7 +58,7 @@ extension Shape {
     fileprivate static let webhookMessage = named(
         "WebhookMessage", .object(["timestamp": .time.noted("When it happened.")]).adding(eventMembers))
 
-    fileprivate static let endpoint = address.noted("An https address of a public host, without a fragment.")
+    fileprivate static let endpoint = httpsAddress.noted("An https address of a public host, without a fragment.")
     fileprivate static let eventTypes = list(.words(EventType.self)).noted("Empty for all that the key may read.")
 
     fileprivate static let newWebhook = named(

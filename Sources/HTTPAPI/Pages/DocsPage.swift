@@ -90,7 +90,7 @@ extension OpenAPIDocument.Route {
             """
         let parameters =
             endpoint.parameterNames.map { name in
-                (name, Shape.string.html(&shapes), operation.parameters[name] ?? "In the path.", true)
+                (name, Shape.pathPart(name).html(&shapes), operation.parameters[name] ?? "In the path.", true)
             } + operation.query.map { ($0.name, $0.shape.html(&shapes), $0.note, $0.isRequired) }
         if !parameters.isEmpty {
             let lines = parameters.map { name, type, note, isRequired in
@@ -136,8 +136,9 @@ extension Shape {
                 "<dt>\(member.name.escaped)\(member.isRequired ? "" : "?")</dt><dd>\(member.shape.html(&shapes))</dd>"
             }
             return "<span class=\"type\">object\(suffix)</span><dl>\(lines.joined())</dl>"
-        case .list(let element): return "<span class=\"type\">list\(suffix) of</span> \(element.html(&shapes))"
-        case .map(let value): return "<span class=\"type\">object\(suffix), each value</span> \(value.html(&shapes))"
+        case .list(let element, _, _): return "<span class=\"type\">list\(suffix) of</span> \(element.html(&shapes))"
+        case .map(let value, _, _):
+            return "<span class=\"type\">object\(suffix), each value</span> \(value.html(&shapes))"
         case .oneOf(let kinds, _):
             let kinds = kinds.map { "<dd>\($0.html(&shapes))</dd>" }
             return "<span class=\"type\">one of\(suffix)</span><dl>\(kinds.joined())</dl>"

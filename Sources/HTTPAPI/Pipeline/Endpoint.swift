@@ -241,9 +241,18 @@ struct Call: Sendable {
 
     func time(_ name: String) throws(GatewayError) -> Timestamp? {
         guard let text = query[name] else { return nil }
-        guard let time = Int64(text).map({ Timestamp($0) }) ?? Timestamp(iso8601: text) else {
+        guard text.utf8.count <= 64, let time = Self.seconds(text) ?? Timestamp(iso8601: text) else {
             throw .invalidRequest(field: name, reason: "must be seconds since 1970, a date or an ISO 8601 time")
         }
         return time
+    }
+
+    /// At most 18 digits, with a minus sign before 1970.
+    private static func seconds(_ text: String) -> Timestamp? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard (1...18).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text).map { Timestamp($0) }
     }
 }

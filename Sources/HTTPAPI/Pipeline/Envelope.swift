@@ -99,12 +99,3 @@ enum Envelope {
         return headers
     }
 }
-
-extension HTTPField.Name {
-    // Each literal is a valid field name (RFC 9110 section 5.1), so none of these is nil.
-    static let requestID = named("X-Request-Id")
-    static let idempotencyKey = named("Idempotency-Key")
-    static let idempotencyReplayed = named("Idempotency-Replayed")
-
-    private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cookie }
-}

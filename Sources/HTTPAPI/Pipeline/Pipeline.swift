@@ -13,7 +13,7 @@ struct Pipeline: Sendable {
     let userLimiter: RateLimiter
     let keyLimiter: RateLimiter
     let guesses: GuessLimiter
-    let admission: Admission
+    let concurrency: ConcurrencyLimit
     let bodies: BodyReader
     let answers: AnswerBudget
     let logger: Logger
@@ -60,7 +60,7 @@ struct Pipeline: Sendable {
         _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
         requestID: String, languages: [String]
     ) async throws(GatewayError) -> Response {
-        guard endpoint.isAlwaysServed || !admission.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
+        guard endpoint.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
         let caller = try await admit(endpoint, request.headers, parameters, from)
         try limitRate(caller)
@@ -69,10 +69,10 @@ struct Pipeline: Sendable {
         defer { bodies.budget.giveBack(body.count, for: holder) }
         try checkMediaType(endpoint, request.headers, body)
         // A place is taken only now, so that slow clients cannot hold it.
-        guard endpoint.isAlwaysServed || admission.enter(isStranger: holder.isStranger) else {
+        guard endpoint.isAlwaysServed || concurrency.enter(isStranger: holder.isStranger) else {
             throw .temporarilyUnavailable(retryAfter: 1)
         }
-        defer { if !endpoint.isAlwaysServed { admission.leave(isStranger: holder.isStranger) } }
+        defer { if !endpoint.isAlwaysServed { concurrency.leave(isStranger: holder.isStranger) } }
         let query = Self.query(request)
         try endpoint.checkNames(of: query)
         try Self.refuseNUL(endpoint, parameters, query)

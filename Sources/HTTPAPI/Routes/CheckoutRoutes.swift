@@ -83,16 +83,11 @@ struct CheckoutRoutes {
 /// A list that has no further pages.
 struct Listing<Item: Encodable & Sendable>: Encodable {
     let items: [Item]
-    let next_cursor: String? = nil
+    @Nullable private(set) var next_cursor: String?
 
-    init(items: [Item]) { self.items = items }
-
-    private enum CodingKeys: String, CodingKey { case items, next_cursor }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(items, forKey: .items)
-        try fields.encode(next_cursor, forKey: .next_cursor)
+    init(items: [Item]) {
+        self.items = items
+        next_cursor = nil
     }
 }
 
@@ -184,17 +179,7 @@ private struct ProductItem: Encodable {
     struct Option: Encodable {
         let days: Int64
         let prices: [Money]
-        let apple_product_id: String?
-
-        private enum CodingKeys: String, CodingKey { case days, prices, apple_product_id }
-
-        /// What there is not is null, never left out.
-        func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(days, forKey: .days)
-            try fields.encode(prices, forKey: .prices)
-            try fields.encode(apple_product_id, forKey: .apple_product_id)
-        }
+        @Nullable private(set) var apple_product_id: String?
     }
 
     let sku: String
@@ -202,7 +187,7 @@ private struct ProductItem: Encodable {
     let description: String
     let kind: SKU.Kind
     let tier: String
-    let duration_days: Int64?
+    @Nullable private(set) var duration_days: Int64?
     let prices: [Money]
     let options: [Option]
     let apple_product_ids: [String]
@@ -224,26 +209,6 @@ private struct ProductItem: Encodable {
         apple_product_ids = sku.appleOffer(days: nil)
         attributes = sku.attributes
         owned = product.owned
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case sku, name, description, kind, tier, duration_days, prices, options, apple_product_ids, attributes, owned
-    }
-
-    /// What there is not is null, never left out.
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(sku, forKey: .sku)
-        try fields.encode(name, forKey: .name)
-        try fields.encode(description, forKey: .description)
-        try fields.encode(kind, forKey: .kind)
-        try fields.encode(tier, forKey: .tier)
-        try fields.encode(duration_days, forKey: .duration_days)
-        try fields.encode(prices, forKey: .prices)
-        try fields.encode(options, forKey: .options)
-        try fields.encode(apple_product_ids, forKey: .apple_product_ids)
-        try fields.encode(attributes, forKey: .attributes)
-        try fields.encode(owned, forKey: .owned)
     }
 }
 

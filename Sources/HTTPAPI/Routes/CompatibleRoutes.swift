@@ -51,16 +51,7 @@ private struct Verified: Encodable {
     struct Membership: Encodable {
         let status: String
         let startDate: String
-        let endDate: String?
-
-        private enum CodingKeys: String, CodingKey { case status, startDate, endDate }
-
-        func encode(to encoder: any Encoder) throws {
-            var fields = encoder.container(keyedBy: CodingKeys.self)
-            try fields.encode(status, forKey: .status)
-            try fields.encode(startDate, forKey: .startDate)
-            try fields.encode(endDate, forKey: .endDate)
-        }
+        @Nullable private(set) var endDate: String?
     }
 
     let success = true

@@ -74,9 +74,9 @@ struct PartnerRoutes {
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
-        let last = call.query["after"] == nil ? try call.integer("cursor") : try call.integer("after")
+        let (after, cursor) = (try call.sequence("after"), try call.sequence("cursor"))
         let feed = try await gateway.events.list(
-            after: last ?? 0, key: call.callingKey, limit: call.limit)
+            after: after ?? cursor ?? 0, key: call.callingKey, limit: call.limit)
         return .data(feed.json)
     }
 }
@@ -106,6 +106,13 @@ extension Call {
             guard case .key(let key) = caller else { throw .unauthenticated }
             return key
         }
+    }
+
+    /// A query parameter that must be the number of an event, or 0.
+    fileprivate func sequence(_ name: String) throws(GatewayError) -> Int64? {
+        let number = try integer(name)
+        guard (number ?? 0) >= 0 else { throw .invalidRequest(field: name, reason: "must be an integer from 0") }
+        return number
     }
 
     /// The user whom the path names.

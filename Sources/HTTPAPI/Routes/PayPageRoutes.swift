@@ -56,8 +56,3 @@ struct PayPageRoutes {
             ])
     }
 }
-
-extension HTTPField.Name {
-    // A valid field name (RFC 9110 section 5.1), so never nil.
-    fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .referer
-}

@@ -48,18 +48,17 @@ private struct ConsumeFields: Decodable {
 }
 
 private struct UsageView: Encodable {
-    let usage: Usage
+    let meter: String
+    @Nullable private(set) var limit: Int64?
+    let used: Int64
+    @Nullable private(set) var remaining: Int64?
+    let resets_at: Timestamp
 
-    init(_ usage: Usage) { self.usage = usage }
-
-    private enum CodingKeys: String, CodingKey { case meter, limit, used, remaining, resets_at }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(usage.meter, forKey: .meter)
-        try fields.encode(usage.limit, forKey: .limit)
-        try fields.encode(usage.used, forKey: .used)
-        try fields.encode(usage.remaining, forKey: .remaining)
-        try fields.encode(usage.resetsAt, forKey: .resets_at)
+    init(_ usage: Usage) {
+        meter = usage.meter
+        limit = usage.limit
+        used = usage.used
+        remaining = usage.remaining
+        resets_at = usage.resetsAt
     }
 }

@@ -133,7 +133,7 @@ struct Serve: AsyncParsableCommand {
         onStart: @escaping @Sendable () async -> Void
     ) throws -> some ApplicationProtocol {
         let configuration = composition.configuration
-        let http = HTTPServerBuilder.limitedHTTP1(door: api.door())
+        let http = HTTPServerBuilder.limitedHTTP1(shedder: api.loadShedder())
         return Application(
             router: api.router(), server: try tls.map { try .tls(http, tlsConfiguration: $0.settings) } ?? http,
             configuration: ApplicationConfiguration(

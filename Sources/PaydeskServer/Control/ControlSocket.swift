@@ -18,7 +18,7 @@ struct ControlSocket {
 
     let path: String
 
-    /// - Returns: nil for PostgreSQL, which needs no such door.
+    /// - Returns: nil for PostgreSQL, which needs no such socket.
     init?(_ url: DatabaseURL) {
         guard case .sqlite(let file) = url else { return nil }
         let absolute = URL(fileURLWithPath: file).resolvingSymlinksInPath().path

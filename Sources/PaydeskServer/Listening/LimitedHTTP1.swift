@@ -9,13 +9,13 @@ import NIOHTTP1
 struct LimitedHTTP1: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: ClientTimeLimits
-    private let entrance: DoorHandler.Entrance?
+    private let entrance: LoadSheddingHandler.Entrance?
     private let tasks = ConnectionTasks()
 
-    init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits, door: Door?) {
+    init(responder: @escaping HTTPChannelHandler.Responder, limits: ClientTimeLimits, shedder: LoadShedder?) {
         http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
         self.limits = limits
-        entrance = door.map(DoorHandler.Entrance.init)
+        entrance = shedder.map(LoadSheddingHandler.Entrance.init)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
@@ -25,7 +25,7 @@ struct LimitedHTTP1: ServerChildChannel {
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 << 10, high: 32 << 10))
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             var handlers: [any ChannelHandler] = [SlowClientHandler(limits), HostHandler()]
-            if let entrance { handlers.append(DoorHandler(entrance, idle: limits.idle)) }
+            if let entrance { handlers.append(LoadSheddingHandler(entrance, idle: limits.idle)) }
             handlers.append(ContinueHandler())
             try pipeline.addHandlers(handlers, position: .after(decoder))
             return value
@@ -42,8 +42,8 @@ struct LimitedHTTP1: ServerChildChannel {
 
 extension HTTPServerBuilder {
     static func limitedHTTP1(
-        _ limits: ClientTimeLimits = ClientTimeLimits(), door: Door? = nil
+        _ limits: ClientTimeLimits = ClientTimeLimits(), shedder: LoadShedder? = nil
     ) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits, door: door) }
+        HTTPServerBuilder { responder in LimitedHTTP1(responder: responder, limits: limits, shedder: shedder) }
     }
 }

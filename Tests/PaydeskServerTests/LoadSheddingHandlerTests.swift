@@ -17,20 +17,20 @@ private final class Flag: Sendable {
     let value = Atomic(true)
 }
 
-/// A connection with a door that is closed when the test says so.
+/// A connection with a load shedder that refuses when the test says so.
 private final class Guarded {
     private let channel = EmbeddedChannel()
     private let isFull = Flag()
 
     init() throws {
         let isFull = isFull
-        let door = DoorHandler.Entrance(status: .serviceUnavailable, headers: ["Retry-After": "1"]) { head in
+        let shedder = LoadSheddingHandler.Entrance(status: .serviceUnavailable, headers: ["Retry-After": "1"]) { head in
             guard isFull.value.load(ordering: .relaxed), head.uri != "/always" else { return nil }
-            return Door.Refusal(requestID: "req_1", body: ByteBuffer(string: "full"))
+            return LoadShedder.Refusal(requestID: "req_1", body: ByteBuffer(string: "full"))
         }
         try channel.pipeline.syncOperations.addHandlers([
             HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder()),
-            DoorHandler(door, idle: .seconds(60)),
+            LoadSheddingHandler(shedder, idle: .seconds(60)),
         ])
         try channel.connect(to: .init(unixDomainSocketPath: "/tmp/none")).wait()
     }
@@ -70,8 +70,8 @@ private final class Guarded {
     }
 }
 
-@Suite("Refusing at the door")
-struct DoorHandlerTests {
+@Suite("Refusing early")
+struct LoadSheddingHandlerTests {
     private static let post = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
     private static let get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -151,17 +151,17 @@ struct DoorHandlerTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a server turns away at its door, and serves what the door lets through`() async throws {
+    func `a server turns away at once, and serves what the load shedder lets through`() async throws {
         let (ports, said) = AsyncStream.makeStream(of: Int.self)
-        let (router, logger) = (Router(), Logger(label: "door") { _ in SwiftLogNoOpLogHandler() })
+        let (router, logger) = (Router(), Logger(label: "shedder") { _ in SwiftLogNoOpLogHandler() })
         for path in ["/full", "/open"] { router.get(RouterPath(path)) { _, _ in "hello" } }
-        let door = Door(
+        let shedder = LoadShedder(
             [Endpoint(.get, "/full", .anyone) { (_) async throws(GatewayError) in .data(Data()) }],
-            admission: Admission(limit: 1) { true },
+            concurrency: ConcurrencyLimit(limit: 1) { true },
             ids: IDSource(time: TimeSource { 1 }, random: RandomSource { Array(repeating: 1, count: $0) }),
             logger: logger)
         let application = Application(
-            router: router, server: .limitedHTTP1(door: door),
+            router: router, server: .limitedHTTP1(shedder: shedder),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { said.yield($0.localAddress?.port ?? 0) }, logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

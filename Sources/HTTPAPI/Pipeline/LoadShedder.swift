@@ -9,7 +9,7 @@ package import NIOCore
 /// At twice the capacity more requests are refused than answered, so what a refusal costs is taken from those that are
 /// answered: it takes no task, no router and no encoder. What it does not know how to refuse it lets through, to be refused
 /// by ``Pipeline``.
-package struct Door: Sendable {
+package struct LoadShedder: Sendable {
     package struct Refusal: Sendable {
         package let requestID: String
         package let body: ByteBuffer
@@ -28,7 +28,7 @@ package struct Door: Sendable {
     /// The headers of every refusal; its request's id is not among them.
     package let headers: HTTPFields
 
-    private let admission: Admission
+    private let concurrency: ConcurrencyLimit
     private let ids: IDSource
     private let logger: Logger
     private let reply: ErrorReply
@@ -38,8 +38,9 @@ package struct Door: Sendable {
     private let meters: [String: [String: EndpointMeter]]
 
     /// - Parameter servesTLS: whether clients come by HTTPS to this server itself.
-    init(_ endpoints: [Endpoint], admission: Admission, ids: IDSource, servesTLS: Bool = false, logger: Logger) {
-        self.admission = admission
+    init(_ endpoints: [Endpoint], concurrency: ConcurrencyLimit, ids: IDSource, servesTLS: Bool = false, logger: Logger)
+    {
+        self.concurrency = concurrency
         self.ids = ids
         self.logger = logger
         reply = ErrorReply(.temporarilyUnavailable(retryAfter: 1))
@@ -64,7 +65,7 @@ package struct Door: Sendable {
     package func refusal(
         method: String, target: String, headers: some Sequence<(name: String, value: String)>
     ) -> Refusal? {
-        guard admission.isFull else { return nil }
+        guard concurrency.isFull else { return nil }
         let path = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target
         guard let meter = meters[path]?[method] else { return nil }
         var (ownID, languages): (String?, String?)

@@ -3,21 +3,21 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Answers what the door turns away, before any task hears of it.
+/// Answers what the load shedder turns away, before any task hears of it.
 ///
 /// It stands behind the decoder of HTTP/1. Only a connection that owes no answer is refused here, so that answers keep the
 /// order of their requests, and only one that takes its answers, so that no client makes this node keep them.
-final class DoorHandler: ChannelDuplexHandler {
+final class LoadSheddingHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// A door, and how its refusals begin.
+    /// A load shedder, and how its refusals begin.
     struct Entrance: Sendable {
         let status: HTTPResponseStatus
         let headers: HTTPHeaders
-        let refuse: @Sendable (HTTPRequestHead) -> Door.Refusal?
+        let refuse: @Sendable (HTTPRequestHead) -> LoadShedder.Refusal?
     }
 
     private let entrance: Entrance
@@ -27,7 +27,7 @@ final class DoorHandler: ChannelDuplexHandler {
     private var lastHeard = NIODeadline.uptimeNanoseconds(0)
     /// Requests that went on and still have no whole answer.
     private var unanswered = 0
-    /// Whether the rest of a request that was refused is passed over, and then the connection closed.
+    /// True where the rest of a request that was refused is passed over, and then the connection closed.
     private var isRefusing = false
     private var isLast = false
 
@@ -68,7 +68,7 @@ final class DoorHandler: ChannelDuplexHandler {
         context.write(data, promise: promise)
     }
 
-    private func answer(_ refusal: Door.Refusal, _ context: ChannelHandlerContext) {
+    private func answer(_ refusal: LoadShedder.Refusal, _ context: ChannelHandlerContext) {
         var headers = entrance.headers
         headers.add(name: "X-Request-Id", value: refusal.requestID)
         headers.add(name: "Content-Length", value: String(refusal.body.readableBytes))
@@ -80,11 +80,11 @@ final class DoorHandler: ChannelDuplexHandler {
     }
 }
 
-extension DoorHandler.Entrance {
-    init(_ door: Door) {
+extension LoadSheddingHandler.Entrance {
+    init(_ shedder: LoadShedder) {
         self.init(
-            status: HTTPResponseStatus(statusCode: door.status.code),
-            headers: HTTPHeaders(door.headers.map { ($0.name.rawName, $0.value) })
-        ) { door.refusal(method: $0.method.rawValue, target: $0.uri, headers: $0.headers) }
+            status: HTTPResponseStatus(statusCode: shedder.status.code),
+            headers: HTTPHeaders(shedder.headers.map { ($0.name.rawName, $0.value) })
+        ) { shedder.refusal(method: $0.method.rawValue, target: $0.uri, headers: $0.headers) }
     }
 }

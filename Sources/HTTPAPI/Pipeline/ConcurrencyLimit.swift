@@ -3,7 +3,7 @@ import Synchronization
 /// Bounds how many requests are in work at once; the next one is turned away at once instead of waiting.
 ///
 /// Callers without credentials have a quarter of the places, so that they never turn away the others. 0 = off.
-final class Admission: Sendable {
+final class ConcurrencyLimit: Sendable {
     private let limit: Int
     private let isCongested: @Sendable () -> Bool
     private let count = Atomic<Int>(0)

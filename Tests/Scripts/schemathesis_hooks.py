@@ -1,0 +1,188 @@
+"""What no schema can say of Paydesk, for Tests/Scripts/schemathesis.sh, which names this file in SCHEMATHESIS_HOOKS.
+
+* Each call has an Idempotency-Key of its own: the same key with another body is 422 by contract.
+* Half of the valid calls name things that are there, so that not every answer is 404.
+* A valid call may be refused for what is stored, configured or signed, or by a rule between members. REFUSALS lists
+  where, by which error id and, of `invalid_request`, with which field and reason; anything else is a finding.
+
+The environment has URL, USER_TOKEN, PARTNER_KEY and ADMIN_KEY.
+"""
+
+import itertools
+import json
+import os
+import re
+import urllib.request
+
+import schemathesis
+from schemathesis.core.failures import AcceptedNegativeData
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.openapi.checks import IgnoredAuth, RejectedPositiveData
+
+# Refusals of valid calls: the operations, the error ids, and for each field the reasons of `invalid_request`.
+CHECKOUTS = "openCheckout openPartnerCheckout".split()
+SKU_WRITERS = "createSKU changeSKU".split()
+REFUSALS = [
+    # No account takes such a payment, or its provider refuses it: both depend on the accounts' settings.
+    ([*CHECKOUTS, "retryCheckout"], ["no_provider_available", "provider_rejected"], {}),
+    # What the SKU is sold in; addresses that the configuration allows; bytes, which JSON Schema cannot count.
+    ([*CHECKOUTS, "listPaymentMethods"], [], {
+        "currency": r"\S+ has no price in this currency",
+        "days": r"one of this SKU's options must be named",
+        "quantity": r"\S+ is not sold in this quantity",
+    }),
+    ([*CHECKOUTS, "retryCheckout"], [], {
+        "currency": r"the order's currency is [A-Z]{3}",
+        "return_url": r"this address is not one of the allowed return_urls",
+        "metadata": r"at most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8",
+    }),
+    # The order is over: 410.
+    (["readContract", "readQRImage"], ["order_not_open"], {}),
+    # What is left to give back, and what the provider says.
+    (["refundOrder", "refundPartnerOrder"], ["refund_exceeds_captured", "provider_rejected"], {
+        "amount": r"the order's currency is [A-Z]{3}",
+    }),
+    # Evidence that Apple, or a wallet, has not signed.
+    (["attachPurchase"], ["invalid_transaction", "no_provider_available"], {}),
+    (["verifyReceipt"], ["invalid_receipt", "invalid_transaction", "no_provider_available"], {}),
+    (["payByApplePay"], ["apple_pay_token_invalid"], {}),
+    (["openMerchantSession"], ["provider_rejected"], {
+        "validation_url": r"is not an address of Apple's payment gateways",
+    }),
+    (["replayNotification"], ["invalid_notification"], {}),
+    # Rules between members of a SKU, between it and the one that is there, and for lists by one member.
+    (SKU_WRITERS, [], {
+        "units": r"a consumable needs the units that it credits",
+        "duration_days": r"a pass needs its number of days|one_period_elsewhere needs the period's number of days",
+        "tier": r"a subscription needs a tier, units or attributes that it gives",
+        "apple_product_ids": r"a subscription needs an Apple product, or one_period_elsewhere, to be bought by"
+        r"|only a pass \(non_renewing\) has a pattern|at most one pattern",
+        "prices": r"a SKU needs prices or options|one price a currency, at most 200",
+        "options": r"each option has its own number of days \(1 to 3,660\) and prices"
+        r"|only a pass \(non_renewing\) has options|one price a currency, at most 200",
+    }),
+    (["changeSKU"], [], {
+        "id": r"a SKU's id never changes", "kind": r"a SKU's kind never changes; make another SKU",
+        r"localizations\..*\.name": r"is missing",
+    }),
+    # What lies ahead, and what goes with the SKU.
+    (["createGrant", "createPartnerGrant"], [], {
+        "expires_at": r"must lie ahead|only what lasts has an end|either duration_days or expires_at, not both",
+        "duration_days": r"only what lasts has an end|duration_days or expires_at is needed for this SKU",
+    }),
+    (["createAPIKey"], [], {"expires_at": r"must lie ahead"}),
+    # An interval, and an object whose members are all null.
+    (["changeAccount"], [], {
+        r"routing\.min": r"min and max must be an interval of minor units", "": r"needs enabled, routing or reset",
+    }),
+    (["readStats", "exportOrders"], [], {
+        "from": r"must be seconds since 1970 and not after to|at most 400 days before to",
+        "to": r"must be seconds since 1970",
+    }),
+    # A host that is not public, which the configuration may allow.
+    (["createWebhook", "changeWebhook"], [], {"url": r"must name a public host"}),
+    # Members that are free may hold what no database does.
+    ([*SKU_WRITERS, "payByApplePay", "attachPurchase", "restorePurchases", "verifyReceipt"], [], {
+        "": r"(?:The request is not valid: )?(?:text must not contain U\+0000|JSON is nested more than 32 levels deep)\.?",
+        "attributes": r"text must not contain U\+0000",
+    }),
+]
+
+
+def by_contract(case, response):
+    """Whether a refusal is one of those that no schema can tell."""
+    refusal = response.json()
+    # The older clients' shape has no details.
+    details = refusal.get("details", {"field": "", "reason": refusal.get("message", "")})
+    for operations, errors, fields in REFUSALS:
+        if case.operation.definition.raw["operationId"] not in operations:
+            continue
+        if refusal["error"] in errors:
+            return True
+        if refusal["error"] == "invalid_request" and any(
+                re.fullmatch(field, details["field"], re.S) and re.fullmatch(reason, details["reason"], re.S)
+                for field, reason in fields.items()):
+            return True
+    return False
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Keeps every failure but those of REFUSALS, and two that are as they shall be.
+
+    `verifyReceipt` refuses by its `status`, with HTTP status 200; more than 100 wrong credentials a minute from one address
+    are 429.
+    """
+    if isinstance(failure, AcceptedNegativeData) and case.operation.path == "/validate-receipt":
+        return response.json()["status"] == 0
+    if isinstance(failure, IgnoredAuth) and "got `429 " in failure.message:
+        return False
+    return not (isinstance(failure, RejectedPositiveData) and by_contract(case, response))
+
+
+@schemathesis.check
+def error_id_is_documented(ctx, response, case):
+    """A refusal's id is one that the operation's response of this status lists."""
+    described = case.operation.definition.raw["responses"].get(str(response.status_code), {})
+    while "$ref" in described:
+        place = case.operation.schema.raw_schema
+        for part in described["$ref"][2:].split("/"):
+            place = place[part]
+        described = place
+    ids = described.get("x-error-ids")
+    assert ids is None or response.json()["error"] in ids, f"{response.json()['error']} is not among {ids}"
+
+
+# Things that are there
+
+
+def call(method, path, bearer, body=None):
+    request = urllib.request.Request(
+        os.environ["URL"] + path, method=method, data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))["data"]
+
+
+def make_things():
+    """Ids by the part of the path before them."""
+    user, partner, admin = (os.environ[name] for name in ("USER_TOKEN", "PARTNER_KEY", "ADMIN_KEY"))
+    orders, payments = [], []
+    for more in ({}, {"currency": "CNY"}, {"provider": "sandbox-qr"}):
+        contract = call("POST", "/v1/public/checkout", user, {"sku": "vip_month", "platform": "web", **more})
+        orders.append(contract["order_id"])
+        payments.append(contract["payment_id"])
+        if "currency" in more:
+            urllib.request.urlopen(contract["checkout_url"], data=b"outcome=succeed").read()
+    coins = {"amount": 1_000, "reason": "a test"}
+    call("POST", "/v1/admin/users/schemathesis/balances/coins/credit", admin, coins)
+    grant = call("POST", "/v1/admin/users/schemathesis/grants", admin, {"sku": "vip_year", "reason": "a test"})
+    webhook = call("POST", "/v1/partner/webhooks", partner, {"url": "https://partner.example/paydesk"})
+    key = call("POST", "/v1/admin/api-keys", admin, {"name": "a test", "scopes": ["orders:read"]})
+    return {
+        "orders": orders, "payments": payments, "grants": [grant["id"]], "webhooks": [webhook["id"]],
+        "api-keys": [key["id"]], "skus": ["vip_month", "coins_100", "basic_days", "vip_monthly_auto"],
+        "accounts": ["sandbox-url", "sandbox-qr", "apple-iap"], "users": ["schemathesis"], "usage": ["messages"],
+        "balances": ["coins"],
+    }
+
+
+THINGS = make_things()
+COUNT = itertools.count()
+RUN = os.urandom(4).hex()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    number, meta = next(COUNT), case.meta
+    is_valid = meta is not None and meta.generation.mode.is_positive
+    # A case that is about a header stays as it is.
+    key = case.headers.get("Idempotency-Key")
+    if key is not None and (is_valid or meta.phase.data.parameter_location != ParameterLocation.HEADER):
+        case.headers["Idempotency-Key"] = f"{RUN}-{number}"
+    # What the stateful phase names it has made itself.
+    if not is_valid or meta.phase.name.name == "STATEFUL":
+        return
+    parts = case.operation.path.split("/")
+    for before, part in zip(parts, parts[1:]):
+        if part.startswith("{") and before in THINGS and number % 2:
+            case.path_parameters[part[1:-1]] = THINGS[before][number // 2 % len(THINGS[before])]
