@@ -212,7 +212,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            exclude: ["Interop"]
+            exclude: ["Webhooks/Interop"]
         ),
         .testTarget(
             name: "HTTPAPITests",

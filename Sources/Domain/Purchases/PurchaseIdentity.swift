@@ -63,7 +63,8 @@ extension StorePurchase {
         return priced
     }
 
-    /// The order of statements: a signed transaction counts before a receipt, then the one that was signed last.
+    /// The sort key of two statements about one transaction: a signed transaction counts before a receipt, then the
+    /// later signature.
     private var newness: (Int, Int64, Int, Int64) {
         (receipt == nil ? 1 : 0, signedAt, isUpgraded ? 1 : 0, expiresAt ?? 0)
     }

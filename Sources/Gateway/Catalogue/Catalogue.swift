@@ -78,7 +78,7 @@ package struct Catalogue: Sendable {
 
     /// All SKUs, archived ones too, newest first.
     package func list(cursor: String?, limit: Int64) async throws(GatewayError) -> Page<SKU> {
-        let before = try Cursor(cursor) { Int64($0) }.position
+        let before = try Cursor(number: cursor).position
         let skus = try await store.report { db in try db.skus.list(before: before, limit: limit + 1, activeOnly: false)
         }
         return Page(skus, limit: limit) { String($0.number) }

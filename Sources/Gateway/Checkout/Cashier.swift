@@ -112,7 +112,7 @@ package struct Cashier: Sendable {
         let found = try await orders.own(order, user: user)
         guard found.state == .open, let amount = found.amount else { throw .orderNotOpen }
         guard request.currency == nil || request.currency == amount.currency else {
-            throw .invalidRequest(field: "currency", reason: "the order's currency is \(amount.currency)")
+            throw .invalidRequest(field: "currency", reason: .orderCurrency(amount.currency))
         }
         let candidates = try await offers.candidates(for: found, amount, request, user: user)
         guard let account = candidates.accounts.first else { throw refusal(candidates, context) }

@@ -74,16 +74,6 @@ struct Offers: Sendable {
         }
     }
 
-    private static func otherCurrency(than sku: SKU) -> LocalizedText {
-        let text: LocalizedText = "\(sku.id) has no price in this currency"
-        return text.with("allowed", .array(sku.currencies.map { .string($0.code) }))
-    }
-
-    private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
-        let text: LocalizedText = "one of this SKU's options must be named"
-        return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
-    }
-
     /// Finds the accounts that can take another payment of an order.
     func candidates(
         for order: Order, _ amount: Money, _ request: RetryRequest, user: ExternalUserID
@@ -97,5 +87,15 @@ struct Offers: Sendable {
             accepts: needsApple ? request.accept.intersection([.appleIAP]) : request.accept, provider: request.provider,
             user: user.rawValue)
         return accounts.candidates(for: need, with: overrides)
+    }
+
+    private static func otherCurrency(than sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "\(sku.id) has no price in this currency"
+        return text.with("allowed", .array(sku.currencies.map { .string($0.code) }))
+    }
+
+    private static func optionIsNeeded(of sku: SKU) -> LocalizedText {
+        let text: LocalizedText = "one of this SKU's options must be named"
+        return text.with("allowed", .array(sku.options.map { .integer($0.days) }))
     }
 }

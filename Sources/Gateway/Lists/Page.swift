@@ -48,6 +48,16 @@ struct Cursor<Position: Sendable>: Sendable {
     }
 }
 
+extension Cursor where Position == Int64 {
+    /// The cursor of a list whose items are sorted by numbers: 1 to 18 digits, without a sign or a leading zero.
+    init(number text: String?) throws(GatewayError) {
+        try self.init(text) { text in
+            let isPlain = (1...18).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            return isPlain && text.first != "0" ? Int64(text) : nil
+        }
+    }
+}
+
 extension Cursor where Position == String {
     /// The cursor of a list that is sorted by its items' ids.
     init<Subject: Identified>(_ text: String?, of: Subject.Type) throws(GatewayError) {

@@ -12,7 +12,7 @@ package struct NotificationView: Encodable, Sendable {
     let provider_event_id: String
     package let status: String
     /// The reason of a refusal; nil for one that was accepted.
-    package let reason: String?
+    @Nullable package private(set) var reason: String?
     let received_at: Timestamp
     @Nullable private(set) var processed_at: Timestamp?
 
@@ -25,23 +25,6 @@ package struct NotificationView: Encodable, Sendable {
         reason = summary.refusal
         received_at = summary.receivedAt
         processed_at = summary.processedAt
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, account, type, provider_event_id, status, reason, received_at, processed_at
-    }
-
-    /// Encodes absent values as null.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(account, forKey: .account)
-        try fields.encode(type, forKey: .type)
-        try fields.encode(provider_event_id, forKey: .provider_event_id)
-        try fields.encode(status, forKey: .status)
-        try fields.encode(reason, forKey: .reason)
-        try fields.encode(received_at, forKey: .received_at)
-        try fields.encode(processed_at, forKey: .processed_at)
     }
 }
 

@@ -22,7 +22,7 @@ package struct OrderSnapshot: Sendable {
         let id: ID<Payment>
         let provider: String
         /// The account that moves the money where it is not the provider.
-        let processor: String?
+        @Nullable private(set) var processor: String?
         let status: String
         /// The provider's own id, once known.
         @Nullable private(set) var reference: String?
@@ -50,7 +50,7 @@ package struct OrderSnapshot: Sendable {
         let status: String
         let amount: Money
         /// The provider's own id, once known.
-        let reference: String?
+        @Nullable private(set) var reference: String?
         /// Absent in events, which are never changed: a reason may name the user.
         let reason: String?
         let created_at: Timestamp

@@ -43,7 +43,7 @@ package struct Refunds: Sendable {
             }
             let currency = record.payment.amount.currency
             guard amount == nil || amount?.currency == currency else {
-                throw GatewayError.invalidRequest(field: "amount", reason: "the order's currency is \(currency)")
+                throw GatewayError.invalidRequest(field: "amount", reason: .orderCurrency(currency))
             }
             let wanted = amount ?? Money(value: record.refundable, currency: currency)
             guard let refund = try settlement.refunds.open(wanted, of: record.payment, reason: reason) else {

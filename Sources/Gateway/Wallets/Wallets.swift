@@ -116,7 +116,7 @@ package struct Wallets: Sendable {
         guard SKUCode(unit) != nil else {
             throw .invalidRequest(field: "unit", reason: "must match [a-z0-9][a-z0-9_.-]{0,63}")
         }
-        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position
+        let before = try Cursor(number: cursor).position
         let entries = try await store.read { db in
             try db.users.findID(user).map {
                 try db.wallets.listEntries(of: $0, unit: unit, before: before, limit: limit + 1)

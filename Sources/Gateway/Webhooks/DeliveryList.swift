@@ -43,7 +43,7 @@ extension Webhooks {
         of webhook: String, partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<DeliveryView> {
         guard let id = ID<Webhook>(webhook) else { throw .unknown(.webhook, webhook) }
-        let before = try Cursor(cursor) { text in Int64(text).flatMap { $0 > 0 ? $0 : nil } }.position ?? .max
+        let before = try Cursor(number: cursor).position ?? .max
         let views = try await store.report { db in
             guard let owner = try db.webhooks.find(id), owner.partner == partner else {
                 throw GatewayError.unknown(.webhook, webhook)

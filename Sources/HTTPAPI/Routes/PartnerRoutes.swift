@@ -74,9 +74,9 @@ struct PartnerRoutes {
     }
 
     private func events(_ call: Call) async throws(GatewayError) -> Answer {
-        let last = call.query["after"] == nil ? try call.integer("cursor") : try call.integer("after")
+        let (after, cursor) = (try call.sequence("after"), try call.sequence("cursor"))
         let feed = try await gateway.events.list(
-            after: last ?? 0, key: call.callingKey, limit: call.limit)
+            after: after ?? cursor ?? 0, key: call.callingKey, limit: call.limit)
         return .data(feed.json)
     }
 }

@@ -38,7 +38,8 @@ struct JobLeaseTests {
             let claimed = try await withThrowingTaskGroup(of: [ClaimedJob].self) { group in
                 for number in 0..<32 {
                     group.addTask {
-                        let jobs = try await nodes[number % 2].jobQueue.claim([.reconcileRefund, .expireOrder], limit: 3)
+                        let jobs = try await nodes[number % 2].jobQueue.claim(
+                            [.reconcileRefund, .expireOrder], limit: 3)
                         #expect(jobs.count <= 3)
                         return jobs
                     }
