@@ -161,7 +161,7 @@ struct JobNotificationTests {
                     facts: "[]", body: Data(), headers: Data(), digest: Data(), receivedAt: desk.clock.now)
                 try await desk.store.write { tx in
                     try tx.notifications.insertRefused(
-                        record, isSigned: false, room: RefusedRoom(count: 3, bytes: 1_000))
+                        record, isSigned: false, limits: RefusedLimits(count: 3, bytes: 1_000))
                 }
                 ids.append(id)
             }

@@ -25,7 +25,7 @@ struct RefusalLimits: Sendable {
 
 extension Gateway {
     /// So many of an account are kept, and so many bytes of them.
-    private static let refusedRoom = RefusedRoom(count: 1_000, bytes: 8 << 20)
+    private static let refusedLimits = RefusedLimits(count: 1_000, bytes: 8 << 20)
     /// A larger body that nobody signed is no notification of any provider; it is counted and forgotten.
     private static let refusedBytes = 256 << 10
 
@@ -51,7 +51,7 @@ extension Gateway {
                 body: raw.body, headers: raw.head, digest: Data(SHA256.hash(data: notification.body)), receivedAt: now,
                 refusal: reason.word)
             try await write { tx in
-                try tx.notifications.insertRefused(record, isSigned: reason.isSigned, room: Self.refusedRoom)
+                try tx.notifications.insertRefused(record, isSigned: reason.isSigned, limits: Self.refusedLimits)
             }
         } catch {
             lines.write("a refused notification was not kept", of: account.rawValue, ["account": "\(account)"]) {

@@ -71,7 +71,7 @@ extension Gateway {
     }
 
     /// - Returns: nil where the raw text is gone.
-    private func verifyAgain(_ kept: KeptNotification) async throws(GatewayError) -> NotificationRecord? {
+    private func verifyAgain(_ kept: NotificationContent) async throws(GatewayError) -> NotificationRecord? {
         guard let body = kept.body, let head = kept.headers, let account = registry[kept.account] else {
             guard kept.status != .rejected else { throw .invalidNotification }
             return nil

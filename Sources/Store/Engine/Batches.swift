@@ -18,7 +18,7 @@ extension Database {
     /// - Parameters:
     ///   - column: has the key in each row.
     ///   - sql: makes the query of the placeholders of the keys.
-    ///   - more: what it binds before the keys.
+    ///   - more: the arguments before the keys.
     func rowsByKey<Key: SQLBindable>(
         _ keys: [Key], _ column: String, binding more: [any SQLBindable] = [], _ sql: (String) -> String
     ) throws(StoreError) -> [String: [Row]] {

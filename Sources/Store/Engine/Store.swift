@@ -12,21 +12,21 @@ package struct Store: Sendable {
 
     /// Runs the closure in a transaction and returns after its commit is durable.
     ///
-    /// - Throws: what the closure throws (then nothing of it is written), or ``StoreError``.
+    /// - Throws: the closure's error (then nothing is written), or ``StoreError``.
     @discardableResult
     package func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T {
         try await engine.write(body)
     }
 
-    /// Runs the closure on one consistent snapshot: for what one user or one key bounds, and what an index finds at once.
+    /// Runs the closure on one consistent snapshot: for reads that one user or one key bounds, or an index answers at once.
     package func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         try await engine.read(body)
     }
 
-    /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and whatever else may take long.
+    /// Runs the closure on one consistent snapshot: for lists, searches, sums, exports and other reads that may take long.
     ///
     /// It has few threads and connections of its own (``ReportLimits``), so that no ``read(_:)`` waits behind it.
-    /// - Throws: what the closure throws, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many wait, or where it
+    /// - Throws: the closure's error, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many wait, or where it
     ///   takes longer than the limit.
     package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {
         try await engine.report(body)

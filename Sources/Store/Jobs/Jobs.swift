@@ -215,7 +215,7 @@ extension JobQueries where Connection == any Transaction {
 
     /// Sets the due time of a running job for the case that its lease ends by itself.
     ///
-    /// - Parameter error: what is known of the runs before this one.
+    /// - Parameter error: the text about the runs before this one.
     package func postponeAfterLease(
         _ lease: JobLease, by seconds: Int64, error: String, at now: Timestamp
     ) throws(StoreError) {

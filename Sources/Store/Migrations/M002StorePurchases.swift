@@ -1,5 +1,5 @@
 extension Migrations {
-    /// What stores signed: each transaction's newest version, and whose each original transaction is.
+    /// App Store transactions in their newest signed version, and the owner of each original transaction.
     static let storePurchases = """
         CREATE TABLE purchases (
             environment {text} NOT NULL CHECK (environment IN ('Production', 'Sandbox', 'Xcode')),

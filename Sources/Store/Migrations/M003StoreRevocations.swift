@@ -1,5 +1,5 @@
 extension Migrations {
-    /// How much of an order a store took back, also where it never signed a price.
+    /// The share of an order that a store revoked, also where it never signed a price.
     static let storeRevocations = """
         ALTER TABLE orders ADD COLUMN revoked_share {int} CHECK (revoked_share BETWEEN 0 AND 100000);
         UPDATE orders SET revoked_share = (

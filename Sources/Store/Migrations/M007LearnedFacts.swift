@@ -1,5 +1,5 @@
 extension Migrations {
-    /// What providers answered when they were asked, beside what they notified: together they are all that was ever stated.
+    /// Facts that providers answered to queries; with the facts of notifications they are all that providers stated.
     static let learnedFacts = """
         CREATE TABLE learned_facts (
             id {text} NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
 extension Migrations {
-    /// What tells a period that comes under several ids, and when a store took back what an order paid for.
+    /// The line item that identifies a period with several transaction ids, and the time of a store's refund of an order.
     ///
-    /// The row that has the order need not be the one that says so.
+    /// The refund may be signed in another transaction than the one that has the order.
     static let restoredPurchases = """
         ALTER TABLE purchases ADD COLUMN web_order_line_item_id {text};
         ALTER TABLE orders ADD COLUMN returned_at {int};

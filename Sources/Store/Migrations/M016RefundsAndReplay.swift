@@ -1,8 +1,8 @@
 extension Migrations {
-    /// When a refund was sent last, and until when each app of an account was asked for its missed notifications.
+    /// The time at which a refund was sent last, and the time until which the notification history of each app was fetched.
     ///
-    /// What was known of whole accounts says nothing of an app that came later, so every app is asked from as far back as
-    /// its store keeps notifications, once.
+    /// The time of a whole account says nothing of an app that was added later, so the history of every app is fetched
+    /// once from as far back as its store has it.
     static let refundsAndReplay = """
         ALTER TABLE refunds ADD COLUMN sent_at {int};
         DROP TABLE missed_notifications;

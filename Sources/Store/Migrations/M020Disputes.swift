@@ -1,8 +1,8 @@
 extension Migrations {
-    /// A dispute knows when it came to its state, and a payment how much of it open disputes hold.
+    /// The time of a dispute's state, and the sum of a payment's open disputes.
     ///
-    /// Of disputes that are there only the arrival of their last state is known, which the order's history has; whatever
-    /// their providers tell of later times takes its place.
+    /// For stored disputes only the arrival of the last state is known, from the order's timeline; a later time from the
+    /// provider replaces it.
     static let disputesByTime = """
         ALTER TABLE disputes ADD COLUMN told_at {int} NOT NULL DEFAULT 0;
         UPDATE disputes SET told_at = COALESCE((SELECT MAX(t.at) FROM order_timeline t

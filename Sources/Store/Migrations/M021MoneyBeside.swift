@@ -1,9 +1,9 @@
 extension Migrations {
-    /// Money that came beside a payment is a payment of its own under the first one's number, and money with another amount
-    /// is kept until an admin settles it.
+    /// Payments that came in addition to another payment of the same attempt, and amounts that differ (mismatches), which
+    /// wait for an admin.
     ///
-    /// Of mismatches that earlier releases recorded only the anomaly is there; one whose provider tells of it again is kept
-    /// then. Each of them was told of by a person before, so none is made up here.
+    /// Earlier releases recorded only the anomaly of a mismatch. No mismatch is made from it here: one is inserted when the
+    /// provider reports the amount again.
     static let moneyBeside = """
         ALTER TABLE payments ADD COLUMN original {text} REFERENCES payments (id);
         ALTER TABLE payments ADD COLUMN original_reference {text};

@@ -1,5 +1,5 @@
 extension Migrations {
-    /// What lists of orders and the sums of a day are read by.
+    /// The tables that lists of orders and daily sums are read from.
     ///
     /// `order_places` has each order once for every way in which lists find it: by who may see it (`''` for an order of no
     /// partner, which all may see; `*` and `p:<partner>` for one of a partner), by an account that it was tried at or paid

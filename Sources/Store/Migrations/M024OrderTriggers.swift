@@ -18,18 +18,19 @@ struct OrderTriggers {
     // MARK: Places
 
     private var placing: [String] {
-        trigger("orders_are_placed", "INSERT", on: "orders", [place("NEW.id", at: "''")])
+        trigger("orders_are_placed", "INSERT", on: "orders", [insertion(of: "NEW.id", at: "''")])
             + trigger(
                 "orders_move", "UPDATE",
                 of: ["state", "paid_by", "charged", "returned", "returned_at", "revoked_share"], on: "orders",
                 [move("NEW.id")])
-            + trigger("payments_are_placed", "INSERT", on: "payments", [place("NEW.order_id", at: "NEW.account")])
+            + trigger(
+                "payments_are_placed", "INSERT", on: "payments", [insertion(of: "NEW.order_id", at: "NEW.account")])
             + trigger(
                 "payments_move_orders", "UPDATE", of: ["captured", "refunded", "lost"], on: "payments",
                 [move("(SELECT id FROM orders WHERE id = NEW.order_id AND paid_by = NEW.id)")])
             + trigger(
                 "purchases_are_placed", "INSERT", on: "purchases", when: "NEW.order_id IS NOT NULL",
-                [place("NEW.order_id", at: "NEW.account")])
+                [insertion(of: "NEW.order_id", at: "NEW.account")])
             + trigger(
                 "purchases_are_placed_anew", "UPDATE", of: ["order_id"], on: "purchases",
                 [
@@ -39,13 +40,13 @@ struct OrderTriggers {
                         AND NOT EXISTS (SELECT 1 FROM payments y
                             WHERE y.order_id = OLD.order_id AND y.account = OLD.account)
                     """,
-                    place("NEW.order_id", at: "NEW.account"),
+                    insertion(of: "NEW.order_id", at: "NEW.account"),
                 ])
     }
 
     private static let statuses = "'open', 'paid', 'partially_refunded', 'refunded', 'closed'"
 
-    private func place(_ order: String, at account: String) -> String {
+    private func insertion(of order: String, at account: String) -> String {
         """
         INSERT INTO order_places (audience, account, status, order_id)
         SELECT CASE WHEN o.partner IS NULL THEN '' WHEN k.n = 0 THEN '*' ELSE 'p:' || o.partner END, \(account),
@@ -145,7 +146,7 @@ struct OrderTriggers {
         """
     }
 
-    /// What went back of the payment that paid the order of a row.
+    /// The refunds or disputes of the payment that paid the order of a row.
     private func moneyBack(_ table: String, of row: String, _ sign: Int) -> String {
         """
         SELECT b.created_at / 86400, b.currency, 0, 0, 0, \(sign) * b.amount FROM \(table) b
@@ -154,7 +155,7 @@ struct OrderTriggers {
         """
     }
 
-    /// What a refund or dispute itself is.
+    /// The part of the sums that a refund or dispute itself is.
     private func own(_ row: String, of table: String, _ sign: Int) -> String {
         """
         SELECT \(row).created_at / 86400 AS day, \(row).currency AS currency, 0 AS opened, 0 AS paid, 0 AS charged,

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// One numbered step of the schema, written once for both engines.
+/// A numbered step of the schema, written once for both engines.
 package struct Migration: Sendable, Equatable {
     package let number: Int
     package let name: String
@@ -38,7 +38,7 @@ package struct Migration: Sendable, Equatable {
     }
 }
 
-/// Why a database and this binary do not fit together.
+/// The reasons for which a database and this binary do not fit together.
 package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The database has a migration that this binary does not know: it was written by a newer one.
     case unknown(number: Int, name: String)

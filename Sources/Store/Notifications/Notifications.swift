@@ -59,7 +59,7 @@ package struct NotificationSummary: Sendable {
 }
 
 /// A notification with its raw text, which is deleted after the retention time.
-package struct KeptNotification: Sendable {
+package struct NotificationContent: Sendable {
     package let id: ID<Domain.Notification>
     package let account: AccountID
     package let status: Domain.Notification.Status
@@ -69,7 +69,7 @@ package struct KeptNotification: Sendable {
 }
 
 /// The bounds of an account's refused notifications.
-package struct RefusedRoom: Sendable {
+package struct RefusedLimits: Sendable {
     package let count: Int64
     /// The sum of the sizes of sealed bodies and headers.
     package let bytes: Int64
@@ -128,10 +128,10 @@ extension NotificationQueries {
         try db.row(Self.summaryColumns + " WHERE id = ?", id).map(NotificationSummary.init(row:))
     }
 
-    package func findRaw(_ id: ID<Domain.Notification>) throws(StoreError) -> KeptNotification? {
+    package func findRaw(_ id: ID<Domain.Notification>) throws(StoreError) -> NotificationContent? {
         try db.row("SELECT id, account, status, body, headers, received_at FROM notifications WHERE id = ?", id).map {
             row throws(StoreError) in
-            KeptNotification(
+            NotificationContent(
                 id: try row.id("id"), account: try row.account("account"), status: try row.choice("status"),
                 body: try row.optionalBlob("body"), headers: try row.optionalBlob("headers"),
                 receivedAt: try row.time("received_at"))
@@ -149,7 +149,7 @@ extension NotificationQueries where Connection == any Transaction {
     ///
     /// - Parameter isSigned: true for a valid signature; such a notification replaces an unsigned one with the same event id.
     package func insertRefused(
-        _ record: NotificationRecord, isSigned: Bool, room: RefusedRoom
+        _ record: NotificationRecord, isSigned: Bool, limits: RefusedLimits
     ) throws(StoreError) {
         if isSigned {
             try tx.execute(
@@ -160,16 +160,16 @@ extension NotificationQueries where Connection == any Transaction {
         }
         let size = Int64(record.body.count + record.headers.count)
         try insert(record, status: "rejected", refused: (size, isSigned))
-        let kept = try tx.rows(
+        let refused = try tx.rows(
             """
             SELECT id, refused_bytes FROM notifications WHERE status = 'rejected' AND account = ?
             ORDER BY refused_signed DESC, id DESC
             """, [record.account])
         var (count, bytes): (Int64, Int64) = (0, 0)
-        for row in kept {
+        for row in refused {
             count += 1
             bytes += try row.int("refused_bytes")
-            guard count > room.count || bytes > room.bytes else { continue }
+            guard count > limits.count || bytes > limits.bytes else { continue }
             try tx.execute("DELETE FROM notifications WHERE id = ?", try row.id("id", Domain.Notification.self))
         }
     }

@@ -83,12 +83,12 @@ extension DueCheck {
     init(row: Row) throws(StoreError) {
         let (now, isOver) = (try row.time("now"), try row.bool("is_over"))
         // A row of an earlier release has no time of its next check.
-        let settled = try row.time("created_at").adding(seconds: DueWork.settlingSeconds)
-        let isSettling = settled > now
-        let isAsked = try row.bool("is_asked")
+        let checkable = try row.time("created_at").adding(seconds: DueWork.settlingSeconds)
+        let isTooYoung = checkable > now
+        let isChecked = try row.bool("is_asked")
         self = DueCheck(
-            id: try row.text("id"), isDue: isAsked && !isOver && !isSettling,
-            next: isOver ? .farFuture : isSettling ? settled : now.adding(seconds: DueWork.lookSeconds),
+            id: try row.text("id"), isDue: isChecked && !isOver && !isTooYoung,
+            next: isOver ? .farFuture : isTooYoung ? checkable : now.adding(seconds: DueWork.lookSeconds),
             lookAt: try row.int("look_at"))
     }
 }

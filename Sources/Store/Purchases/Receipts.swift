@@ -69,7 +69,7 @@ extension ReceiptQueries where Connection == any Transaction {
 
     /// Deletes a receipt that neither a purchase nor a job needs, unless it was just sent again.
     ///
-    /// - Returns: whether it was dropped.
+    /// - Returns: true when it was deleted.
     package func delete(
         _ digest: ReceiptDigest, withoutJob kind: String, olderThan seconds: Int64, at now: Timestamp
     ) throws(StoreError) -> Bool {

@@ -2,7 +2,7 @@ package import Domain
 
 /// Stored transactions that may be of the same purchase, oldest first.
 package struct PurchaseCandidates {
-    fileprivate let likeness: Likeness?
+    fileprivate let searchKey: SearchKey?
     fileprivate let records: DeferredResult<[PurchaseRecord]>
 }
 
@@ -13,31 +13,32 @@ extension PurchaseQueries {
     /// The first has the order of the purchase; where none has an order yet, the result is the transaction itself. An
     /// earlier release made an order for every transaction id: those follow after the first, because a revocation of one
     /// of them revokes all.
-    package func listTransactions(of kept: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
-        try listTransactions(of: kept, among: try listCandidates(for: kept.purchase))
+    package func listTransactions(of record: PurchaseRecord) throws(StoreError) -> [PurchaseRecord] {
+        try listTransactions(of: record, among: try listCandidates(for: record.purchase))
     }
 
-    /// - Parameter like: the result of ``listCandidates(for:)``, for this purchase or for another, which is then not used.
+    /// - Parameter candidates: the result of ``listCandidates(for:)``, for this purchase or for another, which is then not used.
     package func listTransactions(
-        of kept: PurchaseRecord, among like: PurchaseCandidates
+        of record: PurchaseRecord, among candidates: PurchaseCandidates
     ) throws(StoreError) -> [PurchaseRecord] {
-        let alike = like.likeness == Likeness(kept.purchase) ? like : try listCandidates(for: kept.purchase)
-        let known = try alike.records.value().filter { $0.key != kept.key }
+        let candidates =
+            candidates.searchKey == SearchKey(record.purchase) ? candidates : try listCandidates(for: record.purchase)
+        let known = try candidates.records.value().filter { $0.key != record.key }
         guard !known.isEmpty,
-            let group = (known + [kept]).transactionsByPurchase.first(where: { $0.contains { $0.key == kept.key } })
-        else { return [kept] }
+            let group = (known + [record]).transactionsByPurchase.first(where: { $0.contains { $0.key == record.key } })
+        else { return [record] }
         let ordered = group.filter { $0.order != nil }
-        guard !ordered.isEmpty else { return group.filter { $0.key == kept.key } }
-        let (given, held) = (ordered.filter { !$0.isDuplicate }, ordered.filter(\.isDuplicate))
-        return (given + held).filter { $0.key == kept.key && !$0.isDuplicate }
-            + (given + held).filter { $0.key != kept.key || $0.isDuplicate }
+        guard !ordered.isEmpty else { return group.filter { $0.key == record.key } }
+        let (granted, duplicates) = (ordered.filter { !$0.isDuplicate }, ordered.filter(\.isDuplicate))
+        return (granted + duplicates).filter { $0.key == record.key && !$0.isDuplicate }
+            + (granted + duplicates).filter { $0.key != record.key || $0.isDuplicate }
     }
 
     /// True when the store revoked a purchase, by a client's transaction and by all stored ones of it.
     package func isRevoked(_ claimed: StorePurchase, at account: AccountID) throws(StoreError) -> Bool {
-        let kept = try find(claimed.environment, claimed.key(claimant: nil)).value()
+        let stored = try find(claimed.environment, claimed.key(claimant: nil)).value()
         var newest =
-            kept ?? PurchaseRecord(purchase: claimed, account: account, user: nil, sku: nil, days: nil, order: nil)
+            stored ?? PurchaseRecord(purchase: claimed, account: account, user: nil, sku: nil, days: nil, order: nil)
         if newest.purchase.signedAt < claimed.signedAt { newest.purchase = claimed }
         return try listTransactions(of: newest).first?.purchase.isTakenBack == true
     }
@@ -57,25 +58,25 @@ extension PurchaseQueries {
 
     /// Lists the stored transactions that may be of the same purchase, oldest first.
     package func listCandidates(for purchase: StorePurchase) throws(StoreError) -> PurchaseCandidates {
-        guard let likeness = Likeness(purchase) else {
-            return PurchaseCandidates(likeness: nil, records: DeferredResult([]))
+        guard let searchKey = SearchKey(purchase) else {
+            return PurchaseCandidates(searchKey: nil, records: DeferredResult([]))
         }
-        let place = "environment = ? AND original_transaction_id = ? AND product_id = ?"
-        let named: [any SQLBindable] = [
-            likeness.place.environment.rawValue, likeness.place.original, likeness.place.product,
+        let isOfProduct = "environment = ? AND original_transaction_id = ? AND product_id = ?"
+        let arguments: [any SQLBindable] = [
+            searchKey.place.environment.rawValue, searchKey.place.original, searchKey.place.product,
         ]
-        guard let period = likeness.period else {
-            return PurchaseCandidates(likeness: likeness, records: try list(where: place, named))
+        guard let period = searchKey.period else {
+            return PurchaseCandidates(searchKey: searchKey, records: try list(where: isOfProduct, arguments))
         }
         // Of the hundreds that a subscription can have, those that begin with it or have a line item in common.
         let milliseconds: [any SQLBindable] = [period.second * 1_000, period.second * 1_000 + 999]
         let together = "purchased_at BETWEEN ? AND ?"
         let records = try list(
             where: """
-                \(place) AND (\(together) OR web_order_line_item_id = ? OR web_order_line_item_id IN (
-                    SELECT s.web_order_line_item_id FROM purchases s WHERE \(place) AND \(together)))
-                """, named + milliseconds + [period.lineItem] + named + milliseconds)
-        return PurchaseCandidates(likeness: likeness, records: records)
+                \(isOfProduct) AND (\(together) OR web_order_line_item_id = ? OR web_order_line_item_id IN (
+                    SELECT s.web_order_line_item_id FROM purchases s WHERE \(isOfProduct) AND \(together)))
+                """, arguments + milliseconds + [period.lineItem] + arguments + milliseconds)
+        return PurchaseCandidates(searchKey: searchKey, records: records)
     }
 
     /// Lists a user's purchases of a SKU that granted nothing because the user owned it already, oldest first.
@@ -91,7 +92,7 @@ extension PurchaseQueries {
 }
 
 /// The search key of stored transactions of the same purchase; nil for a purchase that cannot be restored.
-private struct Likeness: Equatable {
+private struct SearchKey: Equatable {
     struct Period: Equatable {
         let second: Int64
         let lineItem: String?

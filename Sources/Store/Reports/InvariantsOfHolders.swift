@@ -10,7 +10,7 @@ extension InvariantRule {
         """
 
     /// A condition: the user `g.user_id` owns or shares the original transaction of the purchase `p`.
-    private static let isHeld = """
+    private static let isOwnedOrShared = """
         (EXISTS (SELECT 1 FROM purchase_owners w WHERE w.environment = p.environment
             AND w.original_transaction_id = p.original_transaction_id AND w.user_id = g.user_id)
          OR EXISTS (SELECT 1 FROM purchase_shares s WHERE s.environment = p.environment
@@ -92,11 +92,11 @@ extension InvariantRule {
             sql: """
                 SELECT g.id AS subject FROM grants g JOIN purchases p
                   ON p.environment = g.environment AND p.key = g.source_id
-                WHERE g.source_kind = 'apple_transaction' AND g.environment <> 'Xcode' AND NOT \(isHeld)
+                WHERE g.source_kind = 'apple_transaction' AND g.environment <> 'Xcode' AND NOT \(isOwnedOrShared)
                 UNION
                 SELECT g.id FROM grants g JOIN purchases p
                   ON p.environment = g.environment AND p.original_transaction_id = g.source_id
-                WHERE g.source_kind = 'apple_subscription' AND g.environment <> 'Xcode' AND NOT \(isHeld)
+                WHERE g.source_kind = 'apple_subscription' AND g.environment <> 'Xcode' AND NOT \(isOwnedOrShared)
                 """),
     ]
 }

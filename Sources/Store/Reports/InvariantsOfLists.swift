@@ -1,6 +1,6 @@
 // Invariant 13 of `domain.md` section 10 for what lists and statistics are read by: it follows from the facts.
 extension InvariantRule {
-    private static let places = """
+    private static let listings = """
         SELECT CASE WHEN o.partner IS NULL THEN '' WHEN k.n = 0 THEN '*' ELSE 'p:' || o.partner END AS audience,
             a.account, \(Migrations.orderStatus) AS status, o.id AS order_id
         FROM (
@@ -44,9 +44,9 @@ extension InvariantRule {
             sql: """
                 SELECT subject FROM (
                     SELECT order_id AS subject FROM (
-                        \(places) EXCEPT SELECT audience, account, status, order_id FROM order_places) missing
+                        \(listings) EXCEPT SELECT audience, account, status, order_id FROM order_places) missing
                     UNION SELECT order_id FROM (
-                        SELECT audience, account, status, order_id FROM order_places EXCEPT \(places)) beside) wrong
+                        SELECT audience, account, status, order_id FROM order_places EXCEPT \(listings)) beside) wrong
                 """),
         InvariantRule(
             invariant: 13, detail: "the sums of a day and currency are not those of its orders",

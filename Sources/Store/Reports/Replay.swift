@@ -185,8 +185,8 @@ extension ReplayQueries {
     package func listBalances() throws(StoreError) -> [String: Int64] {
         var balances: [String: Int64] = [:]
         for row in try db.rows("SELECT * FROM balances") {
-            let place = [try row.text("user_id"), try row.text("environment"), try row.text("unit")]
-            balances[place.joined(separator: " ")] = try row.int("amount")
+            let key = [try row.text("user_id"), try row.text("environment"), try row.text("unit")]
+            balances[key.joined(separator: " ")] = try row.int("amount")
         }
         return balances
     }

@@ -27,13 +27,13 @@ extension EventQueries {
         after seq: Int64, types: [String], visibleTo partner: String, limit: Int64, window: Int64
     ) throws(StoreError) -> EventPage {
         guard !types.isEmpty else { return EventPage(events: [], next: nil) }
-        let places = Array(repeating: "?", count: types.count).joined(separator: ", ")
+        let marks = Array(repeating: "?", count: types.count).joined(separator: ", ")
         var arguments: [any SQLBindable] = [seq, window]
         arguments += types.map { $0 as any SQLBindable } + [partner, limit + 1]
         let found = try db.rows(
             """
             SELECT e.* FROM (SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?) e
-            WHERE e.type IN (\(places)) AND (e.partner IS NULL OR e.partner = ?) ORDER BY e.seq LIMIT ?
+            WHERE e.type IN (\(marks)) AND (e.partner IS NULL OR e.partner = ?) ORDER BY e.seq LIMIT ?
             """, arguments
         ).map(NumberedEvent.init(row:))
         guard found.count <= Int(limit) else {

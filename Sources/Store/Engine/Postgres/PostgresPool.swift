@@ -134,7 +134,7 @@ final class PostgresPool: Sendable {
             let (job, isClosing) = state.withLock { state in
                 let job = state.jobs.popFirst()
                 if let job {
-                    note(job, in: &state)
+                    recordDelay(of: job, in: &state)
                 } else if !state.isClosing {
                     state.idle.append(wakeUp)
                 }
@@ -146,7 +146,7 @@ final class PostgresPool: Sendable {
         }
     }
 
-    private func note(_ job: PostgresJob, in state: inout State) {
+    private func recordDelay(of job: PostgresJob, in state: inout State) {
         let now = ContinuousClock.now
         let isLate = job.deadline - now < settings.patience * 15 / 16
         state.isLateSince = isLate ? state.isLateSince ?? now : nil

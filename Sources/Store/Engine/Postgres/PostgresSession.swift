@@ -136,7 +136,7 @@ final class PostgresSession {
         }
     }
 
-    /// - Parameter thrown: what the closure threw, which its caller gets unless the closure may run again.
+    /// - Parameter thrown: the closure's error, which its caller gets unless the closure may run again.
     private func outcome<T>(
         of fault: PostgresFault, thrown: (any Error)?, _ connection: PostgresConnection
     ) -> Outcome<T> {

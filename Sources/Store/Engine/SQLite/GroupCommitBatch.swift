@@ -73,7 +73,7 @@ struct GroupCommitBatch {
         var isUndone = false
     }
 
-    /// - Throws: when the whole transaction is lost, which is not the fault of this write alone.
+    /// - Throws: an error of the whole transaction, which is lost not by the fault of this write alone.
     private func perform(_ write: QueuedWrite, in scope: Scope) throws(StoreError) -> Performed {
         if rehearse {
             if scope == .savepoint { try savepoint("SAVEPOINT write") }
@@ -88,7 +88,7 @@ struct GroupCommitBatch {
         case (.success(let answer), nil):
             // SQLITE_FULL or an I/O error can roll the whole transaction back, and so can a closure's own ROLLBACK;
             // the next savepoint would then open a new transaction that has lost its neighbours' writes.
-            try checkStanding()
+            try checkTransaction()
             if scope == .savepoint { try savepoint("RELEASE write") }
             return Performed(answer: answer, changed: transaction.changedUsers)
         case (.success, let failure?):
@@ -102,7 +102,7 @@ struct GroupCommitBatch {
 
     private func undo(_ transaction: SQLiteTransaction, _ scope: Scope) throws(StoreError) {
         if case .failed(let text)? = transaction.failure { throw .failed(text) }
-        try checkStanding(transaction.failure)
+        try checkTransaction(transaction.failure)
         switch scope {
         case .savepoint:
             try savepoint("ROLLBACK TO write")
@@ -117,7 +117,7 @@ struct GroupCommitBatch {
         }
     }
 
-    private func checkStanding(_ cause: StoreError? = nil) throws(StoreError) {
+    private func checkTransaction(_ cause: StoreError? = nil) throws(StoreError) {
         guard connection.isInsideTransaction else {
             if case .unavailable? = cause { throw .unavailable("the disk is full") }
             throw .failed("a batch was rolled back as a whole: \(cause?.text ?? "a closure ended the transaction")")

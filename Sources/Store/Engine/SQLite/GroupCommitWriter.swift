@@ -12,7 +12,7 @@ package struct GroupCommitLimits: Sendable {
     package var count = 256
     /// Work before a commit: a batch takes no further write after it.
     ///
-    /// It is what a caller waits for others at most, and only while they keep coming; a commit costs about as much as this
+    /// A caller waits for others at most as long, and only while they keep coming; a commit costs about as much as this
     /// on a slow disk.
     package var time = Duration.milliseconds(25)
 

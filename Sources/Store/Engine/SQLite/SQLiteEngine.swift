@@ -100,7 +100,7 @@ package final class SQLiteEngine: StoreEngine {
     /// A file has one owner.
     package func liveNodes() async throws -> Int64 { 1 }
 
-    /// Its writer takes all that wait at once, so the bound of its queue is enough.
+    /// Always false: the writer takes all waiting calls at once, so the bound of its queue is enough.
     package var isCongested: Bool { false }
 
     package func close() async {

@@ -29,7 +29,7 @@ enum SQLiteFile {
 
     /// SQLite counts its memory for nobody here, under one lock that every allocation of every connection takes.
     ///
-    /// It has to be said before the first connection of the process; later SQLite refuses it, and nothing is lost.
+    /// Called before the first connection of the process; later SQLite refuses it, without harm.
     private static let withoutMemoryStatistics: Void = { _ = csqlite_memstatus(0) }()
 
     /// The connections of one database.

@@ -30,7 +30,7 @@ final class SQLiteReaders: Sendable {
         return try reader.turn.withLock { _ in try Self.read(reader.connection, body) }
     }
 
-    /// - Parameter isOver: when a statement is ended; nil lets each run to its end.
+    /// - Parameter isOver: true ends the running statement; nil lets each run to its end.
     static func read<T: Sendable>(
         _ queue: DatabaseQueue, endingWhen isOver: (() -> Bool)? = nil, _ body: (any Database) throws -> T
     ) throws -> T {
