@@ -2,6 +2,7 @@ import Domain
 
 /// What `verifyReceipt` takes and answers (Apple, verifyReceipt, requestBody and responseBody).
 extension Shape {
+    /// Who says where purchases stand.
     static let receiptSource = words("receipt", "app_store")
 
     static let receiptQuestion = object(
@@ -45,7 +46,6 @@ extension Shape {
     private static let otherTransactions = list(
         named("ReceiptTransactionInCamelCase", receiptTransaction.camelCased)
     ).noted("`expiresDate` is empty where nothing expires.")
-
     private static let otherRenewals = list(named("ReceiptRenewalInCamelCase", receiptRenewal.camelCased))
 
     private static let receipt = object([
@@ -54,8 +54,8 @@ extension Shape {
         "version_external_identifier": .integer,
         "in_app": .list(named("ReceiptTransaction", receiptTransaction)),
     ])
-
-    .maybeDated("grace_period_expires_date")
+    .dated("receipt_creation_date").dated("request_date")
+    .maybeDated("original_purchase_date").maybeDated("expiration_date")
 
     private static let receiptTransaction = object(
         [
@@ -68,6 +68,7 @@ extension Shape {
             "app_account_token": .string, "promotional_offer_id": .string, "offer_code_ref_name": .string,
         ]
     )
+    .dated("purchase_date").dated("original_purchase_date").maybeDated("expires_date").maybeDated("cancellation_date")
 
     private static let receiptRenewal = object(
         [
@@ -78,13 +79,11 @@ extension Shape {
             "is_in_billing_retry_period": .words("1"), "expiration_intent": .string, "price_consent_status": .string,
         ]
     )
+    .maybeDated("grace_period_expires_date")
 
     private static let truth = words("true", "false")
-
     private static let date = string.noted("`2023-12-31 23:59:59 Etc/GMT`.")
-
     private static let milliseconds = string.noted("Milliseconds since 1970-01-01 UTC.")
-
     private static let pacificDate = string.noted("`2023-12-31 15:59:59 America/Los_Angeles`.")
 
     /// With a date in Apple's three forms; the third is missing where the server does not know that time zone.
