@@ -42,6 +42,7 @@ lint: packages-lint
 	@$(SWIFT) format lint --strict $(SOURCES)
 	@sh Tests/Scripts/tidy.sh $(SWIFT)
 	@$(PYTHON) Tests/Scripts/docs.py
+	@$(PYTHON) Tests/Scripts/words.py
 
 format:
 	@$(SWIFT) format --in-place $(SOURCES)

@@ -2,7 +2,7 @@ import Foundation
 import Store
 import TestSupport
 
-/// One database, the servers that have it, and everything that clients of theirs were told.
+/// A database, the servers that have it, and everything that clients of theirs were told.
 final class Bench {
     let place: Place
     let binary: String
@@ -95,7 +95,7 @@ final class Bench {
         return round
     }
 
-    /// One round of a fault: load, the fault, recovery, comparison.
+    /// A round of a fault: load, the fault, recovery, comparison.
     ///
     /// - Returns: false when something that clients were told is not there.
     func run(_ fault: any Fault, _ seed: RoundSeed) async throws -> Bool {

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import TestSupport
 
-/// One client: buys, pays, cancels and attaches until the server dies, and writes down what it is told.
+/// A client: buys, pays, cancels and attaches until the server dies, and writes down what it is told.
 struct Client {
     let journal: Journal
     let service: PaymentService

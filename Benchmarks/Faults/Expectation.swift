@@ -1,6 +1,6 @@
 /// What the journal says must be, may be and must not be there.
 struct Expectation: Sendable {
-    /// One transaction of the App Store and everybody who claimed it.
+    /// A transaction of the App Store and everybody who claimed it.
     struct Purchase: Sendable {
         let sale: Sale
         var claimants: Set<String> = []
@@ -14,7 +14,7 @@ struct Expectation: Sendable {
         }
     }
 
-    /// One checkout, by its key.
+    /// A checkout, by its key.
     struct Checkout: Sendable {
         let cart: Cart
         /// More than one is a violation: the same key, the same order.

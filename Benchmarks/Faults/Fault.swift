@@ -22,16 +22,16 @@ enum Aftermath: Sendable {
 protocol Scenario: Sendable {
     static var name: String { get }
     static var engines: [TestEngine] { get }
-    /// Why it cannot run on this machine; nil where it can.
+    /// The reason why it cannot run on this machine; nil where it can.
     var obstacle: String? { get }
 
     /// - Returns: false when something that clients were told is not there.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool
 }
 
-/// One way to hurt the servers under load, once in every round.
+/// A way to hurt the servers under load, once in every round.
 protocol Fault: Scenario {
-    /// How many servers share the database.
+    /// The number of servers that share the database.
     var nodes: Int { get }
     /// So many of them get requests and are waited for, the first ones.
     var servingNodes: Int { get }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One client's connection to the server, kept open between requests, with a thread of its own.
+/// A client's connection to the server, kept open between requests, with a thread of its own.
 ///
 /// A shared queue would let only as many requests out at once as the machine has cores.
 final class HTTPConnection: Sendable {

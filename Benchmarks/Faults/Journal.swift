@@ -48,7 +48,7 @@ enum Purpose: Sendable {
 }
 
 extension Purpose {
-    /// Whether an answer asks to come back although nobody else is at it.
+    /// Returns whether an answer asks to come back although nobody else is at it.
     func isPending(_ status: Int) -> Bool {
         switch self {
         case .pay: status == 200
@@ -81,7 +81,7 @@ enum Told: Sendable, Equatable {
     case refused
 }
 
-/// One request and what its client was told; nil while nobody knows what became of it.
+/// A request and what its client was told; nil while nobody knows what became of it.
 struct Call: Sendable {
     let number: Int
     let request: Request
@@ -115,7 +115,7 @@ final class Journal: Sendable {
     /// Answers that ask to try again, by their kind.
     var unsettled: [String: Int] { content.withLock { $0.unsettled } }
 
-    /// How many requests there are, and how many were told something definite.
+    /// The number of requests, and of those that got a definite answer.
     var counts: (all: Int, told: Int) { content.withLock { ($0.calls.count, $0.calls.count { $0.told != nil }) } }
 
     func begin(_ purpose: Purpose, _ request: Request) -> Int {

@@ -1,12 +1,12 @@
 import Store
 
-/// One promise that a server could break: a statement that breaks it, to see whether the checker notices.
+/// A promise that a server could break: a statement that breaks it, to see whether the checker notices.
 struct Loss: Sendable {
     let name: String
     let sql: String
     let arguments: [String]
 
-    /// One loss of each kind, made of what clients were told.
+    /// A loss of each kind, made of what clients were told.
     ///
     /// - Throws: when the load was too short to have told all that is needed.
     static func all(_ calls: [Call]) throws -> [Loss] {

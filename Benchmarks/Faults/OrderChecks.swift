@@ -1,5 +1,5 @@
 extension Checker {
-    /// One key makes one order, of the one who asked.
+    /// A key makes one order, of the one who asked.
     mutating func checkCheckouts() {
         let made = Dictionary(grouping: facts.orders.values.filter { $0.origin == "checkout" }, by: \.metadata)
         for (key, checkout) in expected.checkouts {

@@ -66,7 +66,7 @@ struct Plan: Sendable {
         }.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Whether a step has a database of its own.
+    /// Returns whether a step has a database of its own.
     ///
     /// A full disk needs a disk of its own; and the many kills of the points run beside the others in a short run, which
     /// would take too long one after another. PostgreSQL's server is everybody's there, and is stopped.

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// One request as it goes over the wire, so that it can be sent again exactly.
+/// A request as it goes over the wire, so that it can be sent again exactly.
 struct Request: Sendable {
     let method: String
     let path: String

@@ -52,7 +52,7 @@ struct Summary: Sendable {
     private(set) var rows: [Tally] = []
 
     var isClean: Bool { rows.allSatisfy(\.violations.isEmpty) }
-    /// Whether the service was back in time after every fault.
+    /// True where the service was back in time after every fault.
     var isInTime: Bool { rows.allSatisfy { $0.late == 0 } }
 
     mutating func add(_ row: Tally) {

@@ -9,7 +9,7 @@ struct Bench: AsyncParsableCommand {
         defaultSubcommand: Measure.self)
 }
 
-/// Why a measurement could not be made.
+/// The reason why a measurement could not be made.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,4 +1,4 @@
-/// Where a purchase was made, as Apple signs it in `environment`.
+/// The environment in which a purchase was made, as Apple signs it in `environment`.
 public enum AppleEnvironment: String, CaseIterable, Sendable {
     case production = "Production"
     case sandbox = "Sandbox"

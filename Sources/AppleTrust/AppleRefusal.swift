@@ -1,4 +1,4 @@
-/// Why signed data was not accepted.
+/// The reason why signed data was not accepted.
 ///
 /// `reason` is for a caller and safe to show; `detail` is for a log, says what was expected, and holds nothing of the
 /// payload's content but bundle ids and environments.

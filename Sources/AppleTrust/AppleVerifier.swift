@@ -40,7 +40,7 @@ public struct AppleVerifier: Sendable {
     /// The configured app of this id, for payloads that name theirs elsewhere than transactions do.
     public func app(bundleID: String) -> AppleApp? { audience.apps[bundleID] }
 
-    /// Whether purchases of this environment are accepted.
+    /// Returns whether purchases of this environment are accepted.
     public func accepts(_ environment: AppleEnvironment) -> Bool { audience.environments.contains(environment) }
 
     /// The transaction in a compact JWS (JWSTransaction), for a configured app in an accepted environment.
@@ -87,7 +87,7 @@ public struct AppleVerifier: Sendable {
 }
 
 extension AppleVerifier {
-    /// What this JWS or receipt is and how each check ends, for a person: `refusal` is the verifier's own answer.
+    /// Explains a JWS or receipt and the result of each check, for a person: `refusal` is the verifier's own answer.
     ///
     /// A text that starts like base64 of a SEQUENCE is judged like `receipt(_:)`. Of JWS, a transaction and renewal
     /// information are judged like `transaction(_:)` and `renewalInfo(_:)`; anything else like `payload(_:)`, and the

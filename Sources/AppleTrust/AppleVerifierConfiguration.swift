@@ -10,7 +10,7 @@ public struct AppleApp: Hashable, Sendable {
     }
 }
 
-/// What an `AppleVerifier` accepts; all certificates are DER.
+/// The configuration of an `AppleVerifier`; all certificates are DER.
 public struct AppleVerifierConfiguration: Sendable {
     public var apps: [AppleApp]
     public var environments: Set<AppleEnvironment>
@@ -18,7 +18,7 @@ public struct AppleVerifierConfiguration: Sendable {
     public var extraRoots: [[UInt8]]
     /// Xcode's certificates; where there are none, what Xcode signs is believed unchecked if `.xcode` is accepted.
     public var xcodeCertificates: [[UInt8]]
-    /// How many chains are remembered, at least 1.
+    /// The number of chains that are remembered, at least 1.
     public var cachedChains: Int
 
     public init(
@@ -33,7 +33,7 @@ public struct AppleVerifierConfiguration: Sendable {
     }
 }
 
-/// Why a configuration cannot verify anything.
+/// The reason why a configuration cannot verify anything.
 public enum AppleVerifierSetupError: Error, Hashable, Sendable {
     case noApps
     case noEnvironments

@@ -1,4 +1,4 @@
-/// What this build is.
+/// The name and version of this build.
 enum Release {
     static let version = "0.1.0"
 }

@@ -1,6 +1,6 @@
 public import Domain
 
-/// Why an account can never charge an amount, whatever the payer does; known before anything is asked.
+/// The reason why an account can never charge an amount, whatever the payer does; known before anything is asked.
 public enum AmountFault: String, Sendable, CaseIterable {
     case currency = "currency_unsupported"
     case notPositive = "amount_not_positive"

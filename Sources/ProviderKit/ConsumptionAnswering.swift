@@ -9,9 +9,9 @@ public protocol ConsumptionAnswering: PaymentProvider {
     func answer(_ report: ConsumptionReport) async throws(ProviderError)
 }
 
-/// What a store is told of a purchase whose refund its customer asks for.
+/// The answer to a store about a purchase whose refund its customer asks for.
 public struct ConsumptionReport: Sendable, Equatable {
-    /// What the merchant would like the store to do; the store decides.
+    /// The merchant's preference; the store decides.
     public enum Preference: String, Sendable {
         case decline
         case grantFull = "grant_full"
@@ -21,7 +21,7 @@ public struct ConsumptionReport: Sendable, Equatable {
     public let bundleID: String
     public let transactionID: String
     public let isAutoRenewable: Bool
-    /// Whether the customer was given what was bought.
+    /// True where the customer was given what was bought.
     public let isDelivered: Bool
     /// Thousandths of a percent, 0 to 100,000; nil where it is not known.
     ///

@@ -18,7 +18,7 @@ public struct InstrumentCharge: Sendable {
     public let payment: ID<Payment>
     public let order: ID<Order>
     public let amount: Money
-    /// What is bought, for the payer's eyes.
+    /// The title of the purchase, shown to the payer.
     public let title: String
     public let instrument: Instrument
 
@@ -34,7 +34,7 @@ public struct InstrumentCharge: Sendable {
     public var idempotencyKey: String { "\(payment.rawValue)-open" }
 }
 
-/// What a processor is given to charge.
+/// The payment data that a processor charges.
 public enum Instrument: Sendable {
     case applePayEncrypted(EncryptedToken)
     case networkToken(NetworkToken)
@@ -47,7 +47,7 @@ public enum Instrument: Sendable {
     }
 }
 
-/// Whether a processor gets a wallet's token as it is, or the card's token that is in it.
+/// The form in which a processor takes a wallet's token: as it is, or decrypted to the card's token.
 public enum InstrumentForm: String, Sendable, Codable, CaseIterable {
     case encrypted, decrypted
 }
@@ -88,13 +88,13 @@ public struct NetworkToken: Sendable {
     public let expiryYear: Int
     /// Raw bytes; a payment that a merchant starts has none.
     public let cryptogram: SecretBytes?
-    /// One or two digits, to be passed on where there is one.
+    /// The ECI: one or two digits; pass it on where it is not nil.
     public let electronicCommerceIndicator: String?
-    /// What the chip says, where the wallet used EMV instead of 3-D Secure.
+    /// The EMV data, where the wallet used EMV instead of 3-D Secure.
     public let emvData: SecretBytes?
     public let encryptedPIN: SecretBytes?
     public let deviceManufacturerID: String?
-    /// What names a token that can be charged again.
+    /// The id of a token that can be charged again.
     public let merchantTokenID: String?
 
     public init(

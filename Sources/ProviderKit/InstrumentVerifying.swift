@@ -22,7 +22,7 @@ public protocol InstrumentVerifying: PaymentProvider {
 public struct VerifiedInstrument: Sendable {
     /// The signed id of the wallet's transaction; no two payments may have it.
     public let transactionID: String
-    /// What the payer agreed to; nil where no key is here to read it.
+    /// The amount that the payer agreed to; nil where the server has no key to decrypt it.
     public let amount: StatedAmount?
     public let instrument: Instrument
 
@@ -48,7 +48,7 @@ public struct StatedAmount: Sendable, Equatable {
     }
 }
 
-/// Why a token is refused; the raw values are the reasons of `api.md` section 2.
+/// The reason why a token is refused; the raw values are the reasons of `api.md` section 2.
 public struct InstrumentRefusal: Error, Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         case malformed

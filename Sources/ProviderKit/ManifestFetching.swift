@@ -3,7 +3,7 @@
 /// The first good one counts until the process ends. Before it is there, and while the service says another, the account
 /// opens no payment; what was begun goes on under the first.
 public protocol ManifestFetching: PaymentProvider {
-    /// What is known now; ``PaymentProvider/manifest`` and ``PaymentProvider/contractTypes`` follow it.
+    /// The manifest's present state; ``PaymentProvider/manifest`` and ``PaymentProvider/contractTypes`` follow it.
     var manifestState: ManifestState { get }
 
     /// Asks the service.
@@ -12,9 +12,9 @@ public protocol ManifestFetching: PaymentProvider {
     func fetchManifest(keeps: Bool) async -> ManifestState
 }
 
-/// What a process knows of the manifest of a service.
+/// The state of a service's manifest in this process.
 public enum ManifestState: Sendable, Equatable {
-    /// None was fetched yet, in words for an operator.
+    /// The manifest was not fetched yet; `why` is for an operator.
     case awaited(why: String)
     case pinned
     /// The service says another than the process began with; a restart takes it.

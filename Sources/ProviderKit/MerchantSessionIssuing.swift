@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A provider whose wallet asks, on the web, for a session of the merchant before it shows its sheet.
 public protocol MerchantSessionIssuing: PaymentProvider {
-    /// Whether a client's validation URL is one of the wallet's own; it is never dialled.
+    /// Returns whether a client's validation URL is one of the wallet's own; it is never dialled.
     func isKnown(validationURL: String) -> Bool
 
     /// Asks the wallet's gateway for a session.

@@ -4,20 +4,20 @@ public protocol OnlineDiagnosing: PaymentProvider {
     func diagnose() async -> [Diagnosis]
 }
 
-/// One thing that was tried, in words for an operator.
+/// A thing that was tried, in words for an operator.
 public struct Diagnosis: Sendable, Equatable {
     public enum Level: Sendable, Equatable {
         case good
-        /// Nothing to mend here: it is not in use, or the service cannot tell now.
+        /// A finding without a fault: the function is not in use, or the service cannot tell now.
         case notice
         /// Something has to be mended.
         case fault
     }
 
     public let level: Level
-    /// What was tried, short.
+    /// The subject of the check, in a few words.
     public let subject: String
-    /// What came of it, and how to mend it; never a secret.
+    /// The result, and how to correct a fault; never a secret.
     public let words: String
 
     public init(_ level: Level, _ subject: String, _ words: String) {

@@ -1,4 +1,4 @@
-/// What a call shows of us on TLS, and whom it trusts; it shows nothing of itself.
+/// The client certificate and the trusted roots of a TLS call; a description or dump shows nothing of them.
 public struct OutgoingIdentity: Sendable, Hashable {
     /// PEM; the certificate first, then what leads to its root.
     public let certificates: [UInt8]

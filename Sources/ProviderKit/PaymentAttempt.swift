@@ -6,10 +6,10 @@ public struct PaymentAttempt: Sendable {
     public let payment: ID<Payment>
     public let order: ID<Order>
     public let amount: Money
-    /// What is bought, for the payer's eyes.
+    /// The title of the purchase, shown to the payer.
     public let title: String
     public let platform: Platform
-    /// Where the payer goes afterwards; already checked.
+    /// The address to which the payer returns; already checked against `http.return_urls`.
     public let returnURL: String?
     public let expiresAt: Timestamp
     /// The product ids that Apple can sell for this order; empty for other providers' goods.
@@ -54,11 +54,11 @@ public struct PaymentAttempt: Sendable {
 
 /// A payment as the provider opened it.
 public struct OpenedPayment: Sendable {
-    /// What the client must do.
+    /// The action that the client takes.
     public let instruction: PaymentInstruction
     /// The provider's own id; nil where it only knows ours.
     public let reference: String?
-    /// What is known of the money already; `accepted` while it waits for the payer.
+    /// The outcome that is known already; `accepted` while it waits for the payer.
     public let outcome: PaymentOutcome
 
     public init(instruction: PaymentInstruction, reference: String?, outcome: PaymentOutcome = .accepted) {
@@ -68,7 +68,7 @@ public struct OpenedPayment: Sendable {
     }
 }
 
-/// How a payment is named in calls to its provider.
+/// The ids that name a payment in calls to its provider.
 public struct ProviderReference: Sendable, Hashable {
     public let payment: ID<Payment>
     /// The provider's own id where it gave one.
@@ -91,13 +91,13 @@ public struct RefundAttempt: Sendable {
     public let reason: String
     /// The provider's own id of the refund where it gave one.
     public let reference: String?
-    /// When its call was sent last, or now where it is about to be.
+    /// The time at which its call was sent last; the present time where it is about to be sent.
     ///
     /// A refund may wait for days before it is sent, so its id's own time says nothing of its call. Where the service does
     /// not know a refund that is asked about, its call may still be on its way for as long after this as a call of yours
     /// can be; only then may a report say that it failed.
     public let sentAt: Timestamp
-    /// Whether its call was sent before, and nothing is known of how that ended.
+    /// True where its call was sent before and its outcome is unknown.
     ///
     /// Where a service can only say that something was given back, this tells a refund of ours from somebody else's.
     public let wasSent: Bool

@@ -5,10 +5,10 @@ public import Domain
 /// It is stateless: all persistence, retries, routing, amount checks and policies are Paydesk's. Every call that
 /// changes something carries an idempotency key, may be repeated with it, and must then have one effect.
 public protocol PaymentProvider: Sendable {
-    /// What this kind of provider is and can do.
+    /// The manifest of this kind of provider.
     static var manifest: ProviderManifest { get }
 
-    /// What this account is and can do: its kind's manifest, unless its service says more (``ManifestFetching``).
+    /// The manifest of this account: its kind's manifest, unless its service says more (``ManifestFetching``).
     var manifest: ProviderManifest { get }
 
     /// Takes one account whose settings fit the manifest's schema.
@@ -19,8 +19,8 @@ public protocol PaymentProvider: Sendable {
     /// The contract types that this account, with its settings, makes; a subset of the manifest's.
     var contractTypes: Set<ContractType> { get }
 
-    /// Why this account can never charge exactly this amount: its currency, its last digits, or its bounds; nil where it
-    /// can, as far as is known before anything is asked.
+    /// Returns the reason why this account can never charge exactly this amount: its currency, its last digits, or its
+    /// bounds; nil where it can, as far as is known before anything is asked.
     ///
     /// A pure function of the amount and the settings: the cashier leaves the account out of what it offers.
     func amountFault(_ amount: Money) -> AmountFault?
@@ -67,7 +67,7 @@ public protocol PaymentPageServing: PaymentProvider {
     func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage?
 }
 
-/// What a pay page answers.
+/// The answer of a pay page.
 public enum PaymentPage: Sendable, Equatable {
     /// A complete HTML document.
     case html(String)
@@ -77,13 +77,14 @@ public enum PaymentPage: Sendable, Equatable {
     case refused(String)
 }
 
-/// How a provider call can end badly; closed, because what happens next depends on it.
+/// The errors of a provider call; closed, because what happens next depends on it.
 public enum ProviderError: Error, Sendable, Equatable {
     /// Final: the provider said no. The reason is safe to show.
     case rejected(reason: String)
-    /// Nothing was asked: this account cannot take such a payment, and another one may. The reason is safe to show.
+    /// The provider was not called: this account cannot take such a payment, and another one may. The reason is safe to
+    /// show.
     case unfit(reason: String)
-    /// Nothing happened; trying again later may help.
+    /// The call had no effect; a later one may succeed.
     case unavailable
     /// The call may have taken effect: query before anything else.
     case outcomeUnknown
@@ -92,6 +93,6 @@ public enum ProviderError: Error, Sendable, Equatable {
     /// This provider has no such operation.
     case unsupported
 
-    /// Whether a message was not believed, for whichever reason.
+    /// True where a message was not believed, for whichever reason.
     public var isUnproven: Bool { if case .unproven = self { true } else { false } }
 }

@@ -1,6 +1,6 @@
 public import Domain
 
-/// One configured account of a provider: its name and its validated settings.
+/// A configured account of a provider: its name and its validated settings.
 public struct ProviderAccount: Sendable {
     public let id: AccountID
     public let settings: ProviderSettings
@@ -55,9 +55,9 @@ public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why an account cannot be used as configured.
+/// The reason why an account cannot be used as configured.
 public struct ProviderSetupError: Error, Sendable, Equatable {
-    /// One fault: the setting's path, what is wrong and how to mend it.
+    /// A fault: the setting's path, what is wrong and how to mend it.
     ///
     /// Never the value.
     public struct Fault: Sendable, Equatable {

@@ -2,7 +2,7 @@ public import Domain
 public import FoundationEssentials
 import Synchronization
 
-/// What an account's provider may remember in memory: an OAuth token, the certificates of its service.
+/// The in-memory cache of one account's provider: an OAuth token, the certificates of its service.
 ///
 /// Bounded in entries and bytes: beyond them the least recently used go first, and what is past its time is gone. A
 /// restart forgets all of it and another process never sees it, so nothing that must survive may stand here. It shows

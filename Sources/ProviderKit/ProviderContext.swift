@@ -1,18 +1,18 @@
 public import Domain
 public import FoundationEssentials
 
-/// What an account's provider is given to work with; nothing else of Paydesk is in its reach.
+/// The dependencies of an account's provider; nothing else of Paydesk is in its reach.
 public struct ProviderContext: Sendable {
     public let http: any HTTPTransport
     public let time: TimeSource
     public let random: RandomSource
     public let book: any AccountBook
-    /// Where this account's notifications arrive, `https://pay.example/v1/notify/…`.
+    /// The address at which this account's notifications arrive, `https://pay.example/v1/notify/…`.
     public let notifyURL: String
     /// Paydesk's own public address, without a slash at its end.
     public let publicURL: String
     public let log: ProviderLog
-    /// What this account may remember in this process, and lose at any time.
+    /// The cache of this account in this process; its entries may be lost at any time.
     public let cache: ProviderCache
 
     /// - Parameter cache: nil makes an empty one; no two accounts share one.
@@ -30,7 +30,7 @@ public struct ProviderContext: Sendable {
         self.cache = cache ?? ProviderCache(time: time)
     }
 
-    /// Where a ``PaymentPageServing`` provider's page of a payment is.
+    /// Returns the address of the page that a ``PaymentPageServing`` provider serves for a payment.
     public func pageURL(kind: String, payment: ID<Payment>) -> String { "\(publicURL)/\(kind)/\(payment.rawValue)" }
 }
 
@@ -48,7 +48,7 @@ public protocol AccountBook: Sendable {
     ) async throws(ProviderError) -> Data?
 }
 
-/// One call to a provider's service.
+/// A call to a provider's service.
 public struct OutgoingRequest: Sendable {
     public var method: String
     public var url: String

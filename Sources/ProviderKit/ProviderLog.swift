@@ -1,4 +1,4 @@
-/// Where a provider writes what an operator needs and no report says: its service's request ids, a refused key.
+/// The log for what an operator needs and no report carries: its service's request ids, a refused key.
 ///
 /// Never a secret, a token of a client's or a whole notification.
 public struct ProviderLog: Sendable {

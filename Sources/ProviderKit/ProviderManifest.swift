@@ -1,24 +1,24 @@
 public import Domain
 
-/// What a kind of provider is and can do: read by the cashier, the configuration, the conformance kit and the admin.
+/// The description of a kind of provider: read by the cashier, the configuration, the conformance kit and the admin.
 public struct ProviderManifest: Sendable, Equatable {
-    /// How surely a payment can be made impossible before another is opened.
+    /// The certainty with which a payment can be cancelled before another is opened.
     public enum Cancellation: String, Sendable, Codable {
         /// After a successful cancel nobody can pay it.
         case definite
-        /// It may still be paid (a QR that was already scanned).
+        /// The payment may still be paid (a QR that was already scanned).
         case bestEffort = "best_effort"
         case none
     }
 
-    /// What can be given back.
+    /// The refunds that the provider can make.
     public enum Refunds: String, Sendable, Codable {
         case partial, full
         /// Only the provider's own customer service gives money back.
         case none
     }
 
-    /// What a provider can be asked to sell.
+    /// The kinds of SKU that a provider can sell.
     public enum Goods: String, Sendable, Codable {
         case anything
         /// Only SKUs that have Apple product ids.
@@ -41,7 +41,7 @@ public struct ProviderManifest: Sendable, Equatable {
     public var recurring: Bool
     public var cancel: Cancellation
     public var refunds: Refunds
-    /// How notifications arrive; empty means that there are none.
+    /// The HTTP methods of notifications; empty where the provider sends none.
     public var notifications: [NotificationMethod]
     /// The forms of wallet tokens that it charges; empty for a provider that charges none.
     public var instruments: [InstrumentForm]

@@ -18,7 +18,7 @@ public struct ProviderRegistry: Sendable {
         ) { first, _ in first }
     }
 
-    /// What every kind is and can do, by its name.
+    /// The manifests of all kinds, sorted by name.
     package var manifests: [ProviderManifest] { kinds.values.map { $0.manifest }.sorted { $0.kind < $1.kind } }
 
     /// The kinds whose accounts serve their own pay pages.
@@ -33,7 +33,7 @@ public struct ProviderRegistry: Sendable {
     package func account(notifyToken: String) -> ConfiguredAccount? { byNotifyToken[notifyToken] }
 }
 
-/// One account as configured: its provider, and the rules by which the cashier chooses it.
+/// An account as configured: its provider, and the rules by which the cashier chooses it.
 package struct ConfiguredAccount: Sendable {
     package let id: AccountID
     package let provider: any PaymentProvider
@@ -66,7 +66,7 @@ package struct ConfiguredAccount: Sendable {
     }
 }
 
-/// What an admin set by `PATCH /v1/admin/accounts/{id}`; it wins over the file.
+/// The settings that an admin made by `PATCH /v1/admin/accounts/{id}`; it wins over the file.
 package struct AccountOverride: Sendable, Equatable {
     package var enabled: Bool?
     package var routing: AccountRouting?
@@ -77,7 +77,7 @@ package struct AccountOverride: Sendable, Equatable {
     }
 }
 
-/// When an account may be chosen; an empty list restricts nothing.
+/// The conditions under which an account may be chosen; an empty list restricts nothing.
 package struct AccountRouting: Sendable, Equatable, Codable {
     package var platforms: [Platform]
     package var currencies: [Currency]

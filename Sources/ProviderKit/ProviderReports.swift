@@ -1,7 +1,7 @@
 public import Domain
 public import FoundationEssentials
 
-/// What a provider says about a payment's money.
+/// The outcome of a payment, as its provider states it.
 ///
 /// A foreign status that is not known is ``pending(status:)`` with its raw text, never a success.
 public enum PaymentOutcome: Sendable, Equatable, Codable {
@@ -13,7 +13,7 @@ public enum PaymentOutcome: Sendable, Equatable, Codable {
     case succeeded(Money)
     /// Final: it will never be paid.
     case failed(reason: String)
-    /// One try inside the payment failed; the payer may try again.
+    /// A try inside the payment failed; the payer may try again.
     case tryFailed(reason: String)
     /// Final: closed before it was paid.
     case cancelled
@@ -35,7 +35,7 @@ public struct PaymentReport: Sendable, Equatable, Codable {
     }
 }
 
-/// What a provider says about a refund.
+/// The outcome of a refund, as its provider states it.
 public enum RefundOutcome: Sendable, Equatable, Codable {
     case pending
     case succeeded
@@ -80,7 +80,8 @@ public struct DisputeReport: Sendable, Equatable, Codable {
     public let outcome: DisputeOutcome
     /// nil means the whole payment.
     public let amount: Money?
-    /// When it came to this state, by the provider's own clock; nil where the provider does not say, and its arrival counts.
+    /// The time at which it came to this state, by the provider's own clock; nil where the provider does not say, and
+    /// its arrival counts.
     ///
     /// States are told late and out of order: the newest counts.
     public let at: Timestamp?
@@ -118,11 +119,11 @@ public enum ProviderFact: Sendable, Equatable, Codable {
     }
 }
 
-/// What a store signed and stated by itself: a purchase, what it says of a subscription's renewal, or both of one.
+/// A store's signed statement: a purchase, a subscription's renewal information, or both.
 public struct StoreStatement: Sendable, Equatable, Codable {
     public let purchase: StorePurchase?
     public let renewal: StoreRenewal?
-    /// What the store says itself of where the subscription stands; nil where it says nothing.
+    /// The subscription's status as the store states it; nil where it states none.
     public let standing: StoreStanding?
     /// The customer asks for a refund, and the store wants to know how much of the purchase was used.
     public let asksForConsumption: Bool
@@ -147,7 +148,7 @@ public struct RawNotification: Sendable {
     public let headers: [(name: String, value: String)]
     /// At most 2 MiB, byte for byte.
     public let body: Data
-    /// When it arrived, for one that was kept and is verified again; nil: just now.
+    /// The time of arrival of a stored notification that is verified again; nil for one that arrives now.
     ///
     /// A provider compares a signature's time with this before its own clock.
     public let receivedAt: Timestamp?
@@ -167,7 +168,7 @@ public struct RawNotification: Sendable {
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// What the provider wants to hear once a notification is stored.
+/// The answer that the provider expects once a notification is stored.
 public struct Acknowledgement: Sendable, Equatable {
     public let status: Int
     public let contentType: String

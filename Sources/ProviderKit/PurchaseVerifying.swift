@@ -2,10 +2,10 @@ public import Domain
 
 /// A provider that can say of signed evidence what it is and how each check of it ends: for people, not for decisions.
 public protocol EvidenceExplaining: PaymentProvider {
-    /// Whether a text looks like the kind of evidence that this provider judges.
+    /// Returns whether a text looks like the kind of evidence that this provider judges.
     func recognizes(_ text: String) -> Bool
 
-    /// What a text is and how each check of it ends; any text is taken, and the answer is bounded.
+    /// Explains a text and the result of each check; any text is taken, and the answer is bounded.
     func explain(_ text: String) -> EvidenceExplanation
 }
 
@@ -16,7 +16,7 @@ public protocol PurchaseVerifying: EvidenceExplaining {
     /// - Throws: ``PurchaseRefusal`` with the precise reason.
     func verify(_ evidence: PurchaseEvidence) throws(PurchaseRefusal) -> StorePurchase
 
-    /// What purchases outside production are worth.
+    /// The rules for purchases outside of production.
     var testPurchases: TestPurchaseRules { get }
 }
 
@@ -27,7 +27,7 @@ public enum PurchaseEvidence: Sendable {
     case simulatorReceipt(String)
 }
 
-/// Why evidence is refused; the raw values are the reasons of `api.md` section 2.
+/// The reason why evidence is refused; the raw values are the reasons of `api.md` section 2.
 public struct PurchaseRefusal: Error, Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         case malformed
@@ -50,7 +50,7 @@ public struct PurchaseRefusal: Error, Sendable, Equatable {
     }
 }
 
-/// Who gains by Sandbox and Xcode purchases, and for how long (`domain.md` section 5).
+/// The users who get entitlements from Sandbox and Xcode purchases, and for how long (`domain.md` section 5).
 public struct TestPurchaseRules: Sendable, Equatable {
     public enum Entitled: Sendable, Equatable {
         case all, none
@@ -76,7 +76,7 @@ public struct TestPurchaseRules: Sendable, Equatable {
     }
 }
 
-/// What a piece of evidence is and how each check of it ends, for a person.
+/// The explanation of a piece of evidence, with the result of each check, for a person.
 public struct EvidenceExplanation: Sendable, Equatable, Encodable {
     public struct Check: Sendable, Equatable, Encodable {
         public enum Outcome: String, Sendable, Encodable {
@@ -86,7 +86,7 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
 
         public let name: String
         public let outcome: Outcome
-        /// Why it failed or was not reached; empty where it passed.
+        /// The reason why it failed or was not reached; empty where it passed.
         public let why: String
 
         public init(name: String, outcome: Outcome, why: String) {
@@ -107,7 +107,7 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
         }
     }
 
-    /// Why it is not taken.
+    /// The reason why it is not taken.
     public struct Refusal: Sendable, Equatable, Encodable {
         /// The name of a check.
         public let check: String
@@ -140,9 +140,9 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
             kind: kind, checks: checks, facts: facts, refusal: failed.map { Refusal(check: $0.name, why: $0.why) })
     }
 
-    /// Whether it is taken where it is handed in.
+    /// True where it is taken where it is handed in.
     public var verifies: Bool { refusal == nil }
 
-    /// One line: `accepted`, or `refused: <check>: <why>`.
+    /// The verdict in one line: `accepted`, or `refused: <check>: <why>`.
     public var verdict: String { refusal.map { "refused: \($0.check): \($0.why)" } ?? "accepted" }
 }

@@ -8,13 +8,13 @@ public protocol ReceiptReading: PurchaseVerifying {
     /// - Throws: ``PurchaseRefusal`` with the precise reason.
     func read(receipt text: String) throws(PurchaseRefusal) -> StoreReceipt
 
-    /// Whether receipts of production are accepted; where they are, what is refused for its environment is a test's.
+    /// True where receipts of production are accepted; one that is then refused for its environment is a test receipt.
     var takesProductionReceipts: Bool { get }
 
     /// The apps whose shared secret this is, compared in constant time.
     func apps(withSecret secret: String) -> Set<String>
 
-    /// Whether there is anybody to ask what has become of a receipt's purchases.
+    /// Returns whether the store can be queried about a receipt's purchases.
     func canConfirm(_ receipt: StoreReceipt) -> Bool
 
     /// Asks the store where a receipt's purchases stand by now.
@@ -35,7 +35,7 @@ public protocol ReceiptReading: PurchaseVerifying {
     ) async throws(ReceiptConfirmationError) -> StoreAnswer.Item?
 }
 
-/// How asking about a receipt can end without an answer.
+/// The errors of a query about a receipt.
 public enum ReceiptConfirmationError: Error, Sendable, Equatable {
     case store(StoreSyncError)
     /// The store itself calls the receipt worthless, with its `verifyReceipt` status: 21003 or 21010.

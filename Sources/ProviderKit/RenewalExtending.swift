@@ -12,7 +12,7 @@ public protocol RenewalExtending: PaymentProvider {
 
 /// Days that are given to a subscriber.
 public struct RenewalExtension: Sendable, Equatable {
-    /// Why they are given, in the numbers of the App Store.
+    /// The reason for the extension, in the numbers of the App Store.
     public enum Reason: Int64, Sendable, CaseIterable {
         case undeclared, customerSatisfaction, other, outage
     }

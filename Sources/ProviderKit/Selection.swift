@@ -1,7 +1,7 @@
 package import Domain
 import Foundation
 
-/// What the cashier needs an account for.
+/// The requirements of a checkout on an account.
 package struct SelectionNeed: Sendable {
     package var sku: String
     package var kind: SKU.Kind
@@ -34,7 +34,7 @@ package struct SelectionNeed: Sendable {
 }
 
 extension SelectionNeed {
-    /// What selling a SKU needs.
+    /// Makes the requirements of selling a SKU.
     package init(
         _ sku: SKU, days: Int64? = nil, quantity: Int64 = 1, amount: Money, platform: Platform,
         accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
@@ -47,7 +47,7 @@ extension SelectionNeed {
     }
 }
 
-/// Why an account cannot take a payment, in the order in which the reasons are looked for.
+/// The reason why an account cannot take a payment, in the order in which the reasons are looked for.
 package enum SelectionRefusal: String, Sendable, CaseIterable {
     /// The client insists on another one.
     case provider
@@ -56,15 +56,15 @@ package enum SelectionRefusal: String, Sendable, CaseIterable {
     case sku
     /// Outside its routing's bounds, or its provider can never charge it exactly.
     case amount
-    /// It sells no subscriptions, and the SKU's single periods are not for sale.
+    /// The account sells no subscriptions, and the SKU's single periods are not for sale.
     case notRecurring = "not_recurring"
     /// The client takes none of its contracts.
     case accept
-    /// Nobody could charge what its wallet hands over.
+    /// The wallet's account has no processor that could charge its token.
     case unavailable
 }
 
-/// Which accounts can take a payment, best first: a pure function of configuration, overrides and need.
+/// The accounts that can take a payment, best first: a pure function of configuration, overrides and need.
 package enum Selection {
     /// The most that Apple sells of a consumable at once.
     package static let appleQuantityLimit: Int64 = 10
@@ -83,7 +83,7 @@ package enum Selection {
         }
     }
 
-    /// Whether an account may be chosen for this need.
+    /// Returns whether an account may be chosen for this need.
     ///
     /// - Parameters:
     ///   - accounts: where its processor is found, if it needs one.
@@ -95,7 +95,8 @@ package enum Selection {
         refusal(of: account, need, among: accounts, whateverAmount: whateverAmount) == nil
     }
 
-    /// Why an account cannot be chosen for this need: the first reason that applies; nil where it can.
+    /// Returns the reason why an account cannot be chosen for this need: the first reason that applies; nil where it
+    /// can.
     package static func refusal(
         of account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
         whateverAmount: Bool = false
@@ -124,7 +125,7 @@ package enum Selection {
         return rules.first { !$0.1 }?.0
     }
 
-    /// Whether somebody takes the money for it, in this currency and of exactly this amount.
+    /// Returns whether the account or its processor can charge exactly this amount in this currency.
     private static func isCharged(
         _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount], whateverAmount: Bool
     ) -> Bool {

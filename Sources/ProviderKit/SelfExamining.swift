@@ -1,5 +1,5 @@
 /// A provider that can judge its own settings without asking anybody, for `paydesk doctor`.
 public protocol SelfExamining: PaymentProvider {
-    /// What its certificates and keys are worth now; it makes no connection.
+    /// Examines the account's certificates and keys; makes no connection.
     func examine() -> [Diagnosis]
 }

@@ -19,13 +19,13 @@ public struct SettingsSchema: Sendable, Equatable {
         public var name: String
         public var type: FieldType
         public var required: Bool
-        /// What an absent key means; nil leaves it absent.
+        /// The value of an absent key; nil leaves it absent.
         public var defaultValue: SettingValue?
         /// Refused in production mode unless it is empty.
         public var developmentOnly: Bool
         /// Values of a choice, or elements of a list of choices, that production mode refuses.
         public var developmentOnlyChoices: [String]
-        /// One sentence for the admin.
+        /// A sentence for the admin.
         public var summary: String
 
         public init(

@@ -2,10 +2,10 @@ public import Domain
 
 /// A provider whose store can be asked what it has signed.
 public protocol StoreSyncing: PurchaseVerifying {
-    /// Where the store can be asked; empty where the account has no key for it.
+    /// The environments in which the store can be queried; empty where the account has no key.
     var askedEnvironments: [Environment] { get }
 
-    /// How often subscriptions and missed notifications are asked for, in seconds.
+    /// The interval at which subscriptions and missed notifications are queried, in seconds.
     var syncInterval: Int64 { get }
 
     /// Every subscription of the customer with this purchase: its last transaction and what is known of its renewal.
@@ -28,11 +28,11 @@ public protocol StoreSyncing: PurchaseVerifying {
         of app: String, in environment: Environment, from: Timestamp, until: Timestamp
     ) -> StorePages<[RawNotification]>
 
-    /// How far back the store keeps notifications, in seconds.
+    /// Returns the time for which the store keeps notifications, in seconds.
     func keepsNotifications(in environment: Environment) -> Int64
 }
 
-/// What a store answered, verified.
+/// A store's verified answer.
 public struct StoreAnswer: Sendable {
     /// A statement with the store's own signed text of its purchase.
     public struct Item: Sendable {
@@ -46,9 +46,9 @@ public struct StoreAnswer: Sendable {
     }
 
     public let items: [Item]
-    /// How many texts did not verify; they are left out.
+    /// The number of texts that did not verify; they are left out.
     public let refused: Int
-    /// Where to go on another day.
+    /// The cursor from which a later query continues.
     public let cursor: String?
     /// False where there is more that was not asked for, or not in time.
     public let isWhole: Bool
@@ -61,7 +61,7 @@ public struct StoreAnswer: Sendable {
     }
 }
 
-/// How asking a store can end without its answer; closed, because what happens next depends on it.
+/// The errors of a query to a store; closed, because what happens next depends on it.
 public enum StoreSyncError: Error, Sendable, Equatable {
     /// The store does not know this purchase, or not yet: new ones can take a while.
     case unknownYet

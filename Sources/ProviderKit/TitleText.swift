@@ -14,6 +14,6 @@ extension String {
         return String(String.UnicodeScalarView(kept))
     }
 
-    /// Whether there is nothing to read in it: no scalar, or white space alone.
+    /// True where the text is blank: no scalar, or white space alone.
     public var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

@@ -1,4 +1,5 @@
-/// Why a message is not believed: a notification that is refused, or an answer that is not taken for the provider's.
+/// The reason why a message is not believed: a notification that is refused, or an answer that is not taken for the
+/// provider's.
 ///
 /// The set is closed, because log lines, stored rows, lists and metrics count by ``word``. No case carries anything of
 /// the message.
@@ -26,7 +27,7 @@ public enum UnprovenReason: Sendable, Hashable, CaseIterable {
     /// The account takes no notifications.
     case unsupported
 
-    /// How logs, rows and metrics call it; `malformed` is told as `unreadable` too.
+    /// The name in logs, rows and metrics; `malformed` has the name `unreadable` too.
     public var word: String {
         switch self {
         case .signature: "signature"
@@ -45,7 +46,7 @@ public enum UnprovenReason: Sendable, Hashable, CaseIterable {
     /// Every ``word`` once, sorted.
     public static let words: [String] = Set(allCases.map(\.word)).sorted()
 
-    /// Whether the signature was good, so that the message did come from the provider.
+    /// True where the signature was good, so that the message did come from the provider.
     public var isSigned: Bool {
         switch self {
         case .otherApp, .otherMerchant, .otherMode, .otherPayment, .badMoney, .unreadable: true

@@ -1,4 +1,4 @@
-/// What the conformance kit found, check by check.
+/// The results of the conformance kit, check by check.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
     public enum Outcome: Sendable, Equatable {
         case passed

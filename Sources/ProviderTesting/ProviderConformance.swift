@@ -36,7 +36,7 @@ public struct ProviderConformance: Sendable {
         + Check.signatures + Check.strangers + Check.unknowns + Check.orders + Check.troubles + Check.answers
         + Check.crashes + Check.pages + Check.secrecy
 
-    /// What a whole check may ask; a provider beyond it asks for ever.
+    /// The number of calls that a whole check may make; a provider that exceeds it is taken to loop.
     private static let callLimit = 20_000
 
     private func run(
@@ -67,7 +67,7 @@ public struct ProviderConformance: Sendable {
     }
 }
 
-/// One thing that must hold, under a name that says it.
+/// A named requirement on a provider.
 struct Check: Sendable {
     let name: String
     let body: @Sendable (Stage) async throws -> Void

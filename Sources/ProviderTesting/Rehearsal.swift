@@ -1,7 +1,7 @@
 public import Domain
 public import ProviderKit
 
-/// What only a provider's own tests know: how to play its payer and its payment service.
+/// A provider's own simulation of its payer and its payment service.
 ///
 /// The kit makes a new rehearsal for every check, so that no check sees what another did: a rehearsal stands for one
 /// fresh account at one fresh payment service. Everything has a default that stops the check which needed it, so that
@@ -10,13 +10,14 @@ public protocol Rehearsal: Sendable {
     /// The account's secrets, as its settings have them; none of them may be shown anywhere.
     var secrets: [String] { get }
 
-    /// How many seconds a notification's signing time may differ from now; nil where signatures carry no time.
+    /// The number of seconds by which a notification's signing time may differ from now; nil where signatures carry no
+    /// time.
     var signatureWindow: Int64? { get }
 
-    /// Whether a payer's act can end a payment badly; false where the service only knows paid and not yet paid.
+    /// True where a payer's act can end a payment badly; false where the service only knows paid and not yet paid.
     var payersCanFail: Bool { get }
 
-    /// Whether notifications name a currency; false where it goes without saying.
+    /// True where notifications name a currency; false where it goes without saying.
     var namesCurrencies: Bool { get }
 
     /// The account's provider. The kit's transport plays the behaviour for whatever goes over HTTP; only a provider
@@ -28,7 +29,8 @@ public protocol Rehearsal: Sendable {
         _ request: OutgoingRequest, in context: ProviderContext
     ) async throws(HTTPTransportError) -> IncomingReply
 
-    /// Whether losing the answer to this call leaves its effect unknown; false for the fetch of a token or a key.
+    /// Returns whether losing the answer to this call leaves its effect unknown; false for the fetch of a token or a
+    /// key.
     func changesSomething(_ request: OutgoingRequest) -> Bool
 
     /// The payer acts at the payment service.
@@ -36,7 +38,7 @@ public protocol Rehearsal: Sendable {
     /// - Returns: whether the service took the act; false when the payment cannot be paid any more.
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool
 
-    /// What the payment service has on its side for one of our payments.
+    /// Returns the payment service's records of one of our payments.
     func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects
 
     /// A genuine answer with fields that no adapter knows; one whose service signs its answers signs it again.
@@ -92,14 +94,14 @@ extension Rehearsal {
     }
 }
 
-/// What a rehearsal cannot play although a check needs it.
+/// A function that a check needs and a rehearsal does not play.
 public struct RehearsalGap: Error, CustomStringConvertible {
     public let description: String
 
     public init(_ description: String) { self.description = "the rehearsal \(description)" }
 }
 
-/// How the payment service behaves towards the provider.
+/// The behaviour of the payment service towards the provider.
 public enum UpstreamBehaviour: String, Sendable, CaseIterable {
     case normal
     /// Calls take effect, and their answers are lost.
@@ -110,12 +112,12 @@ public enum UpstreamBehaviour: String, Sendable, CaseIterable {
     case slow
 }
 
-/// What the payer does.
+/// The payer's action.
 public enum PayerAct: Sendable { case succeed, fail }
 
-/// What a payment service has on its side for one of our payments.
+/// The payment service's records of one of our payments.
 public struct UpstreamEffects: Sendable, Equatable {
-    /// How many payments it made for our one.
+    /// The number of payments that it made for one of ours.
     public var payments: Int
     /// The amounts that it gave back, one for each refund.
     public var refunds: [Money]
@@ -160,7 +162,7 @@ public struct RehearsedEvent: Sendable {
     }
 }
 
-/// How a notification is signed.
+/// The signature of a rehearsed notification.
 public enum RehearsedSignature: Sendable, CaseIterable {
     case genuine
     /// Well-formed, and wrong.

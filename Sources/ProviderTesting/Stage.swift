@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// One check's own world: a fresh rehearsal, clock, book and transport, and the means to examine what happens.
+/// The environment of one check: a fresh rehearsal, clock, book and transport, and the means to examine what happens.
 final class Stage: Sendable {
     let rehearsal: any Rehearsal
     let clock: ManualClock
@@ -189,7 +189,7 @@ extension Stage {
             reason: "conformance", sentAt: clock.now, wasSent: true)
     }
 
-    /// Whether opening a payment reaches anybody at all; a payment of Apple's is opened without asking.
+    /// Skips the check where opening a payment makes no call, as for Apple's in-app purchases.
     func needCallingOpen() async throws {
         let provider = try provider()
         _ = try await open(provider, try attempt())
@@ -202,7 +202,7 @@ extension Stage {
 extension PaymentOutcome {
     var isSuccess: Bool { if case .succeeded = self { true } else { false } }
 
-    /// It will never be paid.
+    /// True where the payment can no longer be paid.
     var isClosed: Bool {
         switch self {
         case .failed, .cancelled: true

@@ -1,10 +1,10 @@
 import Domain
 import ProviderKit
 
-/// One call of a provider's, on a payment of its own, that is made in a troubled world and again in a healthy one.
+/// A provider's call on a payment of its own, made first with a fault injected and then without one.
 struct Trial: Sendable {
     let name: String
-    /// Whether it changes something at the payment service.
+    /// True where it changes something at the payment service.
     let isChange: Bool
     /// Says what it gave.
     let run: @Sendable (any PaymentProvider) async throws -> String

@@ -2,9 +2,9 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// What comes instead of a payment service's answer.
+/// A fault that replaces a payment service's answer.
 struct Trouble: Sendable {
-    /// Which answers it spoils.
+    /// The answers that the fault replaces.
     enum Reach: Sendable, CaseIterable {
         case all
         /// Only those to calls that change something: the provider learned all that it asked before.
@@ -12,9 +12,9 @@ struct Trouble: Sendable {
     }
 
     let name: String
-    /// Whether the calls have their effect all the same.
+    /// True where the calls have their effect all the same.
     let tookEffect: Bool
-    /// Nothing proves that such an answer is the service's.
+    /// True where such an answer carries no proof that it is the service's.
     var isUnproven = false
     let interfere: RecordingTransport.Interference
 

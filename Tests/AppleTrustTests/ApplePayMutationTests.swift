@@ -45,7 +45,7 @@ struct ApplePayMutationTests {
         }
     }
 
-    /// What nobody signed is display, space, the key's name and the case of digits.
+    /// The unsigned parts are the display data, white space, the key's name and the case of digits.
     @Test func `every byte of a token counts, but what nobody signed`() throws {
         let json = ApplePayBench.token()
         let signed = try ApplePayToken(json)

@@ -88,7 +88,7 @@ struct ApplePayVerificationTests {
         #expect(variant != .derEncoding || ApplePayBench.reason(json) == "transaction_identifier_mismatch")
     }
 
-    /// Who has used it in time can recognise it.
+    /// A token that was used in time can be recognised later.
     @Test(arguments: [(nil, nil, true), (ApplePayVariant.signatureTampered, nil, false), (nil, [1] as [UInt8], false)])
     func `an old token is named only where nothing else is wrong with it`(
         _ variant: ApplePayVariant?, _ applicationData: [UInt8]?, _ isNamed: Bool

@@ -79,7 +79,7 @@ struct BERTests {
         #expect(try BERReader.read(MintDER.integer(number)[...], within: .value).integer == number)
     }
 
-    /// One that the parser would have to follow for long, each within a receipt's megabytes.
+    /// Inputs that a naive parser follows for long, each within a receipt's limit of bytes.
     private static func hostile(_ size: Int) -> [(String, [UInt8])] {
         let large = (0..<40).reduce([UInt8]()) { inner, _ in MintDER.element(0x30, inner) }
         return [

@@ -2,7 +2,7 @@ import Domain
 import Testing
 
 struct FoldPropertyTests {
-    /// What a fold says apart from when it changes.
+    /// The result of a fold, without the time of its next change.
     private struct Said: Equatable {
         let entitlements: [Entitlement]
         let tiers: [Membership]

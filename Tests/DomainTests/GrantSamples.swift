@@ -34,7 +34,7 @@ enum GrantSample {
 }
 
 extension EntitlementFold {
-    /// Where the grants lie, by their SKU, as "0–30", a grant without an end as "3–".
+    /// The spans of the grants in days, by their SKU, as "0–30", a grant without an end as "3–".
     var spans: [String: String] {
         Dictionary(
             entitlements.map { entitlement in

@@ -42,7 +42,7 @@ import Testing
         ring(id, at, kind: .autoRenewable, ends: ends ?? at + 100).with { $0.webOrderLineItemID = line }
     }
 
-    /// What only a receipt says was taken back.
+    /// Returns a purchase whose revocation only a receipt states.
     private static func receipt(_ told: Told, revoked at: Int64, signed: Int64) -> Told {
         told.with {
             $0.revocation = StorePurchase.Revocation(at: at * 1_000, reason: nil, percentage: nil)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// What was signed after a receipt had said that it was taken back.
+    /// Returns a purchase that was signed after a receipt had stated its revocation.
     private static func reversed(_ told: Told, revoked at: Int64, signed: Int64) -> Told {
         receipt(told, revoked: at, signed: signed).with { $0.revocation = nil }
     }

@@ -2,7 +2,7 @@ import Domain
 import Testing
 
 struct TextLengthTests {
-    /// One character (extended grapheme cluster) of 10 scalars and 19 bytes.
+    /// A character (extended grapheme cluster) of 10 scalars and 19 bytes.
     private static let cluster = "e" + String(repeating: "\u{301}", count: 9)
 
     @Test(arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 /// A subscription's life as Apple tells it: its notifications in their order, each with how everything stands afterwards.
 struct AppleLife: Sendable, CustomTestStringConvertible {
-    /// One notification.
+    /// A notification.
     struct Step: Sendable, CustomStringConvertible {
         let type: String
         var subtype: String?

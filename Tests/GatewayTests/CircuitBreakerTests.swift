@@ -31,7 +31,7 @@ struct CircuitBreakerTests {
         return (breaker, now)
     }
 
-    /// Whether an opening that does not insist is held back; asking changes nothing.
+    /// Returns whether an opening that does not insist is held back; asking changes nothing.
     private static func isRefused(_ breaker: CircuitBreaker, at now: Int64) -> Bool {
         var copy = breaker
         return copy.beginOpening(insists: false, at: now) == nil

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Jobs: boundaries of entitlements")
 struct JobBoundaryTests {
-    /// One announced snapshot, as far as these tests read it.
+    /// An announced snapshot, as far as these tests read it.
     private struct Told: Decodable {
         let version: Int64
         let tier: String

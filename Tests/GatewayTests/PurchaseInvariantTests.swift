@@ -169,7 +169,7 @@ struct PurchaseInvariantTests {
         }
     }
 
-    /// One purchase of each kind, some of them taken back, one unmapped.
+    /// A purchase of each kind, some of them taken back, one unmapped.
     private static func play(at apple: AppleDesk) async throws {
         _ = try await apple.token("bob")
         let refunded = apple.sale()

@@ -34,7 +34,7 @@ extension AppleDesk {
             receipt.base64, transactionID: id, user: Desk.user(user), context: .test)
     }
 
-    /// Why a receipt is refused; nil where it is not.
+    /// Returns the reason why a receipt is refused; nil where it is not.
     func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
         let user = Desk.user(user)
         do throws(GatewayError) {

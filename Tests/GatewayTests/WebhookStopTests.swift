@@ -11,7 +11,7 @@ struct WebhookStopTests {
     struct Act: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let run: @Sendable (Desk, WebhookView) async throws -> Void
-        /// How many of the other messages go out, and how the first one's delivery ended that did not.
+        /// The number of messages that go out besides the first, and the result of the first delivery that failed.
         let later: Int
         let end: String?
 

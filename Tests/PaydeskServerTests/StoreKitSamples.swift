@@ -1,6 +1,6 @@
 /// StoreKit configuration files in the shape in which Xcode saves them.
 enum StoreKitSamples {
-    /// One product of each kind, two levels in a group, offers, a policy, a date with a fraction and a key.
+    /// A product of each kind, two levels in a group, offers, a policy, a date with a fraction and a key.
     static let whole = """
         {
           "appPolicies" : {

@@ -2,17 +2,17 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// What the fake's service answers.
+/// The answer of the fake's service.
 struct FakeAnswer: Codable, Sendable {
     var state: String
     var value: Int64
     var currency: String
     var refunds: [String]
-    /// What a careless adapter keeps there.
+    /// The notes that a careless adapter stores there.
     var notes: [String]
 }
 
-/// How the fake asks its service: `POST /payments/{id}/{verb}`.
+/// The fake's calls to its service: `POST /payments/{id}/{verb}`.
 extension FakeProvider {
     /// - Parameter key: under which the service does it once; empty for a question.
     func call(

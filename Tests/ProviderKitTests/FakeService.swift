@@ -7,7 +7,7 @@ import Synchronization
 final class FakeService: Sendable {
     struct Payment {
         let amount: Money
-        /// How often it was made.
+        /// The number of times that it was made.
         var copies = 0
         var state = "open"
         var refunds: [(id: String, amount: Money)] = []

@@ -1,4 +1,4 @@
-/// What is wrong with a fake provider on purpose.
+/// A deliberate fault of a fake provider.
 enum Flaw: String, Sendable, CaseIterable {
     case acceptsForgedSignature, acceptsMissingSignature, acceptsAnothersSignature, signsOnlyTheTime
     case ignoresOldTimestamp, ignoresFutureTimestamp

@@ -1,4 +1,4 @@
-/// What may walk a table that grows, and why.
+/// The statements that may scan a table that grows, and the reason of each.
 enum AllowedWalks {
     /// Of each of these there are as many as people have configured.
     static let smallTables: Set<String> = [

@@ -19,7 +19,7 @@ package struct AppleDeskSetup: Sendable {
     package var checksXcode = true
     /// What answers for Apple's server API; nil: the account has no key.
     package var appStore: (any HTTPTransport)?
-    /// Whether the root of minted receipts is trusted.
+    /// True where the root of minted receipts is trusted.
     package var trustsReceipts = false
     package var sharedSecret: String?
     /// `apple` or an address; what answers there is `appStore`, which then has no key.
@@ -121,7 +121,7 @@ package struct AppleDesk: Sendable {
         AppleSale(product, kind, at: now, edit)
     }
 
-    /// One period of a subscription: so many days from a number of days after now.
+    /// A period of a subscription: so many days from a number of days after now.
     package func period(
         _ original: String, from: Int64, days: Int64 = 30, _ product: String = "com.example.apple.auto",
         _ edit: (inout AppleSale) -> Void = { _ in }
@@ -143,7 +143,7 @@ package struct AppleDesk: Sendable {
             .signedTransaction(sale.jws), fallback: fallback, user: Desk.user(user), context: context)
     }
 
-    /// Why an attach is refused; nil where it is not.
+    /// Returns the reason why an attach is refused; nil where it is not.
     package func refusal(
         _ sale: AppleSale, user: String = "alice", fallback: PurchaseFallback? = nil
     ) async throws -> GatewayError? {

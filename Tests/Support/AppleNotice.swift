@@ -3,7 +3,7 @@ import Foundation
 package import Gateway
 package import ProviderKit
 
-/// What Apple says about the next renewal of a subscription, to sign; times are milliseconds since 1970.
+/// Apple's renewal information of a subscription, before it is signed; times are milliseconds since 1970.
 package struct AppleRenewal: Sendable {
     package var original: String
     package var signed: Int64

@@ -88,7 +88,7 @@ extension ApplePayIdentity.Key {
     }
 }
 
-/// How one certificate is made.
+/// A recipe for one certificate.
 package struct ApplePayCertificate: Sendable {
     package typealias Extension = (oid: ASN1ObjectIdentifier, value: [UInt8])
 

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import _CryptoExtras
 
-/// How one payment token is made.
+/// A recipe for one payment token.
 package struct ApplePayRecipe: Sendable {
     package enum Version: String, CaseIterable, Sendable {
         case ec = "EC_v1"
         case rsa = "RSA_v1"
     }
 
-    /// How clients send the payment data.
+    /// The form in which clients send the payment data.
     package enum Form: CaseIterable, Sendable { case object, text, base64, bare }
 
     package let version: Version

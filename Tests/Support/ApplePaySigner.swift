@@ -3,12 +3,12 @@ import Foundation
 package import SwiftASN1
 import X509
 
-/// How a token is signed: a detached CMS message in BER of indefinite length, as Apple's are (RFC 5652).
+/// The signature of a token: a detached CMS message in BER of indefinite length, as Apple's are (RFC 5652).
 package struct ApplePaySigner: Sendable {
     package enum Attribute: CaseIterable, Sendable { case contentType, signingTime, algorithmProtection, messageDigest }
     package enum Digest: Sendable { case sha1, sha256, sha384 }
 
-    /// Who is named as the signer.
+    /// The identity that is named as the signer.
     package var named: ApplePayIdentity
     /// Signs instead.
     package var key: ApplePayIdentity.Key?

@@ -63,10 +63,11 @@ package enum ApplePayVariant: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is refused only once it is decrypted.
+    /// True where it is refused only once it is decrypted.
     package var needsKey: Bool { self == .wrongKey || self == .unknownKeyHash }
 
-    /// Whether OpenSSL, which is asked about chain, dates and signature at the signing time, accepts the message too.
+    /// True where OpenSSL, which is asked about chain, dates and signature at the signing time, accepts the message
+    /// too.
     package var isMessageSound: Bool {
         reason == nil || needsKey || [.transactionIdentifierOther, .transactionIdentifierEmpty].contains(self)
     }

@@ -31,7 +31,7 @@ package struct AppleSale: Sendable {
     package var environment = "Production"
     /// nil: the payload names no app, as very old ones do.
     package var bundle: String? = "com.example.app"
-    /// What Apple calls the subscription's period.
+    /// Apple's id of the subscription's period.
     package var line: String?
     /// Further members of the payload.
     package var more: [String: JSONValue] = [:]

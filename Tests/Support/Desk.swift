@@ -26,7 +26,7 @@ package struct DeskSetup: Sendable {
 
 /// A whole gateway on a fresh database: accounts of the sandbox, Apple's and a scripted one, a catalogue, a clock.
 package struct Desk: Sendable {
-    /// Why the stored facts of a test contradict each other.
+    /// The reason why the stored facts of a test contradict each other.
     package struct Contradiction: Error, CustomStringConvertible {
         package let description: String
     }

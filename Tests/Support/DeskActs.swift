@@ -75,7 +75,7 @@ extension Desk {
             token: Self.notifyToken(account), try event.signed(at: clock.now))
     }
 
-    /// What a scripted provider states about its payments.
+    /// Delivers a scripted provider's facts about its payments.
     package func state(_ eventID: String, _ facts: ProviderFact...) async throws {
         clock.tick()
         _ = try await gateway.receiveNotification(
@@ -116,7 +116,7 @@ extension Desk {
         try await store.read { db in try db.events.listTypes(of: subject) }
     }
 
-    /// What the events of a subject carry, in their order.
+    /// Returns the data of a subject's events, in their order.
     package func eventData(_ subject: String) async throws -> [JSONValue] {
         try await store.read { db in
             try db.rows("SELECT data FROM events WHERE subject = ? ORDER BY sequence", [subject])
@@ -124,7 +124,7 @@ extension Desk {
         }
     }
 
-    /// One number out of the database.
+    /// A number out of the database.
     package func count(_ sql: String, _ arguments: String...) async throws -> Int64 {
         try await store.read { db in
             try db.rows("SELECT COUNT(*) AS n FROM \(sql)", arguments.map { $0 as any SQLBindable }).first?.int("n")

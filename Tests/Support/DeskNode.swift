@@ -66,7 +66,7 @@ extension Desk {
         )
     }
 
-    /// What the database takes for now: its own time on PostgreSQL, the node's on SQLite.
+    /// Returns the database's present time: its own time on PostgreSQL, the node's on SQLite.
     package func databaseTime() async throws -> Int64 {
         engine == .sqlite ? clock.now.rawValue : try await store.engine.databaseTime()
     }

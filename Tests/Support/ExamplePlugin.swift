@@ -1,7 +1,7 @@
 import Foundation
 package import ProviderKit
 
-/// One of the plugins of `Examples/RemotePlugin`, in a process of its own.
+/// A plugin of `Examples/RemotePlugin`, in a process of its own.
 package struct ExamplePlugin: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -11,13 +11,13 @@ package struct ExamplePlugin: Sendable {
         case python, swift
     }
 
-    /// What a test may want otherwise.
+    /// The settings that a test may change.
     package struct Setup: Sendable {
         package var secrets = [ExamplePlugin.secret]
         package var rehearses = true
         /// nil lets the kernel choose.
         package var port: UInt16?
-        /// What of the script is replaced; each text has to be there once.
+        /// The parts of the script that are replaced; each text has to be there once.
         package var flaws: [(text: String, by: String)] = []
 
         package init() {}

@@ -69,7 +69,7 @@ enum Loopback {
         return descriptor
     }
 
-    /// What the peer sent next; nil at the end of the stream.
+    /// Returns the peer's next bytes; nil at the end of the stream.
     static func receive(_ descriptor: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -21,7 +21,7 @@ package enum FreePort {
     }
 }
 
-/// One HTTP/1.1 exchange with a process on this machine, on a connection of its own.
+/// An HTTP/1.1 exchange with a process on this machine, on a connection of its own.
 package enum LoopbackHTTP {
     package struct Reply: Sendable {
         package let status: Int

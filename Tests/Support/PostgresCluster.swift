@@ -1,7 +1,7 @@
 import Foundation
 package import Store
 
-/// One throwaway PostgreSQL server per test process, on a random loopback port.
+/// A throwaway PostgreSQL server per test process, on a random loopback port.
 ///
 /// It is started when a test first asks for it. A watcher process holds the reading end of a pipe of ours; when this
 /// process ends, however it ends, the pipe closes and the watcher stops the server and removes its folder.
@@ -15,7 +15,7 @@ package struct PostgresCluster: Sendable {
 
     package static func running() throws -> PostgresCluster { try shared.get() }
 
-    /// Where a test's database has what takes the place of PostgreSQL's own functions.
+    /// The schema with the functions that replace PostgreSQL's own in a test's database.
     static let schema = "paydesk_test"
 
     package struct Failure: Error, CustomStringConvertible {

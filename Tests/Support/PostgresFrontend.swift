@@ -1,11 +1,11 @@
-/// What one client says to PostgreSQL, as its bytes come (PostgreSQL documentation, "Message Formats").
+/// The messages of one client to PostgreSQL, as its bytes come (PostgreSQL documentation, "Message Formats").
 struct PostgresFrontend {
-    /// What has come of a message that is not whole.
+    /// The bytes of a message that is not complete yet.
     private var rest: [UInt8] = []
     /// The messages before the server knows the protocol have no type.
     private var isStarted = false
 
-    /// How many messages that end with these bytes are waited for: the end of a pipeline and a simple query.
+    /// Returns the number of awaited messages that end with these bytes: the end of a pipeline and a simple query.
     ///
     /// A ROLLBACK is sent behind a read and not waited for.
     mutating func questions(_ bytes: [UInt8]) -> Int {

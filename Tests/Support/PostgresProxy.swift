@@ -4,20 +4,20 @@ import Synchronization
 
 /// A TCP proxy before the cluster that can cut connections at a chosen message.
 package final class PostgresProxy: Sendable {
-    /// Where a connection is cut.
+    /// The point at which a connection is cut.
     package enum Cut: Sendable {
         case never
         /// The message that holds the text (every one holds an empty text) does not reach the server.
         case before(String)
         /// The server gets the message that holds the text, and its reply does not reach the client.
         case after(String)
-        /// Nothing of the connection reaches the server, and nothing is answered.
+        /// Drops everything in both directions without closing the connection.
         case silent
     }
 
     private struct State {
         var cut = Cut.never
-        /// How many connections are still to be cut.
+        /// The number of connections that are still to be cut.
         var cuts = 0
         var open: Set<Int32> = []
         var questions = 0
@@ -45,10 +45,10 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// How many of the connections that were to be cut have not yet reached the place.
+    /// The number of connections that are to be cut and have not yet reached that point.
     package var remainingCuts: Int { state.withLock { $0.cuts } }
 
-    /// How often a client has waited for an answer, on all connections.
+    /// The number of times that a client waited for an answer, on all connections.
     package var questions: Int { state.withLock { $0.questions } }
 
     /// Closes the port and every connection, as a server that goes away does.

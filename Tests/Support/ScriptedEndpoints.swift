@@ -5,12 +5,12 @@ import Synchronization
 
 /// Partners' endpoints that answer as a test says, and remember what they got.
 package final class ScriptedEndpoints: WebhookTransport {
-    /// One message as it arrived.
+    /// A message as it arrived.
     package struct Received: Sendable {
         package let url: String
         package let headers: [String: String]
         package let body: Data
-        /// How many of this event the endpoint had before.
+        /// The number of earlier deliveries of this event to the endpoint.
         package let repetition: Int
 
         package var id: String { headers["webhook-id"] ?? "" }
@@ -36,7 +36,7 @@ package final class ScriptedEndpoints: WebhookTransport {
 
     package init() {}
 
-    /// What an endpoint answers from now on; without a word it answers 204.
+    /// Sets the answer of an endpoint; the default is 204.
     package func answer(_ url: String, _ answer: @escaping Answer) {
         state.withLock { $0.answers[url] = answer }
     }
@@ -48,7 +48,7 @@ package final class ScriptedEndpoints: WebhookTransport {
     /// The address is not dialled for this reason; nil lets it be dialled.
     package func refuse(_ url: String, _ fault: Delivery.Fault?) { state.withLock { $0.refusals[url] = fault } }
 
-    /// What arrived at an endpoint, in its order.
+    /// Returns the deliveries that arrived at an endpoint, in their order.
     package func received(_ url: String) -> [Received] { state.withLock { $0.received.filter { $0.url == url } } }
 
     /// Returns when so many messages have arrived.

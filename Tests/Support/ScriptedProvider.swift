@@ -15,7 +15,7 @@ package final class ScriptedProvider: PaymentProvider {
         var notifications: [String: [ProviderFact]] = [:]
         var payments: [ID<Payment>: PaymentOutcome] = [:]
         var refunds: RefundOutcome = .succeeded
-        /// What is said of a refund's amount; nil repeats the one that was asked for.
+        /// The stated amount of a refund; nil repeats the requested one.
         var refundAmount: Money??
         var attempts: [PaymentAttempt] = []
         var openings: ProviderError?
@@ -32,27 +32,27 @@ package final class ScriptedProvider: PaymentProvider {
     /// Every payment that was opened, in the order of the calls.
     package var opened: [ID<Payment>] { attempts.map(\.payment) }
 
-    /// What it was asked to open, in the order of the calls.
+    /// The payments that it was asked to open, in the order of the calls.
     package var attempts: [PaymentAttempt] { script.withLock { $0.attempts } }
 
-    /// What a query of this payment answers; `accepted` when nothing is said.
+    /// Sets the answer to a query of this payment; the default is `accepted`.
     package func say(_ payment: ID<Payment>, _ outcome: PaymentOutcome) {
         script.withLock { $0.payments[payment] = outcome }
     }
 
-    /// How openings end; nil opens the payment.
+    /// Sets the error of openings; nil opens the payment.
     package func openings(_ error: ProviderError?) { script.withLock { $0.openings = error } }
 
-    /// What a query answers of a payment of which nothing is said.
+    /// Sets the answer to a query of any other payment.
     package func say(otherwise outcome: PaymentOutcome) { script.withLock { $0.otherwise = outcome } }
 
     /// Every query waits for this before it answers; nil lets them answer at once.
     package func hold(_ hold: (@Sendable () async -> Void)?) { script.withLock { $0.hold = hold } }
 
-    /// How refunds end.
+    /// Sets the outcome of refunds.
     package func refunds(_ outcome: RefundOutcome) { script.withLock { $0.refunds = outcome } }
 
-    /// How refunds end, and which amount is said of them; nil says none.
+    /// Sets the outcome of refunds and their stated amount; nil states none.
     package func refunds(_ outcome: RefundOutcome, amount: Money?) {
         script.withLock {
             $0.refunds = outcome

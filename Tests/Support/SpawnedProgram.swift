@@ -8,7 +8,7 @@ package final class SpawnedProgram: Sendable {
         package init(description: String) { self.description = description }
     }
 
-    /// What a program that is built with a sanitizer needs, as the tests themselves do (`make sanitize`).
+    /// The environment that a program built with a sanitizer needs, as the tests themselves do (`make sanitize`).
     private static let sanitizing = ProcessInfo.processInfo.environment.filter {
         ["TSAN_OPTIONS", "ASAN_OPTIONS", "LD_PRELOAD"].contains($0.key)
     }

@@ -3,7 +3,7 @@ import Foundation
 package import Store
 import Synchronization
 
-/// How the engines would run what a store sends, as their EXPLAIN tells.
+/// The plans of a store's statements, as the engines' EXPLAIN states them.
 ///
 /// A statement is at fault where it walks a table that grows, from one end or along an index by nothing but what many rows
 /// have in common (a state, an account, a range), or sorts what such a walk finds; ``AllowedWalks`` has those that may.

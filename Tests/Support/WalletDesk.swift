@@ -9,7 +9,7 @@ package import Store
 package struct WalletDeskSetup: Sendable {
     package var desk = DeskSetup()
     package var form = InstrumentForm.encrypted
-    /// Whether the payment processing keys are here.
+    /// True where the payment processing keys are here.
     package var hasKeys = true
     package var hasIdentity = true
     package var trustsMint = true
@@ -138,7 +138,7 @@ package struct WalletDesk: Sendable {
         return contract
     }
 
-    /// Why a payment is refused; nil where it is not.
+    /// Returns the reason why a payment is refused; nil where it is not.
     package func refusal(
         _ contract: PaymentContract, _ token: Data, user: String = "alice"
     ) async throws -> GatewayError? {

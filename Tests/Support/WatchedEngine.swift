@@ -15,7 +15,7 @@ package final class StatementWatch: Sendable {
 
     package init(beforeReport hold: @escaping @Sendable () async -> Void = {}) { self.hold = hold }
 
-    /// What was sent since the last time.
+    /// Returns the statements that were sent since the last call.
     package func taken() -> [Sent] {
         sent.withLock { sent in
             defer { sent = [] }

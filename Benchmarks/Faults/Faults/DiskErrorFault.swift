@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// One write or fsync fails with an I/O error: the server must stop rather than go on with what it does not know.
+/// A write or fsync fails with an I/O error: the server must stop rather than go on with what it does not know.
 struct DiskErrorFault: Fault {
     static let name = "disk-error"
     static let engines = [TestEngine.sqlite]

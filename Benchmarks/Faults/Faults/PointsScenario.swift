@@ -29,7 +29,7 @@ struct PointsScenario: Scenario {
     /// More calls than any operation makes.
     private static let limit: Int64 = 1_000
 
-    /// One operation at one moment: the first three rounds kill before the calls of attach, checkout and notification.
+    /// An operation at one moment: the first three rounds kill before the calls of attach, checkout and notification.
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool {
         let index = seed.number - 1
         let operation = Operation.allCases[index % Operation.allCases.count]

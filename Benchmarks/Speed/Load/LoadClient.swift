@@ -46,7 +46,7 @@ enum LoadClient {
     }
 }
 
-/// One connection: sends the next request when the answer to the last is whole.
+/// A connection: sends the next request when the answer to the last is whole.
 private final class LoadConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

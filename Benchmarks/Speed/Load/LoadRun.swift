@@ -15,7 +15,7 @@ struct LoadPlan: Sendable {
     let requests: [ByteBuffer]
     /// The statuses that an answer may have.
     var accepts: Set<Int> = [200]
-    /// Whether the client's thread hardly sleeps; for where it has a core of its own.
+    /// True where the client's thread hardly sleeps; for where it has a core of its own.
     var staysAwake = false
 }
 
@@ -63,7 +63,7 @@ final class LoadRun: Sendable {
         state.withLock { $0.fault = $0.fault ?? fault }
     }
 
-    /// How many requests were answered with 200.
+    /// The number of requests that were answered with 200.
     func finish() throws -> Int {
         let (answered, fault) = state.withLock { ($0.answered, $0.fault) }
         if let fault { throw BenchFailure(description: fault) }

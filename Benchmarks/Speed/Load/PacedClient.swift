@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// One connection that sends a request at a steady pace, each after the answer to the last.
+/// A connection that sends a request at a steady pace, each after the answer to the last.
 enum PacedClient {
     private static let patience = TimeAmount.seconds(120)
 

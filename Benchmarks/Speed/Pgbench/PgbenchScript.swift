@@ -7,7 +7,7 @@ struct PgbenchScript {
     let text: String
     /// The values that are always the same, for `-D`.
     let constants: [(name: String, value: String)]
-    /// How many messages of the protocol wait for an answer in one transaction.
+    /// The number of messages of the protocol that wait for an answer in one transaction.
     let roundTrips: Int
     /// The tables that the transaction inserts into.
     let tables: [String]

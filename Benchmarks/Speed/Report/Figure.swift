@@ -1,4 +1,4 @@
-/// One measured number, what it is compared with, and what it should be.
+/// A measured number, what it is compared with, and what it should be.
 struct Figure {
     let section: Section
     let name: String
@@ -8,7 +8,7 @@ struct Figure {
     var perSecond: Double?
     var base: Base?
     var aim: Aim?
-    /// Whether the run fails where the aim is not met: for what must be so, and is not a matter of speed.
+    /// True where the run fails where the aim is not met: for what must be so, and is not a matter of speed.
     var isDuty = false
 
     enum Base {

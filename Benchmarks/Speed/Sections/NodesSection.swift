@@ -173,7 +173,7 @@ struct NodesSection {
         throw BenchFailure(description: "events still have no number a minute after the load")
     }
 
-    /// How many attaches a second all clients get, spread over the nodes.
+    /// The number of attaches a second for all clients together, spread over the nodes.
     private func saturate(_ nodes: [ServerProcess], attaches: Int) async throws -> Double {
         let plans = nodes.map { node in
             LoadPlan(

@@ -12,7 +12,7 @@ actor Bank {
     }
 
     private var payments: [String: Payment] = [:]
-    /// Where payers reach this plugin.
+    /// The address at which payers reach this plugin.
     private let base: String
 
     init(base: String) { self.base = base }

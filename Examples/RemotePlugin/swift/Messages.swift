@@ -78,9 +78,9 @@ struct Refusal: Error, Encodable {
 
     /// Final: it stays so.
     static func rejected(_ reason: String) -> Refusal { Refusal(error: Words(type: "rejected", reason: reason)) }
-    /// Nothing happened.
+    /// The call had no effect.
     static let unavailable = Refusal(error: Words(type: "unavailable"))
-    /// It may have happened.
+    /// The call may have had its effect.
     static let outcomeUnknown = Refusal(error: Words(type: "outcome_unknown"))
 
     var status: Int { ["rejected": 409, "unsupported": 501, "unavailable": 503][error.type] ?? 504 }

@@ -1,4 +1,4 @@
-/// One way into AppleTrust: how bytes become a call, and what must hold afterwards.
+/// A way into AppleTrust: how bytes become a call, and what must hold afterwards.
 protocol FuzzTarget: Sendable {
     var name: String { get }
     /// Inputs to start from, minted anew; the first is accepted, so that mutations begin behind the checks.

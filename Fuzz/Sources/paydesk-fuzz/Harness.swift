@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a target says that something is wrong.
+/// The functions by which a target reports a fault.
 enum Harness {
     /// A property does not hold: libFuzzer takes the abort for a crash and keeps the input.
     static func finding(_ what: String) -> Never {
@@ -18,7 +18,7 @@ enum Harness {
         exit(2)
     }
 
-    /// What minting needs and cannot go on without.
+    /// Returns the value of a closure that must not throw.
     static func minted<Value>(_ body: () throws -> Value) -> Value {
         do {
             return try body()

@@ -2,7 +2,7 @@ import AppleTrust
 import Crypto
 import Foundation
 
-/// What the verifier and the explainer say of one payment token, and what must hold of any bytes whatever.
+/// The verifier's and the explainer's results for one payment token, and the properties that hold for any bytes.
 struct PaymentVerdict {
     /// Nil where it was refused.
     private(set) var token: VerifiedToken?

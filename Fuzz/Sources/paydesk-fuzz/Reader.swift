@@ -1,4 +1,4 @@
-/// Who is asked of a text.
+/// The function of the verifier that reads a text.
 ///
 /// A target's first byte chooses: the upper bits the reader, the lower two whatever the target makes of them.
 enum Reader: UInt8, CaseIterable {

@@ -1,12 +1,12 @@
 import AppleTrust
 import Foundation
 
-/// What the verifier and the explainer say of one receipt, and what must hold of any bytes whatever.
+/// The verifier's and the explainer's results for one receipt, and the properties that hold for any bytes.
 struct ReceiptVerdict {
     /// Nil where it was refused.
     private(set) var receipt: VerifiedReceipt?
 
-    /// What is explained of bytes that nobody signed: a refusal, and facts within bounds.
+    /// Checks the explanation of unsigned bytes: a refusal, and facts within bounds.
     static func checkUnsigned(_ bytes: [UInt8]) {
         let explanation = Verifiers.receipts.explain(Data(bytes).base64EncodedString())
         Harness.expect(

@@ -1,8 +1,8 @@
 import AppleTrust
 
-/// What the verifier and the explainer say of one text, and what must hold of any text whatever.
+/// The verifier's and the explainer's results for one text, and the properties that hold for any text.
 struct Verdict {
-    /// What was accepted; nil where it was refused.
+    /// The accepted payload; nil where the text was refused.
     private(set) var json: [UInt8]?
     private(set) var signer: VerifiedPayload.Signer?
     private(set) var transaction: VerifiedTransaction?

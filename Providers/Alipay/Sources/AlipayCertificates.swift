@@ -91,7 +91,7 @@ struct AlipayCertificates: Sendable {
 }
 
 extension String {
-    /// What stands between each pair of marks.
+    /// Returns the texts between each pair of marks.
     fileprivate func components(of begin: String, _ end: String) -> [Substring] {
         var (found, rest) = ([Substring](), self[...])
         while let start = rest.firstRange(of: begin), let stop = rest[start.upperBound...].firstRange(of: end) {

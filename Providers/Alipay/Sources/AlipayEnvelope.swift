@@ -7,7 +7,7 @@ import FoundationEssentials
 struct AlipayEnvelope {
     let node: Data
     let signature: String?
-    /// Which of its certificates Alipay signed with, in certificate mode.
+    /// The serial number of the certificate with which Alipay signed, in certificate mode.
     let certificateNumber: String?
 
     /// - Returns: nil for what is no JSON object with the method's node, or `error_response` instead, exactly once.

@@ -1,10 +1,10 @@
 import ProviderKit
 
-/// How a call to Alipay can end without its answer.
+/// The failures of a call to Alipay.
 enum AlipayFailure: Error, Sendable, Equatable {
-    /// It never reached Alipay.
+    /// The call never reached Alipay.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of Alipay's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Alipay's.
     case unanswered
     /// An answer of Alipay's form that its key does not prove, and the word that it has.
     case unproven(word: String?, isSigned: Bool)
@@ -25,7 +25,7 @@ struct AlipayRefusal: Error, Sendable, Equatable {
     /// Such as `ACQ.TRADE_NOT_EXIST`; nil where it is no word.
     let word: String?
 
-    /// There is no trade of this number; a QR code that nobody has scanned has none.
+    /// True where there is no trade of this number; a QR code that was not scanned has none.
     var isMissing: Bool { code == "40004" && word == "ACQ.TRADE_NOT_EXIST" }
 
     /// A number of ours has been used with other parameters, or its trade has ended well: what is true has to be asked.
@@ -45,7 +45,7 @@ struct AlipayRefusal: Error, Sendable, Equatable {
 }
 
 extension AlipayFailure {
-    /// What it means to Paydesk after a call that changes something.
+    /// The provider error after a call that changes something.
     var afterChange: ProviderError {
         switch self {
         case .notSent: return .unavailable
@@ -60,7 +60,7 @@ extension AlipayFailure {
         }
     }
 
-    /// What it means after a question: that it has no answer, for whatever reason, says nothing of what was asked about.
+    /// The provider error after a query: a missing answer says nothing about the queried object.
     var afterQuestion: ProviderError {
         switch self {
         case .unproven: .unproven(.signature)

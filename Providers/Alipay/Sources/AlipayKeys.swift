@@ -41,7 +41,7 @@ struct AlipayPublicKey: Sendable, Equatable {
         self.key = key
     }
 
-    /// Whether a base64 text is the RSA2 signature of these bytes.
+    /// Returns whether a base64 text is the RSA2 signature of these bytes.
     func isSignature(_ base64: String, of text: Data) -> Bool {
         guard let bytes = Data(base64Encoded: base64) else { return false }
         return key.isValidSignature(
@@ -79,7 +79,7 @@ enum AlipayKeyText {
         return base64.isEmpty ? nil : Data(base64Encoded: String(base64))
     }
 
-    /// What is wrong with a text that is no private key, in words that hold nothing of it.
+    /// Returns the fault of a text that is no private key, in words that hold nothing of the text.
     static func problem(_ text: String) -> String {
         if text.isEmpty { return "is missing" }
         if text.contains("BEGIN ENCRYPTED PRIVATE KEY") { return "is encrypted with a password" }

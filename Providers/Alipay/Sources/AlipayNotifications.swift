@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states, once its signature is good.
+/// Reads the facts of a notification once its signature is verified.
 extension AlipayProvider {
     /// Alipay sends again whatever is not answered by exactly this.
     static let acknowledgement = Acknowledgement(body: "success")

@@ -1,7 +1,7 @@
 import Foundation
 import ProviderKit
 
-/// How Alipay's words are proven: by its public key, or by its certificates.
+/// The proof of Alipay's answers and notifications: by its public key, or by its certificates.
 enum AlipayProof: Sendable {
     case publicKey(AlipayPublicKey)
     case certificates(AlipayCertificates)
@@ -72,7 +72,8 @@ enum AlipayProof: Sendable {
         String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
-    /// Whether a certificate's number is one of Alipay's here; without a number, and with a public key, that is not asked.
+    /// Returns whether a certificate's number is one of Alipay's here; without a number, and with a public key, that is
+    /// not asked.
     func knows(_ number: String?) -> Bool {
         switch self {
         case .publicKey: true
@@ -80,7 +81,7 @@ enum AlipayProof: Sendable {
         }
     }
 
-    /// Whether Alipay signed this.
+    /// Returns whether Alipay signed this.
     ///
     /// - Parameter number: the certificate that an answer names; nil where it names none.
     func isProven(_ text: Data, _ signature: String, by number: String?) -> Bool {
@@ -93,7 +94,7 @@ enum AlipayProof: Sendable {
         }
     }
 
-    /// What each request names in certificate mode.
+    /// The parameters that each request has in certificate mode.
     var parameters: [String: String] {
         switch self {
         case .publicKey: [:]

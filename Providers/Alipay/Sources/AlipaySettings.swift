@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct AlipaySettings: Sendable {
-    /// Which of Alipay's products takes the payments.
+    /// The product of Alipay that takes the payments.
     enum Mode: String, CaseIterable, Sendable {
         /// A QR code that the payer scans.
         case precreate

@@ -25,7 +25,7 @@ enum AlipayText {
                 includingFractionalSeconds: false))
     }
 
-    /// What is bought, without the characters that Alipay refuses in a subject, and within its 256.
+    /// Returns the title of the purchase without the characters that Alipay refuses in a subject, and within its 256.
     static func subject(_ title: String) -> String {
         let scalars = title.unicodeScalars.prefix(256).map { scalar -> Unicode.Scalar in
             let isRefused = ["/", "=", "&"].contains(scalar) || Character(scalar).isNewline

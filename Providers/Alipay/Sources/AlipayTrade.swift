@@ -9,7 +9,7 @@ struct AlipayTrade: Decodable, Sendable {
     let total_amount: String?
     /// The currency of `total_amount` where it is not CNY.
     let trans_currency: String?
-    /// When the money came; only a trade that was paid has it.
+    /// The time when the money came; only a trade that was paid has it.
     let send_pay_date: String?
 
     /// - Throws: `badMoney` for a success without an amount that can be said exactly.
@@ -55,14 +55,15 @@ extension AlipayAPI {
 }
 
 extension ProviderReference {
-    /// How a call names a trade: by our number, and by Alipay's where it is known, which counts then.
+    /// The parameters by which a call names a trade: by our number, and by Alipay's where it is known, which counts
+    /// then.
     var names: [String: String] {
         var names = ["out_trade_no": payment.rawValue]
         names["trade_no"] = reference.flatMap(AlipayText.word)
         return names
     }
 
-    /// Whether an answer that names this trade is about the one that was asked for.
+    /// Returns whether an answer that names this trade is about the one that was asked for.
     func isAbout(_ trade: String?) -> Bool {
         guard let own = reference, let trade else { return true }
         return own == trade

@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import _CryptoExtras
 
-/// One Alipay account with everything that its provider touches.
+/// An Alipay account with everything that its provider touches.
 final class AlipayBench: Sendable {
     let clock = ManualClock()
     let standIn: AlipayStandIn

@@ -36,7 +36,7 @@ struct AlipayQRTests {
         }
     }
 
-    /// What the public door answers, without a login.
+    /// Returns the answer of the public API, without a login.
     private func image(of path: String, _ gateway: Gateway) async throws -> String {
         let api = API(
             gateway: gateway,

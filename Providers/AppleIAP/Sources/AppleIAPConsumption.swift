@@ -42,7 +42,7 @@ extension AppStoreConsumption.Preference {
 }
 
 extension ProviderError {
-    /// What a wrong key or address keeps from being said can be said once it is mended.
+    /// Maps an error of Apple's server API; a wrong key or address is retryable, because an operator can correct it.
     init(_ error: AppStoreServerError) {
         switch error {
         case .retryable, .unknownTransactionYet, .unauthorized, .unexpectedReply: self = .unavailable

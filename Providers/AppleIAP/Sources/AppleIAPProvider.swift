@@ -43,7 +43,7 @@ public struct AppleIAPProvider: PaymentProvider {
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
 
-    /// None: Apple sets the price.
+    /// Returns nil for every amount: Apple sets the price.
     public func amountFault(_ amount: Money) -> AmountFault? { nil }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
@@ -62,7 +62,7 @@ public struct AppleIAPProvider: PaymentProvider {
         PaymentReport(payment: payment.payment, outcome: .accepted)
     }
 
-    /// Nobody but the customer can stop a purchase in StoreKit.
+    /// Cannot cancel: only the customer can stop a purchase in StoreKit.
     public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport { throw .unsupported }
 
     public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {

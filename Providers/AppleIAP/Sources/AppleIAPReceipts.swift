@@ -45,7 +45,7 @@ extension AppleIAPProvider: ReceiptReading {
         return try Self.merge(signed, other)
     }
 
-    /// What verifyReceipt says of a receipt; nil where the account does not have it asked.
+    /// Queries verifyReceipt about a receipt; nil where the account does not use it.
     private func verifyReceiptAnswer(
         about receipt: StoreReceipt, text: String
     ) async -> Result<StoreAnswer, ReceiptConfirmationError>? {
@@ -97,7 +97,7 @@ extension AppleIAPProvider: ReceiptReading {
         }
     }
 
-    /// Where every subscription stands, what was refunded, and what else nothing but the receipt is known of; older periods
+    /// Queries the subscriptions' statuses, the refunds, and the purchases known from the receipt alone; older periods
     /// come with the next check of their subscription.
     private func confirm(
         _ receipt: StoreReceipt, unsigned: [StorePurchase], by api: AppStoreServerAPI, until deadline: Int64
@@ -202,8 +202,8 @@ extension VerifiedReceipt {
     /// The store's clocks are not one.
     private static let upgradeTolerance: Int64 = 60_000
 
-    /// Whether an upgrade ended a subscription's period: a receipt cancels that as it cancels a refunded one, and only the
-    /// purchase of another product at that moment tells them apart.
+    /// Returns whether an upgrade ended a subscription's period: a receipt cancels that as it cancels a refunded one,
+    /// and only the purchase of another product at that moment tells them apart.
     fileprivate func replaces(_ purchase: VerifiedReceiptPurchase) -> Bool {
         guard let cancelled = purchase.cancellationDate, let end = purchase.expiresDate, cancelled < end else {
             return false
@@ -232,7 +232,7 @@ extension StorePurchase.Kind {
 }
 
 extension StoreOffer {
-    /// What a receipt says of an offer; nil where there was none.
+    /// The offer that a receipt states; nil where there was none.
     init?(isTrial: Bool, isIntroductory: Bool, promotionalOfferID: String?) {
         guard isTrial || isIntroductory || promotionalOfferID != nil else { return nil }
         self.init(

@@ -1,6 +1,6 @@
 import ProviderKit
 
-/// What the file of an `apple_iap` account may say.
+/// The validated settings of an `apple_iap` account's file.
 enum AppleIAPSettings {
     static let schema = SettingsSchema([
         SettingsSchema.Field(

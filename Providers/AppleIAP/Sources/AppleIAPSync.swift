@@ -94,7 +94,8 @@ extension AppleIAPProvider: StoreSyncing {
         return api
     }
 
-    /// What two signed texts state together; nil where either does not verify or they are of two subscriptions.
+    /// Returns the statement of two signed texts together; nil where either does not verify or they are of two
+    /// subscriptions.
     ///
     /// - Parameter bundleID: the app that the API was asked about.
     func statement(

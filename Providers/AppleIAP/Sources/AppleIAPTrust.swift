@@ -3,7 +3,7 @@ public import Domain
 import Foundation
 public import ProviderKit
 
-/// What an account trusts, made of its settings: the verifier, and what purchases outside production are worth.
+/// The verifier of an account, made of its settings, and the rules for purchases outside of production.
 struct AppleIAPTrust: Sendable {
     let verifier: AppleVerifier
     let testPurchases: TestPurchaseRules

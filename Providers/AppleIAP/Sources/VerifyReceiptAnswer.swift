@@ -6,14 +6,14 @@ import ProviderKit
 ///
 /// Apple writes almost every number as text, some as either. Source: Apple, verifyReceipt, responseBody.
 struct VerifyReceiptAnswer: Decodable {
-    /// What one answer may list; a customer has a few hundred.
+    /// The number of purchases that one answer may list; a customer has a few hundred.
     private static let limit = 4_096
 
     let status: Int64
     let isRetryable: Bool
     let bundleID: String
     private let requestedAt: Int64?
-    /// What was bought, newest lists first: `latest_receipt_info` is there only where something renews.
+    /// The purchases, newest lists first: `latest_receipt_info` is there only where something renews.
     private let latest: [Row]
     private let pending: [Row]
 

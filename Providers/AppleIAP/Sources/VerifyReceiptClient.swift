@@ -78,7 +78,7 @@ struct VerifyReceiptClient: Sendable {
         return answer
     }
 
-    /// What Apple's statuses other than success mean for whoever asks.
+    /// Maps Apple's statuses other than success to errors.
     private static func check(_ answer: VerifyReceiptAnswer) throws(ReceiptConfirmationError) {
         switch answer.status {
         // 21006: good, and the subscription is over.

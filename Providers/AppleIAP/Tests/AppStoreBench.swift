@@ -114,7 +114,7 @@ func readAll<Item>(_ pages: AppStorePages<Item>) async -> ([Item], AppStoreServe
     }
 }
 
-/// One call of each endpoint, what it sends, and a good answer to it.
+/// A call of each endpoint, what it sends, and a good answer to it.
 struct AppStoreCall: Sendable, CustomTestStringConvertible {
     let name: String
     let method: String
@@ -125,7 +125,7 @@ struct AppStoreCall: Sendable, CustomTestStringConvertible {
     var status = 200
     /// What the call makes of the reply.
     let result: String
-    /// Whether it searches both environments.
+    /// True where it searches both environments.
     var isSearching = true
     var isRepeatable = true
     let run: @Sendable (AppStoreServerAPI) async throws(AppStoreServerError) -> String

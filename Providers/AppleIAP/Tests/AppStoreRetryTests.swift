@@ -8,7 +8,7 @@ import Testing
 struct AppStoreRetryTests {
     private static let good = AppStoreBench.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
-    /// What a transaction call makes of one answer that is always the same, and how often it asks.
+    /// Returns the result of a transaction call that always gets the same answer, and the number of its requests.
     private func outcome(_ reply: AppStoreBench.Reply) async throws -> (AppStoreServerError?, AppStoreBench) {
         let bench = AppStoreBench { _ in reply }
         let api = try bench.api([.production])

@@ -27,7 +27,7 @@ struct AppleIAPDoctorTests {
             pause: { bench.pause($0) })
     }
 
-    /// What an app's two environments answer to everything, and what the doctor says of it.
+    /// The answers of an app's two environments, and the doctor's findings.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let production: @Sendable (OutgoingRequest) -> AppStoreBench.Reply

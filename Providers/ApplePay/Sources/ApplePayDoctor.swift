@@ -2,7 +2,7 @@ import AppleTrust
 import Domain
 public import ProviderKit
 
-/// What `paydesk doctor` says of an account: certificates, self-test, domain file, and Apple's gateway.
+/// The checks of `paydesk doctor` on an account: certificates, self-test, domain file, and Apple's gateway.
 extension ApplePayProvider: SelfExamining, OnlineDiagnosing {
     /// Apple's advice is to renew 30 days ahead.
     private static let renewalDays: Int64 = 30

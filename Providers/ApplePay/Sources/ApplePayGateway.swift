@@ -24,13 +24,13 @@ enum ApplePayGateway {
             })
     }()
 
-    /// Whether an account may be pointed there in production.
+    /// Returns whether an account may be pointed there in production.
     static func isConfigurable(_ text: String) -> Bool {
         guard let address = address(text), ["", "/"].contains(address.rest) else { return false }
         return current.contains(address.host)
     }
 
-    /// Whether a client can have got this address from Apple: https on one of the hosts and its standard port.
+    /// Returns whether a client can have got this address from Apple: https on one of the hosts and its standard port.
     static func isKnown(_ text: String) -> Bool {
         address(text).map { current.contains($0.host) || earlier.contains($0.host) } ?? false
     }

@@ -73,7 +73,7 @@ public struct ApplePayProvider: PaymentProvider {
     }
 }
 
-/// What is kept of a payment, so that opening it again gives the contract that a wallet may have answered already.
+/// The stored record of a payment, so that opening it again gives the contract that a wallet may have answered already.
 private struct WalletContract: Codable, Sendable {
     let applicationData: Data
     var isClosed = false

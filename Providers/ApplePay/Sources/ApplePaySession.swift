@@ -12,7 +12,7 @@ extension ApplePayProvider: MerchantSessionIssuing {
         let initiativeContext: String
     }
 
-    /// How asking for a session can end.
+    /// The result of a request for a merchant session.
     enum SessionFailure: Error, Equatable {
         case noIdentity
         /// Apple never heard of it: no connection, or no agreement on TLS.

@@ -2,11 +2,11 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// What the file of an `apple_pay` account says, checked as far as that needs no certificate.
+/// The settings of an `apple_pay` account's file, checked as far as that needs no certificate.
 struct ApplePaySettings: Sendable {
     /// A certificate and its key, as they stand in their files.
     struct KeyPair: Sendable {
-        /// Where it stands, for faults.
+        /// The setting's path, for faults.
         let setting: String
         let certificate: [UInt8]
         let privateKey: [UInt8]

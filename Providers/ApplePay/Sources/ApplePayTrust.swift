@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// What an account trusts and can read, made of its certificates; everything is tried before the first token comes.
+/// The verifier and the keys of an account, made of its certificates; everything is tried before the first token comes.
 struct ApplePayTrust: Sendable {
     let verifier: ApplePayVerifier
     let keyRing: ApplePayKeyRing

@@ -56,7 +56,7 @@ struct EPayAPI: Sendable {
         ) { $0.code }
     }
 
-    /// Whether the service knows the merchant and its key.
+    /// Returns whether the service knows the merchant and its key.
     func merchant() async throws(EPayFailure) -> Bool {
         struct Merchant: Decodable {
             let code: EPayValue

@@ -1,18 +1,18 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call can end without its answer.
+/// The failures of a call.
 enum EPayFailure: Error, Sendable, Equatable {
-    /// It never reached the service.
+    /// The call never reached the service.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
     case unanswered
     /// The service's "no" under this code; which it is only its free text says.
     case refused(code: String)
     /// The answer is not believed: it is about another payment or merchant, or its amount cannot be read.
     case unproven(UnprovenReason)
 
-    /// What it means to Paydesk.
+    /// Returns the failure as a provider error.
     ///
     /// A "no" is never final, because nothing tells one that can be mended from one that cannot.
     /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
@@ -39,7 +39,7 @@ struct EPayValue: Decodable, Sendable {
     }
 }
 
-/// What mapi answers: one of three ways to pay.
+/// The answer of mapi: one of three ways to pay.
 struct EPayOpened: Decodable, Sendable {
     let code: EPayValue
     let trade_no: EPayValue?
@@ -48,7 +48,7 @@ struct EPayOpened: Decodable, Sendable {
     let urlscheme: String?
 }
 
-/// What `act=order` answers.
+/// The answer of `act=order`.
 struct EPayOrder: Decodable, Sendable {
     enum State: Sendable, Equatable {
         case unpaid, paid, refunded
@@ -72,7 +72,7 @@ struct EPayOrder: Decodable, Sendable {
     }
 }
 
-/// What `act=refund` answers.
+/// The answer of `act=refund`.
 struct EPayRefunded: Decodable, Sendable {
     let code: EPayValue
 }

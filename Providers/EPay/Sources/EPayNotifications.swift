@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states, once its signature is good.
+/// Reads the facts of a notification once its signature is verified.
 extension EPayProvider {
     /// The fields come in the address of a GET or in the body of a POST.
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {

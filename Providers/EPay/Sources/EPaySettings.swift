@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct EPaySettings: Sendable {
-    /// How payments are opened.
+    /// The way in which payments are opened.
     enum Mode: String, CaseIterable, Sendable {
         /// The payer's browser opens a signed address.
         case submit
@@ -21,7 +21,7 @@ struct EPaySettings: Sendable {
     let signature: EPaySignature
     /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
     let type: String?
-    /// What is told as the payer's address where that is not known.
+    /// The payer's address that is sent where the real one is not known.
     let clientIP: String?
     let hasRefunds: Bool
     let submitURL: String
@@ -146,7 +146,7 @@ enum EPayText {
         return text
     }
 
-    /// What is bought, within the 127 bytes at which services cut it.
+    /// Returns the title of the purchase, within the 127 bytes at which services cut it.
     ///
     /// Services send the name back in their notifications, so it never holds the mark of Paydesk's own texts.
     static func name(_ title: String) -> String {

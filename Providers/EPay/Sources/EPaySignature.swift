@@ -34,7 +34,7 @@ struct EPaySignature: Sendable {
             ]) { $1 })
     }
 
-    /// Whether the fields have their signature; its letters may be of either case.
+    /// Returns whether the fields have their signature; its letters may be of either case.
     func isGenuine(_ form: FormFields) -> Bool {
         guard (form["sign_type"] ?? "MD5").uppercased() == "MD5", let code = form["sign"].flatMap(Self.bytes) else {
             return false

@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// One EPay account with everything that its provider touches.
+/// An EPay account with everything that its provider touches.
 final class EPayBench: Sendable {
     let clock = ManualClock()
     let standIn: EPayStandIn

@@ -8,7 +8,7 @@ import Synchronization
 /// EPay's part in the conformance kit, in one of its modes.
 struct EPayRehearsal: Rehearsal {
     let mode: String
-    /// How notifications come.
+    /// The HTTP method of notifications.
     let method: ProviderManifest.NotificationMethod
     let standIn: EPayStandIn
 

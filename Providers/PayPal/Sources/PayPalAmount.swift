@@ -11,14 +11,14 @@ enum PayPalAmount {
         return isWhole(money.currency) ? String(money.value / 100) : money.decimal
     }
 
-    /// Why PayPal cannot move exactly this amount.
+    /// Returns the reason why PayPal cannot move exactly this amount.
     static func fault(_ money: Money) -> AmountFault? {
         guard currencies.contains(money.currency) else { return .currency }
         guard money.value > 0 else { return .notPositive }
         return isWhole(money.currency) && money.value % 100 != 0 ? .fraction : nil
     }
 
-    /// Whether PayPal takes no decimals of a currency that has two.
+    /// Returns whether PayPal takes no decimals of a currency that has two.
     private static func isWhole(_ currency: Currency) -> Bool {
         wholeOnly.contains(currency.code) && currency.minorDigits == 2
     }

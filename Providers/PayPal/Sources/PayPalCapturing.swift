@@ -5,7 +5,7 @@ import ProviderKit
 extension PayPalProvider {
     private struct Nothing: Encodable {}
 
-    /// What asking for a capture came to.
+    /// The result of a call for a capture.
     private struct CaptureAnswer {
         let outcome: PaymentOutcome
         /// Neither this capture nor one before it took the money.
@@ -14,7 +14,7 @@ extension PayPalProvider {
 
     /// A cancelled payment whose money a capture may take yet.
     private static let underWay = PaymentOutcome.processing
-    /// How long after its call a capture may take effect where its order does not show one.
+    /// The seconds after its call in which a capture may take effect where its order does not show one.
     private static let captureSeconds: Int64 = 3_600
     /// The same where PayPal knows no such order any more.
     private static let missingSeconds: Int64 = 86_400
@@ -48,7 +48,7 @@ extension PayPalProvider {
         return try await settling(payment.payment, id, record)
     }
 
-    /// What an order is worth now; one that the payer approved is captured.
+    /// Returns the outcome of an order; captures one that the payer approved.
     ///
     /// - Parameter record: the payment's; where it was cancelled the order is not captured.
     func settling(
@@ -87,7 +87,7 @@ extension PayPalProvider {
         }
     }
 
-    /// Whether a cancelled payment has ended, where its order shows no capture.
+    /// Returns whether a cancelled payment has ended, where its order shows no capture.
     ///
     /// - Parameter seconds: for how long one may still be on its way.
     private func isOver(
@@ -156,7 +156,7 @@ extension PayPalProvider {
         }
     }
 
-    /// Why a capture was refused; a word that is not known is no end.
+    /// Returns the reason why a capture was refused; a word that is not known is no end.
     private func meaning(
         _ refusal: PayPalRefusal, _ id: String, _ payment: ID<Payment>
     ) async throws(ProviderError) -> PaymentOutcome {

@@ -9,7 +9,7 @@ import _CryptoExtras
 ///
 /// The key of a chain that was found good is kept in memory, with the time in which all of the chain is valid.
 struct PayPalCertificates: Sendable {
-    /// Where PayPal's documentation and notifications say that its certificates are.
+    /// The hosts of PayPal's certificates, by its documentation and notifications.
     static let hosts: Set<String> = [
         "api.paypal.com", "api-m.paypal.com", "api.sandbox.paypal.com", "api-m.sandbox.paypal.com",
     ]

@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states: what PayPal says of its object when it is asked.
+/// Reads the facts of a notification: the state of its object, queried at PayPal.
 extension PayPalProvider {
     private struct Event: Decodable {
         struct Resource: Decodable {

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to PayPal can end without its answer.
+/// The failures of a call to PayPal.
 enum PayPalFailure: Error, Sendable, Equatable {
-    /// It never reached PayPal.
+    /// The call never reached PayPal.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
     case unanswered
     /// PayPal's word.
     case refused(PayPalRefusal)
@@ -32,7 +32,7 @@ struct PayPalRefusal: Error, Sendable, Equatable {
     let status: Int
     /// `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
     let name: String?
-    /// What exactly: `ORDER_NOT_APPROVED`, `INSTRUMENT_DECLINED` ….
+    /// The issue of PayPal's error: `ORDER_NOT_APPROVED`, `INSTRUMENT_DECLINED` ….
     let issue: String?
 
     init(status: Int, name: String?, issue: String? = nil) {
@@ -75,7 +75,7 @@ struct PayPalRefusal: Error, Sendable, Equatable {
 }
 
 extension PayPalFailure {
-    /// What it means to Paydesk.
+    /// Returns the failure as a provider error.
     ///
     /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
     func providerError(afterChange: Bool) -> ProviderError {

@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What this account has to know of a payment for longer than a process lives.
+/// The record of a payment that outlives the process.
 ///
 /// PayPal can neither be asked for an order by our ids nor cancel one, and takes no money before it is told to capture. So
 /// the order's id stands here as soon as it is known, and a payment that was cancelled is never captured again.
@@ -13,17 +13,17 @@ struct PayPalRecord: Codable, Sendable, Equatable {
         case capturing
         /// The payment was cancelled while a capture might take its money: no other one is asked for.
         case closing
-        /// It is never captured.
+        /// The order is never captured.
         case closed
     }
 
     var order: String?
     var state: State
-    /// How many captures are being asked for.
+    /// The number of captures that are being asked for.
     var captures: Int?
-    /// How many were refused for certain, so that the next one is another one to PayPal, too.
+    /// The number of captures that PayPal refused for certain; the next one takes a new request id.
     var refusals: Int?
-    /// When the last one was asked for.
+    /// The time when the last one was asked for.
     var askedAt: Timestamp?
 }
 

@@ -79,7 +79,7 @@ enum PayPalObject {
         let dispute_id: String
         let status: String?
         let dispute_life_cycle_stage: String?
-        /// When it changed last, RFC 3339.
+        /// The time when it changed last, RFC 3339.
         let update_time: String?
         let dispute_amount: Amount?
         let dispute_outcome: Outcome?
@@ -91,7 +91,7 @@ extension PayPalObject.Order {
     /// No other capture follows; PayPal leaves the status out where the only capture was declined.
     var isFinal: Bool { status == nil || status == "COMPLETED" }
 
-    /// What a COMPLETED order is worth is what its capture says, and nothing else.
+    /// Returns the outcome of a COMPLETED order by its capture alone.
     ///
     /// - Throws: `unsayable` for a success without an amount that can be said exactly.
     func outcome() throws(PayPalFailure) -> PaymentOutcome {

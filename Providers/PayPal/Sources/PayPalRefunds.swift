@@ -91,8 +91,8 @@ extension PayPalProvider {
         return try report(refund, attempt.payment.payment, attempt.refund)
     }
 
-    /// What was refunded at PayPal has no id of ours: it takes the capture's, which are the payment's, or has the merchant's
-    /// own words.
+    /// Reads a refund that was made at PayPal and has no id of ours: it takes the capture's, which are the payment's,
+    /// or has the merchant's own words.
     ///
     /// - Throws: `foreign` for a refund that names another payment or refund of ours.
     private func check(_ refund: PayPalObject.Refund, _ attempt: RefundAttempt) throws(PayPalFailure) {

@@ -4,9 +4,9 @@ import ProviderKit
 import SwiftASN1
 import X509
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct PayPalSettings: Sendable {
-    /// How notifications are verified.
+    /// The way in which notifications are verified.
     enum Verification: String, CaseIterable, Sendable { case offline, api }
 
     static let officialBase = "https://api-m.paypal.com"

@@ -4,7 +4,7 @@ import FoundationEssentials
 import ProviderKit
 import _CryptoExtras
 
-/// How PayPal signs notifications: SHA256withRSA over `transmission id|time|webhook id|CRC32 of the body`.
+/// The signature of PayPal's notifications: SHA256withRSA over `transmission id|time|webhook id|CRC32 of the body`.
 ///
 /// Source: developer.paypal.com/api/rest/webhooks/rest. A CRC32 is no digest: another body with the same one is easily made
 /// by whoever has a genuine notification. So a notification is proof that something happened and not of what: PayPal is
@@ -12,7 +12,7 @@ import _CryptoExtras
 struct PayPalSignature: Sendable {
     /// PayPal sends a notification again for three days; some hours are left for clocks and queues.
     static let age: Int64 = 3 * 86_400 + 6 * 3_600
-    /// How far a time may lie ahead, in seconds.
+    /// The time by which a timestamp may be ahead of ours, in seconds.
     static let ahead: Int64 = 300
 
     let transmission: String

@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// One PayPal account with everything that its provider touches.
+/// A PayPal account with everything that its provider touches.
 final class PayPalBench: Sendable {
     let clock = ManualClock()
     let standIn = PayPalStandIn()

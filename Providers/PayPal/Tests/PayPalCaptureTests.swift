@@ -267,7 +267,7 @@ struct PayPalCaptureTests {
         #expect(try await provider.cancel(reference).outcome == .cancelled)
     }
 
-    /// What an earlier version stored has neither.
+    /// Records that an earlier version stored have neither.
     @Test func `a capture without a time and a number counts from the cancel`() async throws {
         let provider = try bench.provider()
         let reference = try await approved(provider)

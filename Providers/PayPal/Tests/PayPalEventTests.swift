@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import Testing
 
-/// What genuine notifications state.
+/// Tests of the facts that genuine notifications state.
 struct PayPalEventTests {
     private let bench = PayPalBench()
 
@@ -137,7 +137,7 @@ struct PayPalEventTests {
         #expect(!bench.calls.contains { $0.hasSuffix("/capture") })
     }
 
-    /// Whoever makes an order says who is paid, and may name our payment in it.
+    /// The maker of an order names the payee, and may name our payment in it.
     @Test func `a capture of another order pays nothing`() async throws {
         let attempt = bench.attempt()
         _ = try await bench.provider().open(attempt)
@@ -229,7 +229,7 @@ struct PayPalEventTests {
         #expect(bench.lines.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
-    /// Whoever makes an order says who is paid, and may name our payment in it.
+    /// The maker of an order names the payee, and may name our payment in it.
     @Test func `what went back of another order is none of ours`() async throws {
         let payment = bench.attempt().payment
         try await bench.standIn.take(capture("CAP1", of: payment), into: bench.book)

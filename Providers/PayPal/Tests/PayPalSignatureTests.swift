@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import Testing
 
-/// What proves a notification, and what does not.
+/// Tests of a notification's signature.
 struct PayPalSignatureTests {
     private let bench = PayPalBench()
     private let body = PayPalMint.event("OTHER.EVENT", ["id": "x"])

@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// What the stand-in does with orders, captures and refunds.
+/// Orders, captures and refunds of the fake server.
 extension PayPalStandIn {
     static func make(_ call: PayPalStandInCall, _ state: inout State) -> IncomingReply {
         let object = call.object

@@ -18,7 +18,7 @@ extension RemoteProvider: ManifestFetching {
         return after
     }
 
-    /// Why there is no manifest, in words for an operator.
+    /// The reason why there is no manifest, in words for an operator.
     struct Missing: Error {
         let words: String
     }

@@ -3,10 +3,10 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// What a plugin says of itself.
+/// The manifest of a plugin, as the plugin states it.
 struct RemoteManifest: Codable, Sendable, Equatable {
     static let version = 1
-    /// What a plugin can have the client do.
+    /// The contract types that a plugin can return.
     static let contracts: Set<ContractType> = [.url, .qr]
 
     let `protocol`: Int
@@ -17,7 +17,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
     let cancel: ProviderManifest.Cancellation
     let refunds: ProviderManifest.Refunds
     let notifications: Bool
-    /// What it can charge of each currency; a currency that is not named has no bounds.
+    /// The bounds of each currency's amounts; a currency that is not named has no bounds.
     var amounts: [AmountRule]?
 
     /// The bounds of one currency, in its minor units.
@@ -29,7 +29,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         let step: Int64?
     }
 
-    /// Why the plugin can never charge this amount.
+    /// Returns the reason why the plugin can never charge this amount.
     func amountFault(_ amount: Money) -> AmountFault? {
         guard currencies.isEmpty || currencies.contains(amount.currency) else { return .currency }
         guard amount.value > 0 else { return .notPositive }
@@ -39,7 +39,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         return amount.value % (rule.step ?? 1) == 0 ? nil : .fraction
     }
 
-    /// Why it cannot be taken, in words for an operator; nil where it can.
+    /// The reason why it cannot be taken, in words for an operator; nil where it can.
     var fault: String? {
         if `protocol` != Self.version { return "its protocol is not \(Self.version)" }
         if !RemoteText.isName(display_name) { return "its display_name is empty, too long or no text" }
@@ -94,7 +94,7 @@ final class RemotePin: Sendable {
     private struct State {
         var manifest: RemoteManifest?
         var state = ManifestState.awaited(why: "it was not asked for yet")
-        /// Whether it is written down for the doctor.
+        /// True where it is written down for the doctor.
         var isKept = false
     }
 
@@ -124,13 +124,13 @@ final class RemotePin: Sendable {
 
     func wasKept() { state.withLock { $0.isKept = true } }
 
-    /// Why there is none; the one that is pinned stays.
+    /// Records the reason why no manifest was fetched; one that is pinned stays.
     func miss(_ why: String) {
         state.withLock { if $0.manifest == nil { $0.state = .awaited(why: why) } }
     }
 }
 
-/// What the server's process went by, for `paydesk doctor`, which is another.
+/// The manifest that the server's process uses, stored for the process of `paydesk doctor`.
 struct KeptManifest: Codable {
     static let key = "manifest"
 

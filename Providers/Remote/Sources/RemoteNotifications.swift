@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a plugin notifies of.
+/// A plugin's notification.
 struct RemoteNotice: Decodable {
     let type: String
     let payment: RemotePayment?
@@ -10,7 +10,7 @@ struct RemoteNotice: Decodable {
     let dispute: RemoteDispute?
 }
 
-/// What a notification states, once its signature is good.
+/// Reads the facts of a notification once its signature is verified.
 extension RemoteProvider {
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
         let now = (notification.receivedAt ?? context.time.now).rawValue

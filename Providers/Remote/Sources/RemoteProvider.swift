@@ -6,7 +6,7 @@ public import ProviderKit
 ///
 /// What an account can do is its plugin's to say, and everything that the plugin says is checked here.
 public struct RemoteProvider: PaymentProvider {
-    /// What every plugin can do at most; an account's manifest comes from its plugin.
+    /// The most that a plugin can do; an account's manifest comes from its plugin.
     public static let manifest = ProviderManifest(
         kind: "remote", displayName: "Remote plugin", contractTypes: [.url, .qr], cancel: .bestEffort,
         refunds: .partial, notifications: [.post], settings: RemoteSettings.schema)
@@ -31,7 +31,8 @@ public struct RemoteProvider: PaymentProvider {
 
     public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }
 
-    /// None until the manifest is known, and none once the plugin says another: no checkout chooses the account then.
+    /// The contract types; empty until the manifest is known and after the plugin states another one, so that no
+    /// checkout chooses the account.
     public var contractTypes: Set<ContractType> {
         guard manifestState == .pinned, let known = pin.manifest else { return [] }
         return Set(known.contract_types)

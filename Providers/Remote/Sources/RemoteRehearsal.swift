@@ -23,14 +23,14 @@ extension RemoteProvider: Rehearsable {
     }
 }
 
-/// What a plugin in its rehearsal mode answers.
+/// The answer of a plugin in its rehearsal mode.
 struct RehearsalBegun: Decodable {
     let payers_can_fail: Bool
 }
 
 struct RehearsalActed: Decodable {
     let taken: Bool
-    /// What the plugin sends because of it.
+    /// The notification that the plugin sends because of it.
     let notification: RemoteLetter?
 }
 

@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct RemoteSettings: Sendable {
     static let secretLimit = 8
 

@@ -24,7 +24,7 @@ struct RemoteSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStr
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What Standard Webhooks adds to a message: who made it, when, and for which id.
+/// The headers that Standard Webhooks adds to a message: who made it, when, and for which id.
 struct RemoteSeal: Sendable {
     static let id = "webhook-id"
     static let time = "webhook-timestamp"
@@ -66,7 +66,7 @@ struct RemoteSeal: Sendable {
         ]
     }
 
-    /// Whether one of the signatures is one of the secrets', over this body.
+    /// Returns whether one of the signatures is one of the secrets', over this body.
     func isGenuine(_ body: Data, _ secrets: [RemoteSecret]) -> Bool {
         let signed = signed(body)
         let codes = signatures.split(separator: " ").prefix(16).compactMap { word -> Data? in
@@ -80,7 +80,7 @@ struct RemoteSeal: Sendable {
         }
     }
 
-    /// Whether it was made within five minutes of this time, before or after.
+    /// Returns whether it was made within five minutes of this time, before or after.
     func isTimely(at now: Int64) -> Bool { (now - RemoteLimits.window...now + RemoteLimits.window).contains(timestamp) }
 
     /// The id has no dot, so that this can be read in one way only.

@@ -14,7 +14,7 @@ enum RemoteCall: String, Sendable, Encodable, CaseIterable {
     case effects = "rehearsal/effects"
     case notification = "rehearsal/notification"
 
-    /// Whether losing the answer leaves the effect unknown.
+    /// True where losing the answer leaves the effect unknown.
     var changesSomething: Bool { [.open, .cancel, .refund].contains(self) }
 }
 
@@ -138,7 +138,7 @@ struct RemoteDispute: Decodable {
     let status: String
     let amount: Money?
     let reference: String?
-    /// When it came to this status, seconds since 1970.
+    /// The time when it came to this status, seconds since 1970.
     let at: Int64?
     /// The plugin's own id of the payment.
     let payment_reference: String?

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import RemoteProvider
 
-/// One remote account with everything that its provider touches, and a plugin that can lie.
+/// A remote account with everything that its provider touches, and a plugin that can lie.
 final class RemoteBench: Sendable {
     let clock = ManualClock()
     let plugin: ScriptedPlugin

@@ -10,7 +10,7 @@ struct RemoteLieTests {
     struct Lie: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let twist: ScriptedPlugin.Twist
-        /// Where the signature proves nothing.
+        /// The reason why the message is unproven; nil where its signature is good.
         let unproven: UnprovenReason?
 
         init(_ name: String, unproven: UnprovenReason? = nil, _ twist: @escaping ScriptedPlugin.Twist) {
@@ -22,7 +22,7 @@ struct RemoteLieTests {
 
     private static let another = "pay_0000000000000000000000000a"
 
-    /// What no call is ended by.
+    /// The lies that no call accepts.
     static let anywhere: [Lie] = [
         Lie("another payment's id") { said in
             for object in ["payment", "refund"] where said.body[object] != nil { said[object, "payment_id"] = another }

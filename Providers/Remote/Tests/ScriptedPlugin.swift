@@ -46,7 +46,7 @@ final class ScriptedPlugin: Sendable {
 
     private let state = Mutex(State())
 
-    /// What calls came, by their paths.
+    /// The calls that arrived, with their paths.
     var asked: [Asked] { state.withLock { $0.asked } }
 
     /// The first signs, all verify.

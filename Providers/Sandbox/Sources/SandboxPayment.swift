@@ -8,14 +8,14 @@ struct SandboxPayment: Codable, Sendable, Equatable {
         case pending, succeeded, failed, cancelled
     }
 
-    /// One refund by its id.
+    /// A refund by its id.
     struct Refund: Codable, Sendable, Equatable {
         let amount: Money
         /// False for one that was asked about before it was made, and can never be made then, and for one that bounced.
         let succeeded: Bool
     }
 
-    /// What ended the payment, kept so that repeating the payer's act repeats the same notification.
+    /// The event that ended the payment, stored so that repeating the payer's act repeats the same notification.
     struct Event: Codable, Sendable, Equatable {
         let id: String
         let at: Timestamp
@@ -99,7 +99,7 @@ extension SandboxPayment.Refund {
     var outcome: RefundOutcome { succeeded ? .succeeded : .failed(reason: "unknown_refund") }
 }
 
-/// What the payer does on the page.
+/// The payer's action on the page.
 enum SandboxPayerAct: String, Sendable, CaseIterable {
     case succeed, fail, pending
 

@@ -79,7 +79,7 @@ public struct SandboxProvider: PaymentPageServing {
         return received
     }
 
-    /// One call to the played service, with the delay and the reply that the settings ask for.
+    /// A call to the played service, with the delay and the reply that the settings ask for.
     func call<Answer: Sendable>(
         losesReplies: Bool = true, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {

@@ -1,22 +1,22 @@
 import Domain
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct SandboxSettings: Sendable {
-    /// How the played service answers.
+    /// The answer of the simulated service.
     enum Reply: String, CaseIterable {
         case normal
         /// Opening, cancelling and refunding take effect, but their answers never arrive; queries work.
         case lost
         /// Five seconds more than `delay_ms`.
         case slow
-        /// Nothing happens, and every call ends in `unavailable`.
+        /// Every call has no effect and fails with `unavailable`.
         case error
     }
 
     let contract: ContractType
     let reply: Reply
-    /// How long every call to the played service takes.
+    /// The duration of every call to the simulated service.
     let delay: Duration
 
     static let contracts: [ContractType] = [.stripe, .url, .qr, .none]

@@ -6,7 +6,7 @@ import ProviderKit
 ///
 /// Every change is one compare-and-set of that entry, so repetitions and races have one effect.
 struct SandboxUpstream: Sendable {
-    /// What fits the 64 KiB of an entry.
+    /// The number of refunds that fit the 64 KiB of an entry.
     static let refundLimit = 256
 
     let book: any AccountBook
@@ -116,7 +116,7 @@ struct SandboxUpstream: Sendable {
         return stored?.refunds[key] ?? never
     }
 
-    /// Why a refund cannot be made; nil when it can.
+    /// Returns the reason why a refund cannot be made; nil when it can.
     private static func refusal(_ attempt: RefundAttempt, of payment: SandboxPayment) -> String? {
         guard payment.refunds.count < refundLimit else { return "too_many_refunds" }
         guard attempt.amount.currency == payment.amount.currency else { return "refund_currency_differs" }

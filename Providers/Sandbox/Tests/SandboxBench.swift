@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import SandboxProvider
 
-/// One sandbox account with everything that its provider touches.
+/// A sandbox account with everything that its provider touches.
 struct SandboxBench {
     static let secret = "the secret of the sandbox tests"
 

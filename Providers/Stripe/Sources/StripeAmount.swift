@@ -21,7 +21,7 @@ struct StripeAmount: Sendable, Equatable {
         currency = money.currency.code.lowercased()
     }
 
-    /// Why Stripe cannot move exactly this amount, in either direction.
+    /// Returns the reason why Stripe cannot move exactly this amount, in either direction.
     static func fault(_ money: Money) -> AmountFault? {
         guard currencies.contains(money.currency) else { return .currency }
         guard money.value > 0 else { return .notPositive }
@@ -33,7 +33,8 @@ struct StripeAmount: Sendable, Equatable {
         }
     }
 
-    /// Why Stripe can never charge exactly this amount; what it gives back may be less than its minimum.
+    /// Returns the reason why Stripe can never charge exactly this amount; what it gives back may be less than its
+    /// minimum.
     ///
     /// Source: docs.stripe.com/currencies, "Minimum and maximum charge amounts". Where it names no minimum, the one of the
     /// account's settlement currency counts after a conversion that nobody here can foresee.
@@ -77,7 +78,7 @@ struct StripeAmount: Sendable, Equatable {
 
     private enum Form { case same, wholeTens, hundredfold, hundredth }
 
-    /// How Stripe's number follows from ours.
+    /// Returns the form of Stripe's number for a currency.
     private static func form(_ currency: Currency) -> Form {
         switch currency.code {
         // Three decimals, of which the last must be 0.
@@ -90,7 +91,7 @@ struct StripeAmount: Sendable, Equatable {
         }
     }
 
-    /// What Stripe can present to payers.
+    /// The currencies that Stripe can present to payers.
     ///
     /// UGX is left out although Stripe takes it: its documentation lists it as a currency without decimals and tells in
     /// another place to give two, and one of the readings would charge a hundred times too much.

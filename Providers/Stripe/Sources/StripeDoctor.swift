@@ -1,7 +1,7 @@
 import Domain
 public import ProviderKit
 
-/// What `paydesk doctor` says of an account: its key's mode, and whether Stripe takes the key.
+/// The checks of `paydesk doctor` on an account: its key's mode, and whether Stripe takes the key.
 extension StripeProvider: SelfExamining, OnlineDiagnosing {
     public func examine() -> [Diagnosis] {
         guard isTestInProduction else { return [] }

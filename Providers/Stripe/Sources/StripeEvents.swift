@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states, once its signature is good.
+/// Reads the facts of a notification once its signature is verified.
 extension StripeProvider {
     private struct Event: Decodable {
         let id: String
@@ -10,7 +10,7 @@ extension StripeProvider {
         let livemode: Bool
         /// The version in which the event is written, that of the webhook endpoint.
         let api_version: String?
-        /// When it happened, seconds since 1970.
+        /// The time when it happened, seconds since 1970.
         let created: Int64?
         /// The connected account that it is about; such are none of ours.
         let account: String?
@@ -146,7 +146,8 @@ extension StripeProvider {
         metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
     }
 
-    /// Whose an object is: by its own metadata, else by its PaymentIntent's; nil for what is not ours.
+    /// Returns the payment to which an object belongs: by its own metadata, else by its PaymentIntent's; nil for what
+    /// is not ours.
     private func payment(
         _ metadata: [String: String]?, _ intent: String?
     ) async throws(StripeFailure) -> ID<Payment>? {

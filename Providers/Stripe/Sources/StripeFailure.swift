@@ -1,11 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to Stripe can end without its answer.
+/// The failures of a call to Stripe.
 enum StripeFailure: Error, Sendable, Equatable {
-    /// It never reached Stripe.
+    /// The call never reached Stripe.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of Stripe's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Stripe's.
     case unanswered
     /// Stripe's word.
     case refused(StripeRefusal)
@@ -63,7 +63,7 @@ struct StripeRefusal: Error, Sendable, Equatable {
 }
 
 extension StripeFailure {
-    /// What it means to Paydesk.
+    /// Returns the failure as a provider error.
     ///
     /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
     func providerError(afterChange: Bool) -> ProviderError {

@@ -55,7 +55,7 @@ struct StripeLocator: Sendable {
         return nil
     }
 
-    /// One page after the other, newest first.
+    /// A page after the other, newest first.
     private func listed(
         _ id: ID<Payment>, among mode: StripeSettings.Mode, from: Timestamp, until: Timestamp
     ) async throws(StripeFailure) -> (found: StripePayment?, isComplete: Bool) {
@@ -69,7 +69,7 @@ struct StripeLocator: Sendable {
         return (nil, false)
     }
 
-    /// What a page has, its amounts unread: a neighbour of another system hides nothing.
+    /// The objects of a page, with their amounts unparsed, so that an object of another system hides none of ours.
     private enum Listed: Sendable {
         case intent(StripeObject.PaymentIntent)
         case session(StripeObject.CheckoutSession)

@@ -65,7 +65,7 @@ extension StripeProvider {
         return form
     }
 
-    /// What every PaymentIntent of a payment has; it is captured by Stripe as soon as it is confirmed.
+    /// Returns the parameters of every PaymentIntent of a payment; Stripe captures it as soon as it is confirmed.
     private func intentForm(_ payment: ID<Payment>, _ amount: StripeAmount) -> StripeForm {
         let automatic = StripeForm([("enabled", .boolean(true))])
         return StripeForm([
@@ -110,7 +110,8 @@ extension StripeProvider {
         ])
     }
 
-    /// When Stripe closes a session by itself: between half an hour and a day after its making, which Stripe demands.
+    /// Returns the time at which Stripe closes a session by itself: between half an hour and a day after its making,
+    /// which Stripe demands.
     ///
     /// It is counted in steps of five minutes from the payment's id and not from now, so that a call that is repeated soon
     /// has the same parameters; one that comes later finds by our id what the first has made.

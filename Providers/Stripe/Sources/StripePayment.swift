@@ -10,11 +10,11 @@ struct StripePayment: Sendable {
     /// Stripe's own word.
     let status: String
     let outcome: PaymentOutcome
-    /// What it is for, in our units.
+    /// The amount, in our units.
     let amount: Money?
-    /// Whose refunds are the payment's.
+    /// The PaymentIntent whose refunds are the payment's.
     let intent: String?
-    /// What the client needs: the client secret, or the page's address while it is open.
+    /// The value that the client needs: the client secret, or the page's address while it is open.
     let token: String?
     private let payment: ID<Payment>?
     private let isLive: Bool?
@@ -53,7 +53,7 @@ struct StripePayment: Sendable {
         PaymentReport(payment: payment, outcome: outcome, reference: id)
     }
 
-    /// It will never be paid.
+    /// True where the payment can no longer be paid.
     var isClosed: Bool {
         switch outcome {
         case .cancelled, .failed: true
@@ -82,7 +82,7 @@ extension StripeObject.PaymentIntent {
     /// Made of a wallet's token, with which there is one try.
     var isCharge: Bool { metadata?[StripeMetadata.instrument] != nil }
 
-    /// Why the last try failed.
+    /// The reason why the last try failed.
     var failure: String? {
         last_payment_error.map {
             StripeText.word($0.decline_code) ?? StripeText.word($0.code) ?? StripeText.word($0.type)

@@ -86,7 +86,7 @@ extension StripeProvider {
         }
     }
 
-    /// Whether Stripe may have forgotten the idempotency key of a call of this time.
+    /// Returns whether Stripe may have forgotten the idempotency key of a call of this time.
     ///
     /// Stripe keeps keys for at least 24 hours; an hour is left for the call's own time and for clocks that differ.
     func isBeyondKeys(_ time: Timestamp) -> Bool {

@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct StripeSettings: Sendable {
-    /// How payments are made at Stripe.
+    /// The product of Stripe that takes the payments.
     enum Mode: String, CaseIterable, Sendable {
         case paymentIntent = "payment_intent"
         case checkoutSession = "checkout_session"

@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Synchronization
 
-/// One Stripe account with everything that its provider touches.
+/// A Stripe account with everything that its provider touches.
 final class StripeBench: Sendable {
     static let secret = "whsec_planted0secret0of0the0tests"
     static let publishable = "pk_test_key0for0clients"

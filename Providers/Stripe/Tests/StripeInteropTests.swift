@@ -39,7 +39,7 @@ struct StripeInteropTests {
         print("interop: \(rows.count) Stripe-Signature headers, the library agrees; we are stricter about", stricter)
     }
 
-    /// What happens, and how Stripe's library reads the stand-in's event of it.
+    /// The events of the fake server, and how Stripe's library reads each.
     private static let events: [(mode: String, what: RehearsedEvent.What, reading: String)] = {
         let (refund, money) = (StripeBench().ids.make(Refund.self), usd(990))
         return [
@@ -133,7 +133,7 @@ struct StripeInteropTests {
         }
     }
 
-    /// Where localstripe delivers.
+    /// The endpoint to which localstripe delivers.
     private struct Hook {
         let server: LoopbackServer
         /// The status of each answer.

@@ -10,7 +10,7 @@ import Testing
 
 /// Planted secrets must not be found in anything that a log or an answer could hold.
 struct StripeSecrecyTests {
-    /// What Stripe's message says of a wrong key, and what a notification holds of its payer.
+    /// The secrets in Stripe's message about a wrong key, and a payer's data in a notification.
     private static let planted = ["sk_test_planted", "payer@example.com", "pi_1_secret_planted", "4242"]
 
     private func run(_ bench: StripeBench, _ provider: StripeProvider) async -> [String] {

@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Testing
 
-/// What Stripe's signature header may look like, one row each.
+/// The forms of Stripe's signature header, one row each.
 enum StripeHeaderTable {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String

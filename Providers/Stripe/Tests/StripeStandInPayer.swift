@@ -4,7 +4,7 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// What happens at Stripe without us: payers, its back office, its notifications.
+/// Events at Stripe that we do not cause: payers, its back office, its notifications.
 extension StripeStandIn {
     /// The payer pays or is declined.
     ///
@@ -67,7 +67,7 @@ extension StripeStandIn {
         }
     }
 
-    /// When every event says that it happened.
+    /// The time when every event says that it happened.
     static let eventTime = Timestamp(1_736_860_000)
 
     /// An event's body, as Stripe writes it.

@@ -88,7 +88,7 @@ struct WeChatPayAPI: Sendable {
     }
 }
 
-/// One signed request and its answer, unread.
+/// A signed request and its answer, unread.
 struct WeChatPayExchange: Sendable {
     let settings: WeChatPaySettings
     let context: ProviderContext
@@ -171,7 +171,7 @@ struct WeChatPayCertificateFetch: Sendable {
         return found
     }
 
-    /// One of the certificates in it, or the public key, signs the answer.
+    /// Returns whether a certificate of the set, or the public key, signs the answer.
     private func proves(_ reply: IncomingReply, _ found: WeChatPayCertificates) -> Bool {
         guard let signature = try? WeChatPaySignature(reply.headers, now: context.time.now) else { return false }
         let key =

@@ -6,7 +6,7 @@ extension WeChatPayProvider: SelfExamining, OnlineDiagnosing {
     /// Key, certificate and serial number were held against each other at the start; this is how long they are good.
     public func examine() -> [Diagnosis] { [certificate] }
 
-    /// What WeChat Pay says of them.
+    /// Tries the account's keys at WeChat Pay.
     public func diagnose() async -> [Diagnosis] {
         var found: [Diagnosis] = []
         if settings.publicKey == nil { found.append(await platformCertificates()) }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to WeChat Pay can end without its answer.
+/// The failures of a call to WeChat Pay.
 enum WeChatPayFailure: Error, Sendable, Equatable {
-    /// It never reached WeChat Pay.
+    /// The call never reached WeChat Pay.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
     case unanswered
     /// The answer is not believed: nothing proves that it is WeChat Pay's, or it is about another payment or account.
     case unproven(UnprovenReason)
@@ -37,7 +37,7 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         return WeChatPayText.word((try? JSONDecoder().decode(Body.self, from: body))?.code)
     }
 
-    /// There is no such order or refund.
+    /// True where WeChat Pay says that there is no such order or refund.
     var isMissing: Bool {
         isProven && status == 404
             && ["ORDER_NOT_EXIST", "ORDERNOTEXIST", "RESOURCE_NOT_EXISTS"].contains(code)
@@ -64,7 +64,7 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
 }
 
 extension WeChatPayFailure {
-    /// What it means to Paydesk.
+    /// Returns the failure as a provider error.
     ///
     /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
     func providerError(afterChange: Bool) -> ProviderError {

@@ -8,7 +8,7 @@ import _CryptoExtras
 struct WeChatPayIdentity: Sendable {
     let key: WeChatPaySecret<_RSA.Signing.PrivateKey>
     let serial: String
-    /// When the certificate ends; nil where only its serial number is known.
+    /// The time when the certificate ends; nil where only its serial number is known.
     let certificateEnds: Date?
 
     /// Reads key, certificate and serial number and holds them against each other.

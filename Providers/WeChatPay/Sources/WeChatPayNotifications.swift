@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What a notification states, once its signature is good and its resource is decrypted.
+/// Reads the facts of a notification once its signature is verified and its resource is decrypted.
 extension WeChatPayProvider {
     private struct Notification: Decodable {
         let id: String

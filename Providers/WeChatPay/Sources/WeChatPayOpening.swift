@@ -165,7 +165,7 @@ extension WeChatPayProvider {
 }
 
 extension WeChatPayRefusal {
-    /// It did not do what was asked, and says so.
+    /// True where WeChat Pay proves that it did not do what was asked.
     fileprivate var saysNo: Bool {
         if isMissing { return true }
         if case .rejected = providerError(.outcomeUnknown) { return true }

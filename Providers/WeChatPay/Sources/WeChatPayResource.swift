@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// What WeChat Pay encrypts with the APIv3 key: the contents of notifications, and its platform certificates.
+/// The data that WeChat Pay encrypts with the APIv3 key: the contents of notifications, and its platform certificates.
 ///
 /// `AEAD_AES_256_GCM`, the tag being the ciphertext's last 16 bytes (pay.weixin.qq.com/doc/v3/merchant/4012071382).
 struct WeChatPayResource: Decodable, Sendable {

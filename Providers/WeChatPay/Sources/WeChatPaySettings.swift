@@ -2,9 +2,9 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// What an account's file may say.
+/// The validated settings of an account's file.
 struct WeChatPaySettings: Sendable {
-    /// How payments are made at WeChat Pay.
+    /// The product of WeChat Pay that takes the payments.
     enum Mode: String, CaseIterable, Sendable {
         case native, h5
 
@@ -20,7 +20,7 @@ struct WeChatPaySettings: Sendable {
     let apiKey: WeChatPaySecret<[UInt8]>
     /// WeChat Pay's own public key; nil where its platform certificates are fetched.
     let publicKey: WeChatPayPublicKey?
-    /// What `h5` tells WeChat Pay of where payers come from.
+    /// The payer's address that `h5` sends where the real one is not known.
     let payerAddress: String?
     /// Scheme, host and port.
     let base: String

@@ -4,7 +4,7 @@ import FoundationEssentials
 import ProviderKit
 import _CryptoExtras
 
-/// How our requests are signed: `METHOD\n target\n timestamp\n nonce\n body\n` by RSA-SHA256, PKCS #1 v1.5.
+/// The signature of our requests: `METHOD\n target\n timestamp\n nonce\n body\n` by RSA-SHA256, PKCS #1 v1.5.
 ///
 /// Source: pay.weixin.qq.com/doc/v3/merchant/4012365336.
 struct WeChatPaySigner: Sendable {
@@ -29,13 +29,13 @@ struct WeChatPaySigner: Sendable {
     }
 }
 
-/// How WeChat Pay signs its answers and notifications: `timestamp\n nonce\n body\n`, in four headers.
+/// The signature of WeChat Pay's answers and notifications: `timestamp\n nonce\n body\n`, in four headers.
 ///
 /// Source: pay.weixin.qq.com/doc/v3/merchant/4013053249.
 struct WeChatPaySignature: Sendable {
     /// A signature's time may differ so many seconds from ours, in both directions.
     static let window: Int64 = 300
-    /// What the signatures of its probes begin with: whoever takes one for good verifies nothing.
+    /// The start of the signatures of WeChat Pay's probes, which must be refused.
     static let probe = "WECHATPAY/SIGNTEST/"
 
     let time: Timestamp

@@ -5,7 +5,7 @@ import ProviderTesting
 import Synchronization
 import WeChatPayProvider
 
-/// One WeChat Pay account with everything that its provider touches.
+/// A WeChat Pay account with everything that its provider touches.
 final class WeChatPayBench: Sendable {
     let clock = ManualClock()
     let standIn = WeChatPayStandIn()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WeChatPayProvider
 
-/// What proves an answer or a notification, and what does not.
+/// Tests of the signatures of answers and notifications.
 struct WeChatPaySignatureTests {
     private let bench = WeChatPayBench()
 

@@ -145,7 +145,7 @@ struct WeChatPayStandInCall {
 
     func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
-    /// Whether the merchant signed it within five minutes.
+    /// Returns whether the merchant signed it within five minutes.
     func isGenuine(at now: Int64) -> Bool {
         guard target.hasPrefix("/v3/"), let text = header("authorization"), header("accept") != nil,
             header("user-agent") != nil, method == "GET" || header("content-type") == "application/json",

@@ -2,7 +2,7 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// What the stand-in does with orders and refunds.
+/// Orders and refunds of the fake server.
 extension WeChatPayStandIn {
     static func make(_ mode: String, _ call: WeChatPayStandInCall, _ state: inout State) -> (Int, Any?) {
         guard ["native", "h5"].contains(mode) else { return no(404, "NOT_FOUND") }

@@ -1,4 +1,4 @@
-/// Why a payment token was not accepted.
+/// The reason why a payment token was not accepted.
 ///
 /// `reason` is for a caller and safe to show; `detail` is for a log and holds nothing of the token's data, neither
 /// encrypted nor decrypted.
@@ -29,7 +29,7 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
         case transactionIdentifierMismatch = "transaction_identifier_mismatch"
         /// The content cannot be decrypted, or is no payment once it is.
         case decryptionFailed = "decryption_failed"
-        /// What the Simulator hands out: a token without payment data.
+        /// The token has no payment data, as those of the Simulator.
         case simulatorToken = "simulator_token"
     }
 
@@ -50,7 +50,7 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
 
     static func malformed(_ detail: String) -> ApplePayRefusal { ApplePayRefusal(.malformed, detail) }
 
-    /// What the reading of messages and chains refuses, in the words of tokens.
+    /// Translates a refusal of a CMS message or a chain to one of a payment token.
     init(_ refusal: AppleRefusal) {
         let reason: Reason =
             switch refusal.reason {

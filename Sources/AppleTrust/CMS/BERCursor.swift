@@ -2,7 +2,7 @@
 ///
 /// What is not descended into is not looked at. No element is entered on the way to an end by recursion.
 struct BERCursor {
-    /// One element: with its tag and length, and what is in it.
+    /// An element: with its tag and length, and what is in it.
     struct Element {
         let whole: ArraySlice<UInt8>
         let contents: ArraySlice<UInt8>
@@ -65,7 +65,7 @@ struct BERCursor {
         return element
     }
 
-    /// Where the contents begin, and how long they are: nil for the indefinite form.
+    /// Returns the offset and the length of the contents; the length is nil for the indefinite form.
     ///
     /// - Returns: nil where they do not fit, and for tags of several octets.
     private static func header(of bytes: ArraySlice<UInt8>) -> (end: Int, length: Int?)? {
@@ -84,7 +84,7 @@ struct BERCursor {
         return length <= bytes.endIndex - end ? (end, length) : nil
     }
 
-    /// Where the two zeros stand that end these contents of indefinite length (X.690 section 8.1.5).
+    /// Returns the offset of the two zeros that end these contents of indefinite length (X.690 section 8.1.5).
     private static func endOfContents(_ bytes: ArraySlice<UInt8>) -> Int? {
         var rest = bytes
         var open = 1

@@ -1,4 +1,4 @@
-/// What a tree of BER may grow to before it is refused; what Apple signs stays far below.
+/// The limits on the size of a BER tree; Apple's messages stay far below them.
 struct BERLimits: Sendable {
     let bytes: Int
     let depth: Int
@@ -9,6 +9,6 @@ struct BERLimits: Sendable {
     static let message = BERLimits(bytes: 2 << 20, depth: 24, elements: 32_768)
     /// A receipt's attributes: thousands of purchases.
     static let attributes = BERLimits(bytes: 2 << 20, depth: 8, elements: 32_768)
-    /// One purchase, or the value of one attribute.
+    /// A purchase, or the value of one attribute.
     static let value = BERLimits(bytes: 65_536, depth: 8, elements: 1_024)
 }

@@ -1,4 +1,4 @@
-/// What a certificate is named by in CMS, as it is encoded: its issuer and its serial number (RFC 5652 section 10.2.4).
+/// The name of a certificate in CMS, as it is encoded: its issuer and its serial number (RFC 5652 section 10.2.4).
 struct CertificateName: Equatable, Sendable {
     /// The whole element.
     let issuer: ArraySlice<UInt8>

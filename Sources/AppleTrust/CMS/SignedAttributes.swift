@@ -1,8 +1,8 @@
 import SwiftASN1
 
-/// What a signer signed in the content's stead (RFC 5652 sections 5.3, 5.4 and 11).
+/// The attributes that a signer signed instead of the content (RFC 5652 sections 5.3, 5.4 and 11).
 struct SignedAttributes: Sendable {
-    /// What the signature is over: the attributes under the tag of a SET.
+    /// The signed bytes: the attributes under the tag of a SET (RFC 5652 section 5.4).
     let signed: [UInt8]
     let contentType: ASN1ObjectIdentifier
     let messageDigest: ArraySlice<UInt8>

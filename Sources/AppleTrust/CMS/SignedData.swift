@@ -2,13 +2,13 @@ import SwiftASN1
 
 /// A CMS message with one signer, read and not verified (RFC 5652 section 5).
 struct SignedData: Sendable {
-    /// What is signed; nil where it is detached.
+    /// The signed content; nil where it is detached.
     let content: ArraySlice<UInt8>?
     /// The embedded certificates as DER, in their order.
     let certificates: [ArraySlice<UInt8>]
     let signer: SignerInfo
 
-    /// How many certificates are looked at: Apple embeds three.
+    /// The number of certificates that are looked at: Apple embeds three.
     static let certificateLimit = 8
 
     init(_ message: ArraySlice<UInt8>) throws(AppleRefusal) {

@@ -1,7 +1,7 @@
 import SwiftASN1
 import X509
 
-/// Who signed a CMS message, and how (RFC 5652 section 5.3).
+/// The signer of a CMS message and its signature (RFC 5652 section 5.3).
 struct SignerInfo: Sendable {
     /// The certificate that is named by issuer and serial number, the one form that Apple uses.
     let issuer: DistinguishedName

@@ -7,7 +7,7 @@ import _CryptoExtras
 ///
 /// Both kinds of leaf are certified on elliptic curves, by Apple Application Integration CA - G3.
 protocol ApplePayProfile: ChainProfile {
-    /// What the signer may call its signature: encoded AlgorithmIdentifiers.
+    /// The signature algorithms that a signer may name, as encoded AlgorithmIdentifiers.
     static var algorithms: [[UInt8]] { get }
     static func isValid(_ signature: ArraySlice<UInt8>, for digest: SHA256Digest, by key: LeafKey) -> Bool
 }

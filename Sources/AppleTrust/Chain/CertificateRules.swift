@@ -3,7 +3,8 @@ import X509
 
 /// The rules of RFC 5280 that a chain of exactly three certificates has to keep.
 enum CertificateRules {
-    /// Whether this is a CA that may have so many authorities below it (basicConstraints, keyUsage where present).
+    /// Returns whether this is a CA that may have so many authorities below it (basicConstraints, keyUsage where
+    /// present).
     static func isAuthority(_ certificate: Certificate, authoritiesBelow: Int) -> Bool {
         do {
             guard case .isCertificateAuthority(let length) = try certificate.extensions.basicConstraints else {
@@ -16,7 +17,8 @@ enum CertificateRules {
         }
     }
 
-    /// Why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage allows it where present.
+    /// Returns the reason why a certificate may not sign data; nil where it may: it is no CA, and its keyUsage allows
+    /// it where present.
     static func problem(ofLeaf certificate: Certificate, _ profile: (some ChainProfile).Type) -> String? {
         do {
             if case .some(.isCertificateAuthority) = try certificate.extensions.basicConstraints {
@@ -31,7 +33,7 @@ enum CertificateRules {
         return profile.leafKey(of: certificate) == nil ? "the leaf's key is not \(profile.leafKeyName)" : nil
     }
 
-    /// Why one certificate is not issued by another; nil where name and signature say that it is.
+    /// Returns the reason why one certificate is not issued by another; nil where name and signature say that it is.
     static func problem(
         of subject: Certificate, issuedBy issuer: Certificate, _ profile: (some ChainProfile).Type
     ) -> String? {

@@ -37,7 +37,7 @@ final class ChainCache<Profile: ChainProfile>: Sendable {
     }
 }
 
-/// What names a chain: the certificates' SHA-256.
+/// The name of a chain: the certificates' SHA-256.
 struct ChainName: Hashable, Sendable {
     let leaf: SHA256Digest
     let intermediate: SHA256Digest

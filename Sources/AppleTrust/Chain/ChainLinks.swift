@@ -75,7 +75,7 @@ struct ChainLinks<Profile: ChainProfile>: Sendable {
         throw AppleRefusal.expired(intervals.last ?? interval, at: time)
     }
 
-    /// When both certificates are valid.
+    /// The time when both certificates are valid.
     var interval: ValidityInterval { ValidityInterval(of: leaf).intersection(ValidityInterval(of: intermediate)) }
 
     private static func parse(_ der: [UInt8], _ name: String) throws(AppleRefusal) -> Certificate {

@@ -3,7 +3,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// What a chain is for: which key its leaf has, how its certificates are signed, and Apple's markers on them.
+/// The purpose of a chain: which key its leaf has, how its certificates are signed, and Apple's markers on them.
 ///
 /// The leaf's key has the profile's own type, so that no signature can be checked by an algorithm of another profile.
 protocol ChainProfile: Sendable {
@@ -14,15 +14,15 @@ protocol ChainProfile: Sendable {
     /// The leaf's kind of key, in words.
     static var leafKeyName: String { get }
 
-    /// Whether an authority with such a key may sign certificates of this chain.
+    /// Returns whether an authority with such a key may sign certificates of this chain.
     static func mayIssue(_ certificate: Certificate) -> Bool
     static var signatureAlgorithms: Set<Certificate.SignatureAlgorithm> { get }
-    /// How certificates of this chain are signed, in words.
+    /// The signature algorithm of this chain's certificates, in words.
     static var signing: String { get }
 
     static var leafMarker: ASN1ObjectIdentifier { get }
     static var intermediateMarker: ASN1ObjectIdentifier { get }
-    /// Whether each marker stands on one certificate of the chain only.
+    /// True where each marker stands on one certificate of the chain only.
     static var hasUniqueMarkers: Bool { get }
 }
 

@@ -3,7 +3,7 @@ import Crypto
 /// A chain that was found sound, independent of any time: what the cache keeps.
 struct ValidChain<Profile: ChainProfile>: Sendable {
     let leafKey: Profile.LeafKey
-    /// When all three certificates are valid.
+    /// The time when all three certificates are valid.
     let interval: ValidityInterval
     let anchor: SHA256Digest
 }

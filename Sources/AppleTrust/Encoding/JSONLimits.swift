@@ -1,4 +1,4 @@
-/// How large a JSON text of a peer may be; Apple's largest have some forty members.
+/// The limits on a peer's JSON text; Apple's largest have some forty members.
 enum JSONLimits {
     /// Objects and arrays inside one another.
     static let depth = 16
@@ -8,7 +8,7 @@ enum JSONLimits {
     static let values = 2_048
 }
 
-/// Why a JSON text was refused, and at which byte.
+/// The reason why a JSON text was refused, and at which byte.
 struct JSONSyntaxError: Error {
     let problem: String
     let offset: Int

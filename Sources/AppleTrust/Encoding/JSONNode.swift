@@ -1,4 +1,4 @@
-/// One value of a parsed JSON text; strings and numbers are still where they stand in the text.
+/// A value of a parsed JSON text; strings and numbers are still where they stand in the text.
 enum JSONNode: Sendable {
     case null
     case bool(Bool)
@@ -13,7 +13,7 @@ enum JSONNode: Sendable {
 struct JSONMember: Sendable {
     let name: String
     let value: JSONNode
-    /// Where the value stands in the text, from its first byte to its last.
+    /// The range of the value in the text, in bytes.
     let extent: Range<Int>
 }
 

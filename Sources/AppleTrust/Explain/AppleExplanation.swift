@@ -1,8 +1,8 @@
-/// What a JWS or a receipt is and which checks it passes: for people, not for decisions.
+/// The explanation of a JWS or a receipt and its checks: for people, not for decisions.
 ///
 /// All text is bounded and printable; what it claims is shown whether it is verified or not.
 public struct AppleExplanation: Sendable {
-    /// What it is: a JWS judged by its payload's fields, or an app receipt.
+    /// The kind of text: a JWS judged by its payload's fields, or an app receipt.
     public enum Kind: String, CaseIterable, Sendable {
         case transaction, renewalInfo, notification, appTransaction, receipt, unknown
     }
@@ -17,7 +17,7 @@ public struct AppleExplanation: Sendable {
     /// The payload's members, objects and arrays counted; of a receipt its fields and the first purchases.
     public let payload: [AppleFact]
 
-    /// What the verifier itself answers to this text; nil where it takes it.
+    /// The verifier's own refusal of this text; nil where it accepts it.
     ///
     /// It is the answer of the function that the server calls for this kind of text, not one made of `checks`.
     public let refusal: AppleRefusal?
@@ -31,7 +31,7 @@ public struct AppleExplanation: Sendable {
     }
 }
 
-/// One named check and how it ended.
+/// A named check and how it ended.
 public struct AppleCheck: Sendable {
     public enum Name: String, CaseIterable, Sendable {
         /// Three segments of strict base64url; or base64 of a PKCS #7 message with one signer.
@@ -64,7 +64,7 @@ public struct AppleCheck: Sendable {
         case environment
         /// A notification of Production names the app's number in the App Store, and it is the configured one.
         case appAppleID = "app_apple_id"
-        /// What stands inside a notification, each verified on its own.
+        /// The signed texts inside a notification, each verified on its own.
         case signedTransactionInfo, signedRenewalInfo, signedAppTransactionInfo
 
         /// Those that every text has; the others are named where they fail.
@@ -104,7 +104,7 @@ public struct AppleFact: Sendable, Equatable {
     public let value: String
 }
 
-/// What a certificate says of itself.
+/// The subject, issuer and validity of a certificate.
 public struct AppleCertificateFacts: Sendable {
     public let subject: String
     public let issuer: String

@@ -1,4 +1,4 @@
-/// How checks ended, so far.
+/// The results of the checks so far.
 struct CheckList {
     private(set) var outcomes: [AppleCheck.Name: AppleCheck.Outcome] = [:]
 

@@ -1,4 +1,4 @@
-/// What can be shown of a JSON object that nobody has vouched for.
+/// The facts that are shown of an unverified JSON object.
 enum PayloadFacts {
     static let limit = 64
 
@@ -13,7 +13,7 @@ enum PayloadFacts {
         return json.root["receiptType"] == nil ? .unknown : .appTransaction
     }
 
-    /// Which app and environment the payload is for; a notification says so in one of four objects.
+    /// Returns the app and environment that the payload names; a notification says so in one of four objects.
     ///
     /// Renewal information names no app: whatever stands there is not checked, as it is not by the verifier.
     static func audience(_ json: JSONText) -> (bundleID: String?, environment: String?) {

@@ -1,4 +1,4 @@
-/// What can be shown of a receipt that nobody has vouched for, under the names of Apple's verifyReceipt.
+/// The facts that are shown of an unverified receipt, under the names of Apple's verifyReceipt.
 enum ReceiptFacts {
     /// Purchases that are shown; the others are counted.
     static let purchases = 20

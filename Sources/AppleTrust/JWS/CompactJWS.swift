@@ -3,7 +3,7 @@ struct CompactJWS: Sendable {
     let header: [UInt8]
     let payload: [UInt8]
     let signature: [UInt8]
-    /// What the signature is over: the text of the first two segments with their point.
+    /// The signed text: the first two segments with the period between them (RFC 7515 section 5.1).
     let signingInput: ArraySlice<UInt8>
     /// The text of the header.
     let headerText: ArraySlice<UInt8>

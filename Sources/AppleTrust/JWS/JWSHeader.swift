@@ -44,7 +44,7 @@ struct JWSHeader: Sendable {
         return texts
     }
 
-    /// One certificate of `x5c` as DER bytes, not parsed.
+    /// A certificate of `x5c` as DER bytes, not parsed.
     static func certificate(_ text: ArraySlice<UInt8>) throws(AppleRefusal) -> [UInt8] {
         guard let der = Base64.decodeStandard(text), !der.isEmpty, der.count <= JWSLimits.certificate else {
             throw .malformed("x5c holds no strict base64 of a certificate")

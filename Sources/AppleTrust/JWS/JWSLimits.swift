@@ -1,4 +1,4 @@
-/// How large a JWS of a peer may be.
+/// The limits on a peer's JWS.
 public enum JWSLimits {
     /// Bytes of the whole compact text; Apple's notifications have some 15 KiB.
     public static let text = 65_536

@@ -25,7 +25,7 @@ enum RawSignature {
         else { throw AppleRefusal(.badSignature, "the signature is not the leaf's over this header and payload") }
     }
 
-    /// Whether a big-endian number is at least 1 and below the order of P-256 (FIPS 186-5).
+    /// Returns whether a big-endian number is at least 1 and below the order of P-256 (FIPS 186-5).
     private static func isScalar(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.contains { $0 != 0 } && bytes.lexicographicallyPrecedes(order)
     }

@@ -18,7 +18,7 @@ struct UnverifiedJWS: Sendable {
         signedDate = try Self.signedDate(payload)
     }
 
-    /// What is to be known of its header, once that has led to a sound chain.
+    /// Returns the header's facts that are cached once the header has led to a sound chain.
     func header(with peer: PeerCertificates) -> KnownHeader {
         // A copy: the slice would keep the whole text.
         KnownHeader(
@@ -40,7 +40,7 @@ struct UnverifiedJWS: Sendable {
         }
     }
 
-    /// When Apple signed: the time at which the chain has to be valid.
+    /// Returns the time of Apple's signature, at which the chain has to be valid.
     ///
     /// An app transaction calls it `receiptCreationDate`.
     static func signedDate(_ payload: JSONText) throws(AppleRefusal) -> Int64 {

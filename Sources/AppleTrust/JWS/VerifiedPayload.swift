@@ -5,13 +5,13 @@ import Crypto
 /// Which app and which environment it is for is not checked: in a notification they stand in `data`, `summary` or
 /// `appData`. A JWS inside the payload is not verified by this and has to be verified on its own.
 public struct VerifiedPayload: Sendable {
-    /// Who vouches for a payload.
+    /// The signer of a payload.
     public enum Signer: Sendable, Hashable {
         /// A chain to a trusted root, with Apple's markers.
         case apple
-        /// One of the configured Xcode certificates.
+        /// A configured Xcode certificate.
         case xcodeCertificate
-        /// Nobody: no Xcode certificates are configured, so the signature was not checked.
+        /// An unchecked signature of Xcode: no Xcode certificates are configured.
         case xcodeUnchecked
     }
 
@@ -32,7 +32,7 @@ public struct VerifiedPayload: Sendable {
 /// Decides whether a JWS was signed by Apple, or by Xcode where that is allowed: the one maker of `VerifiedPayload`.
 struct JWSAuthenticator: Sendable {
     let chains: ChainValidator<StoreJWSProfile>
-    /// Whether a JWS of Xcode's local StoreKit may pass.
+    /// True where a JWS of Xcode's local StoreKit may pass.
     let allowsXcode: Bool
     /// The DER of Xcode's certificates; where there are none, Xcode's signatures are not checked.
     let xcodeCertificates: [XcodeCertificate]
@@ -64,7 +64,7 @@ struct JWSAuthenticator: Sendable {
         return chain
     }
 
-    /// Whether a payload with one certificate may pass: none that says Production or Sandbox ever does.
+    /// Checks that a payload with one certificate may pass; one that says Production or Sandbox never does.
     func checkXcode(_ payload: JSONText, xcode: Bool) throws(AppleRefusal) {
         let environment = ClaimReader(payload).text("environment")
         guard environment.flatMap(AppleEnvironment.init(appleName:)) == .xcode else {

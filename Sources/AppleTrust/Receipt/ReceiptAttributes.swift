@@ -85,7 +85,7 @@ struct ReceiptAttributes: Sendable {
 
     func optionalInteger(_ type: Int64) -> Int64? { (try? integer(type)) ?? nil }
 
-    /// Whether anything but an empty text stands where a date is expected.
+    /// Returns whether anything but an empty text stands where a date is expected.
     func hasDate(_ type: Int64) -> Bool {
         do throws(AppleRefusal) { return try text(type).map { !$0.isEmpty } ?? false } catch { return true }
     }

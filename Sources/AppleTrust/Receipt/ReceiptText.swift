@@ -1,4 +1,4 @@
-/// What clients send as `receipt-data`.
+/// The text that clients send as `receipt-data`.
 enum ReceiptText {
     /// The receipt's bytes: standard base64, in which line breaks may stand as some encoders write them.
     static func decode(_ text: String) throws(AppleRefusal) -> [UInt8] {
@@ -11,7 +11,7 @@ enum ReceiptText {
         return bytes
     }
 
-    /// Whether a text is at least shaped like a receipt: base64 of a SEQUENCE.
+    /// Returns whether a text is at least shaped like a receipt: base64 of a SEQUENCE.
     static func isReceipt(_ text: String) -> Bool {
         guard let head = text.utf8.first(where: { !Base64.isSpace($0) }) else { return false }
         // Six bits of the first octet, which is 0x30.

@@ -14,11 +14,11 @@ public struct VerifiedReceipt: Sendable {
     public let versionExternalID: Int64?
     public let applicationVersion: String?
     public let originalApplicationVersion: String?
-    /// When Apple signed it.
+    /// The time when Apple signed it.
     public let creationDate: Int64
-    /// When the app itself was first bought.
+    /// The time when the app itself was first bought.
     public let originalPurchaseDate: Int64?
-    /// When a volume purchase's receipt ends.
+    /// The time when a volume purchase's receipt ends.
     public let expirationDate: Int64?
     /// In the receipt's order.
     public let purchases: [VerifiedReceiptPurchase]
@@ -60,9 +60,9 @@ public struct VerifiedReceipt: Sendable {
     }
 }
 
-/// One purchase of a receipt.
+/// A purchase of a receipt.
 public struct VerifiedReceiptPurchase: Sendable {
-    /// What kind of product it is, by attribute 1707, which Apple writes and does not document.
+    /// The kind of product, by attribute 1707, which Apple writes and does not document.
     public enum ProductType: Int64, Sendable {
         case nonConsumable, consumable, nonRenewing, autoRenewable
     }
@@ -76,7 +76,7 @@ public struct VerifiedReceiptPurchase: Sendable {
     public let originalPurchaseDate: Int64?
     /// The end of a subscription's period.
     public let expiresDate: Int64?
-    /// When Apple took it back.
+    /// The time when Apple took it back.
     public let cancellationDate: Int64?
     /// The subscription period; nil for what is none.
     public let webOrderLineItemID: Int64?

@@ -6,7 +6,7 @@ where Known.RawValue: Hashable & Sendable {
 
     init(rawValue: Known.RawValue) { self = Known(rawValue: rawValue).map(Self.known) ?? .unknown(rawValue) }
 
-    /// What Apple signed.
+    /// The value that Apple signed.
     public var rawValue: Known.RawValue {
         switch self {
         case .known(let known): known.rawValue

@@ -1,11 +1,11 @@
 /// `commitmentInfo` of a transaction: the commitment of a subscription that is billed monthly.
 public struct AppleCommitment: Hashable, Sendable {
-    /// Which billing period of the commitment this is, from 1.
+    /// The number of this billing period in the commitment, from 1.
     public let billingPeriodNumber: Int64?
     public let totalBillingPeriods: Int64?
     /// The price of the whole commitment, in milliunits.
     public let price: Int64?
-    /// When the commitment ends, in milliseconds since 1970-01-01 UTC.
+    /// The time when the commitment ends, in milliseconds since 1970-01-01 UTC.
     public let expiresDate: Int64?
 
     /// - Returns: nil where `claims` has no `commitmentInfo`.
@@ -22,9 +22,9 @@ public struct AppleCommitment: Hashable, Sendable {
 ///
 /// Source: Apple, App Store Server API 1.21, commitmentInfo of JWSRenewalInfoDecodedPayload.
 public struct AppleRenewalCommitment: Hashable, Sendable {
-    /// When the commitment ends and renews, in milliseconds since 1970-01-01 UTC.
+    /// The time when the commitment ends and renews, in milliseconds since 1970-01-01 UTC.
     public let renewalDate: Int64?
-    /// Whether another commitment follows; nil where Apple signed nothing about it.
+    /// True where another commitment follows; nil where Apple signed nothing about it.
     public let willRenew: Bool?
     /// The product of the next commitment.
     public let autoRenewProductID: String?

@@ -9,7 +9,7 @@ public struct VerifiedNotification: Sendable {
     public let type: AppleCode<AppleNotificationType>
     /// Apple's word.
     public let subtype: String?
-    /// When Apple signed it, in milliseconds since 1970-01-01 UTC.
+    /// The time when Apple signed it, in milliseconds since 1970-01-01 UTC.
     public let signedDate: Int64
     public let environment: AppleEnvironment
     public let bundleID: String

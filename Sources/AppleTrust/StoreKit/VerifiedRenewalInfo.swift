@@ -1,4 +1,4 @@
-/// What Apple signed about a subscription's next renewal, in an accepted environment.
+/// Apple's signed information on a subscription's next renewal, in an accepted environment.
 ///
 /// Only `AppleVerifier` makes one. It names no app: bind it with `belongs(to:)` before heeding it. Times are
 /// milliseconds since 1970-01-01 UTC, prices are milliunits.
@@ -33,14 +33,14 @@ public struct VerifiedRenewalInfo: Sendable {
     public let commitment: AppleRenewalCommitment?
     public let signedDate: Int64
     public let environment: AppleEnvironment
-    /// Who vouches for it; `apple` but for Xcode's.
+    /// The signer; `apple` except in Xcode's environment.
     public let signer: VerifiedPayload.Signer
     /// The decoded payload as Apple signed it.
     public let json: [UInt8]
     /// Fields of another form or with another word than this program knows; they count as absent.
     public let unreadFields: [String]
 
-    /// Whether it is about the subscription of this transaction.
+    /// Returns whether it is about the subscription of this transaction.
     public func belongs(to transaction: VerifiedTransaction) -> Bool {
         originalTransactionID == transaction.originalTransactionID && environment == transaction.environment
     }

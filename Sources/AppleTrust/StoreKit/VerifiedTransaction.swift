@@ -26,7 +26,7 @@ public struct VerifiedTransaction: Sendable {
     public let signedDate: Int64
 
     public let environment: AppleEnvironment
-    /// Who vouches for this transaction; `apple` but for Xcode's.
+    /// The signer; `apple` except in Xcode's environment.
     public let signer: VerifiedPayload.Signer
     /// The app's own name for its user: a UUID in lower case.
     public let appAccountToken: String?
@@ -35,7 +35,7 @@ public struct VerifiedTransaction: Sendable {
     /// Replaced by an upgrade, so it entitles to nothing more.
     public let isUpgraded: Bool
 
-    /// What Apple charged, for all of `quantity`; nil on old transactions.
+    /// The price for all of `quantity`, in thousandths of the currency unit; nil on old transactions.
     public let price: Int64?
     /// ISO 4217.
     public let currency: String?
@@ -46,13 +46,14 @@ public struct VerifiedTransaction: Sendable {
     public let billingPlan: AppleCode<AppleBillingPlan>?
     public let commitment: AppleCommitment?
 
-    /// When Apple refunded or revoked it; nil while it stands.
+    /// The time when Apple refunded or revoked it; nil while it stands.
     ///
     /// A time that cannot be read still says that it was: then it is the time of signing.
     public let revocationDate: Int64?
     public let revocationReason: AppleCode<AppleRevocationReason>?
     public let revocationType: AppleCode<AppleRevocationType>?
-    /// How much of the price was refunded, in thousandths of a percent from 0 to 100,000; nil where Apple signed none.
+    /// The share of the price that was refunded, in thousandths of a percent from 0 to 100,000; nil where Apple signed
+    /// none.
     public let revocationPercentage: Int64?
 
     /// The decoded payload as Apple signed it, with the fields that are not read above.

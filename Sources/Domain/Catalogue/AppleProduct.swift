@@ -1,4 +1,5 @@
-/// One entry of a SKU's `apple_product_ids`: a literal product id or a pattern, optionally bound to one app by `bundle:product`.
+/// An entry of a SKU's `apple_product_ids`: a literal product id or a pattern, optionally bound to one app by
+/// `bundle:product`.
 package struct AppleProduct: Hashable, Sendable {
     /// The only app it counts for; nil means any configured app.
     package let bundle: String?
@@ -23,7 +24,7 @@ package struct AppleProduct: Hashable, Sendable {
 
     package var text: String { bundle.map { "\($0):\(product)" } ?? product }
 
-    /// One text for each meaning: both placeholders are written `${days}`.
+    /// The canonical text: both placeholders are written `${days}`, so that equal products have equal texts.
     package var canonical: String {
         let pattern = Self.pieces(of: product).joined(separator: "${days}")
         return bundle.map { "\($0):\(pattern)" } ?? pattern

@@ -1,4 +1,4 @@
-/// What a checkout of a SKU sells and for how much, before any provider is chosen.
+/// The price and terms of a checkout of a SKU, before any provider is chosen.
 package struct Quote: Sendable, Equatable {
     package let amount: Money
     package let terms: OrderTerms
@@ -12,7 +12,7 @@ package struct Quote: Sendable, Equatable {
     }
 }
 
-/// Why a SKU cannot be sold as asked; the names are the request's fields.
+/// The reason why a SKU cannot be sold as asked; the names are the request's fields.
 package enum QuoteFault: String, Error, Sendable {
     case quantity, days, currency
 }

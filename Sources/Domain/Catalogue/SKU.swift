@@ -1,4 +1,4 @@
-/// What is sold, in the shape of the admin API, the catalogue file and the database.
+/// A thing that is sold, in the shape of the admin API, the catalogue file and the database.
 ///
 /// Decoding fills in the defaults; ``validated()`` enforces the rules that types cannot.
 package struct SKU: Hashable, Sendable {
@@ -16,9 +16,9 @@ package struct SKU: Hashable, Sendable {
         case revoke, keep
     }
 
-    /// How often a user may have it for nothing, where its price is 0.
+    /// The limit on how often a user may have a SKU whose price is 0.
     package enum Once: String, Sendable, Codable, CaseIterable {
-        /// Once and never again, whatever became of it.
+        /// Once for each user, also after the grant was revoked or has ended.
         case ever
         /// Again when what was given has ended; units are given again at once.
         case running
@@ -26,14 +26,14 @@ package struct SKU: Hashable, Sendable {
         case none
     }
 
-    /// What Apple is told when a customer who consented asks for a refund.
+    /// The answer to Apple's consumption request, for a customer who consented.
     package enum Consumption: String, Sendable, Codable, CaseIterable {
         case ignore, decline
         case noPreference = "no_preference"
         case grantFull = "grant_full"
     }
 
-    /// One length that a pattern SKU is sold in.
+    /// A length that a pattern SKU is sold in.
     package struct Option: Hashable, Sendable, Codable {
         package var days: Int64
         package var prices: [Money]

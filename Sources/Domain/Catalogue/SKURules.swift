@@ -37,7 +37,7 @@ extension SKU {
         return self
     }
 
-    /// Why whoever pays for it would get nothing, or nobody could buy it; nil for a SKU that can be sold.
+    /// The fault by which a buyer would get nothing, or nobody could buy the SKU; nil for a SKU that can be sold.
     package var givesNothing: SKUFault? {
         switch kind {
         case .consumable where units.isEmpty:
@@ -117,7 +117,7 @@ extension SKU {
 }
 
 extension JSONValue {
-    /// Whether a text or a name in it holds U+0000, which SQL text cannot.
+    /// True where a text or a name in it holds U+0000, which SQL text cannot.
     package var holdsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)

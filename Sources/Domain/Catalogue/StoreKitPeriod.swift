@@ -1,4 +1,4 @@
-/// How long one period of an auto-renewable subscription is, as a StoreKit configuration file writes it: `P1M`.
+/// The length of one period of an auto-renewable subscription, as a StoreKit configuration file writes it: `P1M`.
 package struct StoreKitPeriod: Hashable, Sendable, Codable {
     package enum Unit: String, Sendable, Codable, CaseIterable {
         case day = "D"
@@ -45,7 +45,7 @@ package struct StoreKitPeriod: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether a number of days is this period by some calendar: a month has 28 to 31 days, a year 365 or 366.
+    /// Returns whether a number of days is this period by some calendar: a month has 28 to 31 days, a year 365 or 366.
     package func covers(_ days: Int64) -> Bool {
         switch unit {
         case .day, .week: days == self.days

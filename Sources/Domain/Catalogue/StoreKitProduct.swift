@@ -1,6 +1,6 @@
 /// A product of a StoreKit configuration file, read and checked.
 package struct StoreKitProduct: Hashable, Sendable, Codable {
-    /// What the product is called in one language.
+    /// The product's name and description in one language.
     package struct Text: Hashable, Sendable, Codable {
         /// A language tag, `zh-CN`.
         package let tag: String
@@ -17,7 +17,7 @@ package struct StoreKitProduct: Hashable, Sendable, Codable {
         package var language: String { tag.split(separator: "-").first.map(String.init) ?? tag }
     }
 
-    /// Where it stands in the file, `subscriptionGroups[0].subscriptions[1]`.
+    /// The product's path in the file, `subscriptionGroups[0].subscriptions[1]`.
     package let path: String
     package let productID: String
     package let kind: SKU.Kind

@@ -1,4 +1,4 @@
-/// What `ApplePaySession` on the web, or `PKPaymentRequest` in an app, needs to show its sheet.
+/// The payment request with which `ApplePaySession` on the web, or `PKPaymentRequest` in an app, shows its sheet.
 ///
 /// Source: Apple, Apple Pay on the Web, ApplePayPaymentRequest; PassKit, PKPaymentRequest.
 public struct ApplePayRequest: Hashable, Sendable, Codable {

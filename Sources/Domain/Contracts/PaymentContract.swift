@@ -1,16 +1,16 @@
-/// How a client can be asked to pay.
+/// The type of a payment contract: the way in which a client is asked to pay.
 public enum ContractType: String, Sendable, Codable, CaseIterable {
     case appleIAP = "apple_iap"
     case stripe, url, qr
     case applePay = "apple_pay"
-    /// Nothing to pay.
+    /// The contract of an order whose amount is 0.
     case none
 
-    /// What a client that does not say `accept` gets.
+    /// The types that a client without `accept` can get.
     package static let base: Set<ContractType> = [.appleIAP, .stripe, .url, .qr]
 }
 
-/// What a provider asks the client to do: the part of the payment contract that is its own.
+/// The provider's part of a payment contract: the action that the client takes.
 public enum PaymentInstruction: Hashable, Sendable {
     case appleIAP(productIDs: [String], appAccountToken: String, hint: String)
     /// `method` is the one payment method type that the account offers; nil where it has several, or leaves it to Stripe.
@@ -44,7 +44,7 @@ package struct PaymentContract: Sendable, Equatable {
     package let expiresAt: Timestamp
     package let pollAfterMilliseconds: Int64
     package let instruction: PaymentInstruction
-    /// Where the SVG of a `qr` contract is served.
+    /// The address at which the SVG of a `qr` contract is served.
     package let qrImageURL: String?
 
     package init(

@@ -1,6 +1,6 @@
-/// Where a payer may be sent back to after paying: the `return_url` of a checkout.
+/// The addresses to which a payer may be sent back after paying: the `return_url` of a checkout.
 package struct ReturnURLRules: Hashable, Sendable {
-    /// One entry of `http.return_urls`.
+    /// An entry of `http.return_urls`.
     package enum Rule: Hashable, Sendable {
         /// Every address of one scheme, host and port.
         case origin(WebAddress)
@@ -44,7 +44,7 @@ package struct ReturnURLRules: Hashable, Sendable {
     /// Every http, https and app address: what an empty list means in development.
     package static let anything = ReturnURLRules()
 
-    /// Whether a checkout may name this address; whatever is not read strictly is refused.
+    /// Returns whether a checkout may name this address; an address that is not parsed strictly is refused.
     package func allows(_ url: String) -> Bool {
         guard let address = WebAddress(url), address.isWeb || Self.isAppScheme(address.scheme) else { return false }
         guard let rules else { return true }

@@ -1,11 +1,11 @@
-/// One grant as it lies in time.
+/// A grant with its start, its end and its status at one moment.
 package struct Entitlement: Sendable, Equatable {
     package enum Status: String, Sendable, Codable, CaseIterable {
         case active, expired, revoked, suspended, scheduled, upgraded
         case inGracePeriod = "in_grace_period"
         case inBillingRetry = "in_billing_retry"
 
-        /// Whether what was given is the user's now.
+        /// True where what was given is the user's now.
         package var holds: Bool { self == .active || self == .inGracePeriod }
     }
 
@@ -15,7 +15,7 @@ package struct Entitlement: Sendable, Equatable {
     /// nil when it never ends.
     package let endsAt: Timestamp?
 
-    /// Whether the store will go on with it; what is not known of a subscription that runs counts as going on.
+    /// True where the store will renew it; a running subscription without renewal information counts as renewing.
     package var willRenew: Bool {
         guard grant.source.kind == .appleSubscription, status.holds || status == .inBillingRetry else { return false }
         return grant.renewal?.willRenew ?? status.holds
@@ -30,7 +30,7 @@ package struct Membership: Sendable, Equatable {
     package let endsAt: Timestamp?
 }
 
-/// What a user owns at one moment: a pure fold over the grants (`domain.md` section 7).
+/// The entitlements of a user at one moment: a pure fold over the grants (`domain.md` section 7).
 package struct EntitlementFold: Sendable, Equatable {
     /// Newest purchase first.
     package let entitlements: [Entitlement]
@@ -68,7 +68,7 @@ package enum EntitlementRules {
             nextChangeAt: boundaries.filter { $0 > now }.min())
     }
 
-    /// Where each grant lies in time: passes of one group end to end in order of (purchase, source id), a subscription in
+    /// Places each grant in time: passes of one group end to end in order of (purchase, source id), a subscription in
     /// parts where it gives something else later.
     ///
     /// A revoked pass leaves the chain, so what follows moves up; a suspended one keeps its place, since it may come back.

@@ -1,4 +1,4 @@
-/// What a user owns, in the shape of `api.md` section 5; the bytes of its JSON are what the ETag covers.
+/// The entitlements of a user, in the shape of `api.md` section 5; the bytes of its JSON are what the ETag covers.
 package struct EntitlementSnapshot: Encodable, Sendable, Equatable {
     package struct Tier: Encodable, Sendable, Equatable {
         let tier: String

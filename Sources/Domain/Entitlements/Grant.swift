@@ -1,4 +1,4 @@
-/// One thing that a user was given, by one source, once.
+/// A grant: what one source gives one user of one SKU.
 package struct Grant: Identified, Sendable, Equatable {
     package static let idPrefix = "grt"
 
@@ -8,7 +8,7 @@ package struct Grant: Identified, Sendable, Equatable {
         case appleSubscription = "apple_subscription"
     }
 
-    /// What gave it; with the environment and the user this is unique, so one source grants once.
+    /// The source of the grant; with the environment and the user this is unique, so one source grants once.
     package struct Source: Hashable, Sendable {
         package let kind: SourceKind
         package let id: String
@@ -36,7 +36,7 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
-    /// What a subscription's grant knows of its renewal.
+    /// The renewal of a subscription's grant.
     package struct Renewal: Hashable, Sendable {
         /// The end of what is paid; from then until the grant's end a grace period runs.
         package let paidUntil: Timestamp
@@ -57,7 +57,7 @@ package struct Grant: Identified, Sendable, Equatable {
     /// A later part of a subscription that is paid already and gives something else, or comes after a gap.
     package struct Ahead: Hashable, Sendable {
         package let startsAt: Timestamp
-        /// When what came before ends, where that leaves a gap.
+        /// The end of the part before, where a gap follows it.
         package let gapFrom: Timestamp?
         package let sku: SKUCode
         package let tier: String
@@ -79,7 +79,7 @@ package struct Grant: Identified, Sendable, Equatable {
         }
     }
 
-    /// How long it lasts, as a fact; where it lies in time is computed by ``EntitlementRules``.
+    /// The length of a grant, as a fact; its position in time is computed by ``EntitlementRules``.
     package enum Term: Hashable, Sendable {
         case perpetual
         /// So many days from its start, which the stack group may push back.
@@ -145,7 +145,7 @@ extension Grant {
 }
 
 extension OrderTerms {
-    /// How long what these terms sell lasts; nil where nothing lasts (a consumable is its units).
+    /// The length of what these terms sell; nil for a consumable, which credits units.
     package var term: Grant.Term? {
         switch kind {
         case .consumable: nil

@@ -1,4 +1,4 @@
-/// Who owns a store purchase that is claimed by a second user and names nobody (`domain.md` section 6).
+/// The owner of a store purchase that carries no account token and is claimed by a second user (`domain.md` section 6).
 package enum OwnershipPolicy: String, Sendable, CaseIterable {
     /// The first owner keeps it.
     case keep
@@ -15,7 +15,7 @@ package struct OwnershipRules: Sendable, Equatable {
     package var policy: OwnershipPolicy
     /// The most users of one purchase with `share`, its owner among them.
     package var shareLimit: Int64
-    /// How old a binding must be before `transfer` moves it; 0 = none.
+    /// The age in days that a binding must have before `transfer` moves it; 0 for none.
     package var cooldownDays: Int64
 
     package init(policy: OwnershipPolicy = .keep, shareLimit: Int64 = 5, cooldownDays: Int64 = 5) {
@@ -24,6 +24,6 @@ package struct OwnershipRules: Sendable, Equatable {
         self.cooldownDays = cooldownDays
     }
 
-    /// Whether a purchase that was bound then may move now; where the clock went back it may not.
+    /// Returns whether a purchase that was bound then may move now; where the clock went back it may not.
     package func mayMove(boundAt: Timestamp, now: Timestamp) -> Bool { boundAt.adding(days: cooldownDays) <= now }
 }

@@ -1,4 +1,4 @@
-/// What an ``ID`` names; the prefix tells a reader which.
+/// A kind of object that an ``ID`` names; the id's prefix shows the kind.
 public protocol Identified {
     /// Three letters, `ord`.
     static var idPrefix: String { get }
@@ -32,7 +32,8 @@ extension ID {
 }
 
 extension ID {
-    /// When it was made, to the second: a UUIDv7 begins with 48 bits of milliseconds since 1970 (RFC 9562 section 5.7).
+    /// The time of its making, to the second: a UUIDv7 begins with 48 bits of milliseconds since 1970 (RFC 9562 section
+    /// 5.7).
     public var madeAt: Timestamp {
         let bits = rawValue.utf8.suffix(Crockford.length).reduce(UInt128(0)) { bits, letter in
             bits << 5 | UInt128(Crockford.alphabet.firstIndex(of: letter) ?? 0)

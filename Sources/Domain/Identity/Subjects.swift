@@ -1,30 +1,30 @@
 /// Somebody who buys: the app's own id outside, an internal one everywhere else, so that erasing a person deletes one mapping.
 package enum User: Identified { package static let idPrefix = "usr" }
-/// One provider notification as it arrived.
+/// A provider notification as it arrived.
 package enum Notification: Identified {
     package static let idPrefix = "ntf"
 
-    /// Where it stands in the inbox; `rejected` did not verify.
+    /// The state of a notification in the inbox; a `rejected` one did not verify.
     package enum Status: String, Sendable, CaseIterable {
         case stored, processed, quarantined, rejected
     }
 }
 /// Something final that a provider answered when it was asked.
 package enum LearnedFact: Identified { package static let idPrefix = "fct" }
-/// One entry of the outbox.
+/// An entry of the outbox.
 package enum Event: Identified { package static let idPrefix = "evt" }
-/// One piece of work that is done under a lease.
+/// A piece of work that is done under a lease.
 package enum Job: Identified {
     package static let idPrefix = "job"
 
-    /// Whether it is run when it is due; a job that has ended is no more.
+    /// The state of a job; only a waiting one is run when it is due, and one that has ended is deleted.
     package enum State: String, Sendable, CaseIterable {
         case waiting, quarantined
     }
 }
 /// A credential of a partner or an admin.
 package enum APIKey: Identified { package static let idPrefix = "key" }
-/// One HTTP request, for the log and for support.
+/// An HTTP request, for the log and for support.
 package enum Request: Identified { package static let idPrefix = "req" }
 
 /// The app's own name for a user: 1–128 Unicode scalars (so at most 512 bytes of UTF-8), no control characters.
@@ -73,7 +73,7 @@ extension AccountID: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// Who acts, as the audit and idempotency know it.
+/// The actor of a request, as the audit and idempotency keys record it.
 package enum Actor: Hashable, Sendable {
     /// The user whose object the act is about; that object names the user by the internal id.
     case user
@@ -83,7 +83,7 @@ package enum Actor: Hashable, Sendable {
     /// Paydesk itself: a command or a job, by name.
     case system(String)
 
-    /// One text for the audit, `partner:acme`.
+    /// The text for the audit, `partner:acme`.
     package var label: String {
         switch self {
         case .user: "user"

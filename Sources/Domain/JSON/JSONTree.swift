@@ -14,7 +14,7 @@ package indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// Why bytes are not JSON that is accepted, and where.
+/// The reason why bytes are not JSON that is accepted, and where.
 package struct JSONFault: Error, Sendable, Equatable {
     package enum Problem: Sendable, Equatable {
         /// Not spelled as RFC 8259 says.
@@ -247,7 +247,7 @@ private struct JSONReader {
 }
 
 extension JSONTree {
-    /// Whether an object somewhere in the text has a member twice, or the text is no JSON.
+    /// Returns whether any object in the text has a member twice, or the text is no JSON.
     ///
     /// What carries money or names a person is read only where every reader must understand the same.
     package static func isAmbiguous(_ bytes: [UInt8]) -> Bool {

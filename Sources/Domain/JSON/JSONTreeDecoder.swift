@@ -1,15 +1,15 @@
-/// What JSON must have had at a place, in JSON Schema's words.
+/// A type that a JSON value must have, in JSON Schema's words.
 package enum JSONType: String, Sendable {
     case string, integer, number, boolean, array, object
 }
 
-/// What a decoded value did not fit, and where.
+/// A mismatch between a JSON value and the decoded type, with the value's path.
 package struct JSONMisfit: Error, Sendable, Equatable {
     package enum Problem: Sendable, Equatable {
         case missing
         /// Another type, or null.
         case type(JSONType)
-        /// None of these words.
+        /// The text is none of these words.
         case words([String])
     }
 
@@ -33,7 +33,7 @@ package struct JSONMisfit: Error, Sendable, Equatable {
 }
 
 extension Decoder {
-    /// Whether a decoding only looks for unknown members, so that its values do not matter.
+    /// True where a decoding only looks for unknown members, so that its values do not matter.
     package var isSurvey: Bool { (self as? TreeDecoder)?.notes.isSurvey ?? false }
 }
 
@@ -64,9 +64,9 @@ extension JSONTree {
     }
 }
 
-/// What a decoding came by: which members there were, and which were known.
+/// The members that a decoding met, and those that a key named.
 private final class DecodingNotes {
-    /// Whether values that are missing are made up.
+    /// True where values that are missing are made up.
     let isSurvey: Bool
     /// By the object's place: the members that no key has named, and the names that were asked for.
     private var unknown: [(place: String, names: [String])] = []

@@ -14,7 +14,7 @@ public struct Currency: Hashable, Sendable {
     /// The yuan renminbi.
     public static let cny = Currency(listed: "CNY")
 
-    /// How many digits follow the decimal point: 2, but 0 or 3 for a few (ISO 4217, table A.1).
+    /// The number of digits after the decimal point: 2, but 0 or 3 for a few (ISO 4217, table A.1).
     public var minorDigits: Int {
         if Self.withoutMinorUnit.contains(code) { return 0 }
         return Self.withThreeDigits.contains(code) ? 3 : 2

@@ -12,7 +12,7 @@ public struct Money: Hashable, Sendable, Codable {
     }
 }
 
-/// Why two amounts cannot be joined.
+/// The reason why two amounts cannot be joined.
 public enum MoneyError: Error, Sendable, Equatable {
     case overflow
     case currencyMismatch

@@ -1,7 +1,7 @@
 /// A range of IP addresses, `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one (RFC 4632 section 3.1).
 package struct CIDR: Hashable, Sendable {
     private let first: IPAddress
-    /// How many leading bits an address shares with the range.
+    /// The length of the prefix, in bits (RFC 4632 section 3.1).
     private let length: Int
 
     /// - Returns: nil unless the text is an IPv4 or IPv6 address, optionally with a prefix length that fits it.
@@ -18,7 +18,7 @@ package struct CIDR: Hashable, Sendable {
         first = address
     }
 
-    /// Whether an address lies inside; an IPv4 address inside IPv6 (`::ffff:10.0.0.1`) counts as IPv4.
+    /// Returns whether an address lies inside; an IPv4 address inside IPv6 (`::ffff:10.0.0.1`) counts as IPv4.
     package func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         guard address.width == first.width else { return false }

@@ -72,7 +72,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// What stands for one customer of a network: an address of IPv4, the first 64 bits of one of IPv6 (RFC 6177).
+    /// The part that names one customer of a network: an address of IPv4, the first 64 bits of one of IPv6 (RFC 6177).
     package var source: IPAddress {
         switch self {
         case .v4: self
@@ -87,7 +87,7 @@ extension IPAddress {
         func holds(_ address: UInt128, width: Int) -> Bool { (address ^ bits) >> UInt128(width - length) == 0 }
     }
 
-    /// Whether anybody on the Internet may have this address: what no special registry of IANA keeps apart.
+    /// True where the address is globally reachable: outside of IANA's special-purpose address registries (RFC 6890).
     ///
     /// Forms that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are never public: whoever means that address
     /// can name it.
@@ -114,7 +114,7 @@ extension IPAddress {
     /// 2000::/3, the only part of IPv6 that is given out for use on the Internet.
     private static let globalUnicast = Network(bits: 0x2000 << 112, length: 3)
 
-    /// What inside 2000::/3 is not: protocol assignments with Teredo, documentation, 6to4.
+    /// The ranges inside 2000::/3 that are not public: protocol assignments with Teredo, documentation, 6to4.
     private static let special6 = [
         Network(bits: 0x2001 << 112, length: 23), Network(bits: 0x2001_0DB8 << 96, length: 32),
         Network(bits: 0x2002 << 112, length: 16), Network(bits: 0x2620_004F_8000 << 80, length: 48),

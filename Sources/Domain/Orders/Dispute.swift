@@ -14,7 +14,7 @@ public struct Dispute: Identified, Sendable {
     package let amount: Money
     package var state: State
     package let createdAt: Timestamp
-    /// When it came to its state, by the provider's clock.
+    /// The time at which it came to its state, by the provider's clock.
     package var toldAt: Timestamp
 
     package init(
@@ -33,7 +33,7 @@ public struct Dispute: Identified, Sendable {
 }
 
 extension Dispute {
-    /// Whether a state of this time takes the place of the one that is known.
+    /// Returns whether a state of this time replaces the known one.
     ///
     /// The newest counts, and any state may be left again: a decision can be appealed, and a closed dispute re-opened. Of
     /// one second the end counts, and of two ends the loss, so that every order of arrival leads to one state.

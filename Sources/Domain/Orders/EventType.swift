@@ -1,4 +1,4 @@
-/// What the outbox tells about; each state change writes its event in the same transaction.
+/// The type of an event in the outbox; each state change writes its event in the same transaction.
 package enum EventType: String, Sendable, CaseIterable {
     case orderOpened = "order.opened"
     case orderPaid = "order.paid"

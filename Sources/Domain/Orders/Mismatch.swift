@@ -4,11 +4,11 @@ package struct Mismatch: Sendable, Equatable {
         case open, accepted, returned
     }
 
-    /// What an admin does with it.
+    /// The admin's decision about a mismatch.
     package enum Act: String, Sendable, CaseIterable {
-        /// It pays the order.
+        /// Applies the money to the order.
         case accept
-        /// It goes back.
+        /// Refunds the money.
         case giveBack = "return"
 
         package var state: State { self == .accept ? .accepted : .returned }

@@ -1,4 +1,4 @@
-/// One intention to buy, or one store transaction.
+/// An intention to buy, or one store transaction.
 public struct Order: Identified, Sendable {
     public static let idPrefix = "ord"
 
@@ -11,7 +11,7 @@ public struct Order: Identified, Sendable {
         case open, paid, closed
     }
 
-    /// What clients see: the state, with refunds folded in.
+    /// The status in answers: the state, combined with the refunds.
     package enum Status: String, Sendable, CaseIterable {
         case open, paid, refunded, closed
         case partiallyRefunded = "partially_refunded"
@@ -36,7 +36,7 @@ public struct Order: Identified, Sendable {
     package let partner: String?
     package let returnURL: String?
     package let metadata: [String: String]
-    /// What was really paid; null until then.
+    /// The amount that was paid, in the currency in which it was paid; nil until then.
     package var charged: Money?
     /// Minor units of `charged` that are bound by refunds neither failed nor reversed.
     package var refunding: Int64
@@ -115,9 +115,9 @@ extension Order {
     /// Everything that was paid has gone back by refunds.
     package var isFullyRefunded: Bool { state == .paid && refunded > 0 && refunded + lost >= (charged?.value ?? 0) }
 
-    /// What the refunds and disputes of an order make of what it granted.
+    /// The effect of an order's refunds and disputes on what it granted.
     package struct Standing: Sendable, Equatable {
-        /// Why it is taken back; nil leaves it.
+        /// The reason for revoking the grant; nil where it stays.
         package let revocation: Grant.Revocation.Reason?
         package let isSuspended: Bool
     }
@@ -136,13 +136,13 @@ extension Order {
         return Standing(revocation: reason, isSuspended: own.contains { $0.state == .open })
     }
 
-    /// Whether the order's grant and units are the user's, as far as its standing goes.
+    /// Returns whether the order's grant and units belong to the user, given its refunds and disputes.
     package func gives(_ standing: Standing) -> Bool {
         state == .paid && standing.revocation == nil && !anomalies.contains(.duplicateOwnership)
     }
 }
 
-/// Where the buyer is.
+/// The platform on which the client runs.
 public enum Platform: String, Sendable, Codable, CaseIterable {
     case ios, android, web, desktop
 }

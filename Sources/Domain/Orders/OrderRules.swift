@@ -1,9 +1,9 @@
-/// What happens with a success that an order did not wait for.
+/// The treatment of a payment that succeeds after its order was closed.
 package enum LatePaymentPolicy: String, Sendable, CaseIterable {
     case fulfil, refund, hold
 }
 
-/// What happens with money for something that was already paid or is already owned.
+/// The treatment of money for something that was already paid or is already owned.
 package enum DuplicatePolicy: String, Sendable, CaseIterable {
     case refund, hold
 }
@@ -29,7 +29,7 @@ package struct OrderPolicies: Sendable {
     }
 }
 
-/// What a payment's success does to its order.
+/// The effect of a payment's success on its order.
 package struct OrderEffect: Sendable, Equatable {
     package let state: Order.State
     package let grants: Bool

@@ -1,4 +1,4 @@
-/// What an order grants, fixed at the moment of its making; later changes of the SKU do not touch it.
+/// The terms that an order grants, fixed when it is made; later changes of the SKU do not touch it.
 package struct OrderTerms: Hashable, Sendable, Codable {
     package var name: String
     package var kind: SKU.Kind
@@ -21,17 +21,18 @@ package struct OrderTerms: Hashable, Sendable, Codable {
 }
 
 extension OrderTerms {
-    /// What is left of what an order gave.
+    /// The part of an order's terms that is left after a refund.
     package struct Remainder: Sendable, Equatable {
-        /// How many of those that were bought; 0 where nothing is left that lasts.
+        /// The number of items that are left; 0 where nothing is left that lasts.
         package let items: Int64
         /// The whole length in days; nil for what does not end or is used up.
         package let days: Int64?
         package let units: [String: Int64]
     }
 
-    /// What is left after a store took back a share: a consumable loses as many of its units, something bought several
-    /// times loses whole items, both rounded to the nearest; a single item stays until all of it is taken back.
+    /// Returns the terms that are left after a store took back a share: a consumable loses as many of its units,
+    /// something bought several times loses whole items, both rounded to the nearest; a single item stays until all of
+    /// it is taken back.
     ///
     /// - Parameters:
     ///   - quantity: how many were bought, at least 1; `days` and `units` are those of all of them.

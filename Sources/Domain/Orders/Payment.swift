@@ -1,4 +1,4 @@
-/// One attempt to pay an order through one account.
+/// An attempt to pay an order through one account.
 public struct Payment: Identified, Sendable {
     public static let idPrefix = "pay"
 
@@ -18,7 +18,7 @@ public struct Payment: Identified, Sendable {
     /// The account that moves the money where it is another one (Apple Pay).
     package let processor: AccountID?
     package let amount: Money
-    /// Where the payer is, and where they go afterwards; another attempt may be made elsewhere.
+    /// The payer's platform, and the address to which they return; another attempt may have other ones.
     package let platform: Platform
     package let returnURL: String?
     package var state: State
@@ -56,13 +56,14 @@ extension Payment {
 }
 
 extension Payment.State {
-    /// What a provider said about a payment, without its amounts.
+    /// A provider's statement about a payment, without its amounts.
     package enum Fact: String, Sendable, CaseIterable {
         case accepted, succeeded, failed, cancelled
         case outcomeUnknown = "outcome_unknown"
     }
 
-    /// What a fact does to a payment; an unchanged state with no anomaly is a duplicate or a fact overtaken by a later one.
+    /// The effect of a fact on a payment; an unchanged state with no anomaly is a duplicate or a fact overtaken by a
+    /// later one.
     package struct Move: Sendable, Equatable {
         package let state: Payment.State
         package let anomaly: Anomaly?

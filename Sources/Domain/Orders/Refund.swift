@@ -15,10 +15,10 @@ public struct Refund: Identified, Sendable {
     package let reason: String
     package var state: State
     package var reference: String?
-    /// Whether its amount counts against what was captured; false where a provider gave back more than that.
+    /// True where its amount counts against what was captured; false where a provider gave back more than that.
     package let counted: Bool
     package let createdAt: Timestamp
-    /// When its call was sent last; nil before that.
+    /// The time at which its call was sent last; nil before that.
     package var sentAt: Timestamp?
 
     /// The reason of a refund that the provider told of first.

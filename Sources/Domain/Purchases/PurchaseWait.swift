@@ -1,4 +1,4 @@
-/// What a kept purchase waits for.
+/// The fact for which a stored purchase without a grant waits.
 package enum PurchaseWait: String, Sendable, CaseIterable {
     /// A SKU that knows its product.
     case unmapped

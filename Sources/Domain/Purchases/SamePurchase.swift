@@ -1,12 +1,12 @@
 // A purchase can have several transactions: a restore, or a further device, gets an id of its own for it.
 // Source: Apple, App Store Server API, transactionId, originalTransactionId and webOrderLineItemId.
 extension StorePurchase {
-    /// Whether its store may tell of this purchase under several ids.
+    /// True where the store may name this purchase by several transaction ids.
     ///
     /// What is used up and what is a pass cannot be restored. In Xcode ids repeat, so they say nothing.
     package var mayBeRestored: Bool { environment != .xcode && kind != .consumable && kind != .nonRenewing }
 
-    /// Whether it pays a period that ends by itself.
+    /// True where it pays a period that ends by itself.
     package var isPeriod: Bool { kind == .autoRenewable || expiresAt != nil }
 
     /// Of several transactions' revocations the one that was signed last counts; of those the one that took most, then the
@@ -44,7 +44,8 @@ extension StorePurchase {
         return priced
     }
 
-    /// What the store signed of the transaction itself counts before a receipt, then what it signed last.
+    /// The sort key of two statements about one transaction: a signed transaction counts before a receipt, then the
+    /// later signature.
     private var newness: (Int, Int64, Int, Int64) {
         (receipt == nil ? 1 : 0, signedAt, isUpgraded ? 1 : 0, expiresAt ?? 0)
     }
@@ -75,7 +76,7 @@ extension Sequence {
     }
 }
 
-/// What all transactions of one purchase have in common; nil for what cannot be restored.
+/// The members that all transactions of one purchase have in common; nil for a purchase that cannot be restored.
 package struct PurchasePlace: Hashable, Sendable {
     package let environment: Environment
     package let original: String
@@ -103,7 +104,7 @@ private struct Transaction<Element>: Comparable {
 
     static func == (left: Self, right: Self) -> Bool { !(left < right) && !(right < left) }
 
-    /// Whether this says that its store gave again what only a receipt says was taken back of another.
+    /// Returns whether this transaction, signed later, ends a revocation of another one of which only a receipt tells.
     ///
     /// A receipt tells of every transaction of a purchase, what is signed after a reversal of one alone.
     func givesAgain(_ other: Self) -> Bool {
@@ -115,7 +116,8 @@ private struct Transaction<Element>: Comparable {
 }
 
 extension StorePurchase {
-    /// When the receipt was signed that alone says that it was taken back; nil where its store signed so of itself.
+    /// The signing time of the receipt that alone tells of the revocation, in milliseconds since 1970; nil where the
+    /// signed transaction tells of it.
     fileprivate var toldByReceiptAt: Int64? {
         guard let revocation else { return nil }
         if receipt != nil { return receiptRevocation?.signedAt ?? signedAt }
@@ -124,7 +126,7 @@ extension StorePurchase {
         return receiptRevocation?.signedAt
     }
 
-    /// Whether its store signed it anew after a receipt had said that it was taken back.
+    /// True where its store signed it anew after a receipt had said that it was taken back.
     fileprivate var isGivenAgain: Bool { receipt == nil && revocation == nil && receiptRevocation != nil }
 }
 

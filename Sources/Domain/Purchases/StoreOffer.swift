@@ -4,7 +4,7 @@ public struct StoreOffer: Hashable, Sendable, Codable {
     public let type: String
     /// The offer's id or the code's name, where it has one.
     public let identifier: String?
-    /// How it is paid, in Apple's words: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
+    /// The offer's discount type, in Apple's words: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
     public let discount: String?
     /// An ISO 8601 duration such as `P1M`.
     public let period: String?

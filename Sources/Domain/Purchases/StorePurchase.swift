@@ -1,4 +1,4 @@
-/// One purchase that a store signed, verified: a transaction of the App Store.
+/// A purchase that a store signed, verified: a transaction of the App Store.
 ///
 /// Its times are the store's, in milliseconds since 1970, because the newest `signedAt` of one transaction wins.
 public struct StorePurchase: Sendable, Equatable, Codable {
@@ -14,7 +14,7 @@ public struct StorePurchase: Sendable, Equatable, Codable {
         public let reason: Int64?
         /// Thousandths of a percent of the price; nil means all of it.
         public let percentage: Int64?
-        /// Whether a member of the family lost what another had shared: that ends it, and no money went back.
+        /// True where a member of the family lost what another had shared: that ends it, and no money went back.
         ///
         /// nil, as in what earlier releases stored, counts as false.
         public let endsSharing: Bool?
@@ -30,7 +30,7 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     /// A receipt's word that the store took something back.
     public struct ReceiptRevocation: Sendable, Equatable, Codable {
         public let at: Int64
-        /// When the receipt was signed.
+        /// The time when the receipt was signed.
         public let signedAt: Int64
 
         public init(at: Int64, signedAt: Int64) {
@@ -62,16 +62,16 @@ public struct StorePurchase: Sendable, Equatable, Codable {
     public var offer: StoreOffer?
     /// The end of a commitment that is billed by the month.
     public var commitmentEndsAt: Int64?
-    /// What the store calls a subscription's period, whatever id the transaction has; nil for whatever is none.
+    /// The store's id of a subscription's period, the same for all transactions of it; nil for other purchases.
     public var webOrderLineItemID: String?
     /// The receipt that it was read from; nil where the store signed the transaction itself.
     ///
     /// A receipt says less of a transaction, so that what the store signed of it alone counts, whenever that was; but a
     /// newer receipt can say that it was taken back.
     public var receipt: ReceiptDigest?
-    /// What a receipt said last of its being taken back; nil where none did.
+    /// The revocation that a receipt stated last; nil where none did.
     public var receiptRevocation: ReceiptRevocation?
-    /// When the volume purchase ends whose receipt it was read from.
+    /// The time when the volume purchase ends whose receipt it was read from.
     public var receiptEndsAt: Int64?
 
     public init(
@@ -105,12 +105,12 @@ extension StorePurchase {
     package var purchased: Timestamp { Timestamp(purchasedAt.flooredSeconds) }
     package var expires: Timestamp? { expiresAt.map { Timestamp($0.flooredSeconds) } }
 
-    /// When what it gives ends, as its store signed it; nil where only a SKU says how long it lasts.
+    /// The signed end, in milliseconds since 1970; nil where the SKU alone gives the length.
     package var endsAt: Int64? { [expiresAt, receiptEndsAt].compactMap { $0 }.min() }
     package var ends: Timestamp? { endsAt.map { Timestamp($0.flooredSeconds) } }
 
-    /// Whether it pays a period of a subscription: by Apple's `type`, and where that is a word that is not known, by its
-    /// having an end.
+    /// True where it pays a period of a subscription: by Apple's `type`, and where that is a word that is not known, by
+    /// its having an end.
     package var isSubscription: Bool {
         switch kind {
         case .autoRenewable: true
@@ -119,8 +119,8 @@ extension StorePurchase {
         }
     }
 
-    /// What names this transaction: its id; in Xcode, where ids repeat on every machine, the claimant, the product and the
-    /// time go with it, so that there nobody owns anything of anybody else.
+    /// The key that names this transaction: its id; in Xcode, where ids repeat on every machine, the claimant, the
+    /// product and the time go with it, so that there nobody owns anything of anybody else.
     package func key(claimant: ID<User>?) -> String {
         environment == .xcode
             ? "\(claimant?.rawValue ?? "")/\(productID)/\(transactionID)/\(purchasedAt)" : transactionID
@@ -134,7 +134,7 @@ extension StorePurchase {
         return rest == 0 ? Money(value: value, currency: currency) : nil
     }
 
-    /// What this customer paid: the signed price, and nothing for what a member of the family bought.
+    /// The amount that this customer paid: the signed price, and 0 for what a member of the family bought.
     package var charge: Money? {
         guard isFamilyShared else { return price }
         return currency.map { Money(value: 0, currency: $0) }
@@ -150,15 +150,15 @@ extension StorePurchase {
         }
     }
 
-    /// Whether its store took back all of it.
+    /// True where its store took back all of it.
     package var isTakenBack: Bool { revokedShare == Order.wholeShare }
 
-    /// Whether money went back, rather than a member of the family having lost what was never paid.
+    /// True where money went back, rather than a member of the family having lost what was never paid.
     package var isRefunded: Bool { revocation != nil && !isFamilyShared && revocation?.endsSharing != true }
 
     package var revokedAt: Timestamp? { revocation.map { Timestamp($0.at.flooredSeconds) } }
 
-    /// What its store gave back of what it charged.
+    /// Returns the amount that its store gave back, in minor units of the charged amount.
     package func returned(of charged: Money?) -> Int64 {
         guard isRefunded, let charged, let revokedShare else { return 0 }
         let (product, overflow) = charged.value.multipliedReportingOverflow(by: revokedShare)
@@ -179,10 +179,10 @@ extension StorePurchase {
 }
 
 extension SKU {
-    /// How a purchase of this SKU is treated: Apple's type decides, where it is known.
+    /// Returns the kind as which a purchase of this SKU is treated: Apple's type decides, where it is known.
     package func kind(of purchase: StorePurchase) -> Kind { purchase.skuKind ?? kind }
 
-    /// Whether it is said how long a purchase of it lasts.
+    /// Returns whether the length of a purchase of this SKU is known.
     ///
     /// A pass of which nobody has said so would be paid and give nothing: it waits for its SKU, unless its store signed an
     /// end. What the store sold as another kind than the SKU's is an anomaly instead.

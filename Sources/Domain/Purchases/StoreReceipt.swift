@@ -36,12 +36,12 @@ public struct ReceiptDigest: Hashable, Sendable, Codable {
 ///
 /// It is a snapshot: what was renewed or refunded later is not in it. Times are the store's, in milliseconds since 1970.
 public struct StoreReceipt: Sendable, Equatable {
-    /// One purchase, with what only receipts say of it.
+    /// A purchase, with what only receipts say of it.
     public struct Entry: Sendable, Equatable {
         public let purchase: StorePurchase
         public let originalPurchasedAt: Int64?
         public let promotionalOfferID: String?
-        /// When the store cancelled it, also where only an upgrade replaced it and nothing was taken back.
+        /// The time when the store cancelled it, also where only an upgrade replaced it and nothing was taken back.
         public let cancelledAt: Int64?
 
         public init(
@@ -55,7 +55,7 @@ public struct StoreReceipt: Sendable, Equatable {
         }
     }
 
-    /// What the receipt says of the app.
+    /// The receipt's statements about the app.
     public struct App: Sendable, Equatable {
         /// The store's word for the sort of receipt, `ProductionSandbox`.
         public var type: String?
@@ -64,9 +64,9 @@ public struct StoreReceipt: Sendable, Equatable {
         public var versionExternalID: Int64?
         public var version: String?
         public var originalVersion: String?
-        /// When the app itself was bought.
+        /// The time when the app itself was bought.
         public var originalPurchasedAt: Int64?
-        /// When a volume purchase ends.
+        /// The time when a volume purchase ends.
         public var expiresAt: Int64?
 
         public init() {}

@@ -1,4 +1,4 @@
-/// What a store signed about a subscription's next renewal.
+/// A store's signed statement about a subscription's next renewal.
 ///
 /// Times are the store's, in milliseconds since 1970; the newest `signedAt` counts.
 public struct StoreRenewal: Sendable, Equatable, Codable {
@@ -14,13 +14,13 @@ public struct StoreRenewal: Sendable, Equatable, Codable {
     /// The product of the next period.
     public var nextProductID: String?
     public var isInBillingRetry = false
-    /// Whether a grace period was stated; its end may be missing then.
+    /// True where a grace period was stated; its end may be missing then.
     public var isInGracePeriod = false
     /// Until when access goes on although the renewal failed.
     public var graceEndsAt: Int64?
-    /// Why it ended, in the store's number.
+    /// The reason why the subscription ended, as Apple's `expirationIntent`.
     public var expirationIntent: Int64?
-    /// What the customer said to a price increase, in the store's number: 0 not answered, 1 consented or notified.
+    /// The customer's answer to a price increase, in the store's number: 0 not answered, 1 consented or notified.
     public var priceIncrease: Int64?
     /// The offer of the next period.
     public var offer: StoreOffer?

@@ -2,7 +2,7 @@
 ///
 /// Source: Apple, App Store Server Notifications V2, `data.status`.
 public struct StoreStanding: Sendable, Equatable, Codable {
-    /// Whether the subscription as a whole is taken back (Apple's 5).
+    /// True where the subscription as a whole is taken back (Apple's 5).
     public let isRevoked: Bool
     /// As of this time, in milliseconds since 1970.
     public let at: Int64

@@ -1,4 +1,4 @@
-/// What a store's statements are about: one original transaction of one environment.
+/// The subject of a store's statements: one original transaction of one environment.
 package struct StoreSubject: Hashable, Sendable {
     package let environment: Environment
     package let original: String

@@ -2,7 +2,7 @@
 package enum Subscription: Identified {
     package static let idPrefix = "sub"
 
-    /// Where it stands (`domain.md` section 5).
+    /// The status of a subscription (`domain.md` section 5).
     package enum Status: String, Sendable, Codable, CaseIterable {
         case active, expired, revoked, upgraded, scheduled
         case inGracePeriod = "in_grace_period"
@@ -10,14 +10,14 @@ package enum Subscription: Identified {
     }
 }
 
-/// What the signed facts of one subscription come to, in whatever order they came.
+/// The state of one subscription by its signed facts; the order of their arrival does not matter.
 ///
 /// Each period is given once, as all its transactions tell it. They follow each other in time: the one that began last runs,
 /// and those that begin later are **ahead**. Which one that was is decided at the time of the newest signed fact, so that the
 /// state is the same whenever it is computed; what has begun since is found by ``running(at:)``. What a store said about the
 /// renewal counts for the last period, and whether and as what it renews also for the renewals of that period.
 package struct SubscriptionState: Sendable, Equatable {
-    /// One period with the time in which it counts.
+    /// A period with the time in which it counts.
     package struct Period: Sendable, Equatable {
         package let purchase: StorePurchase
         package let startsAt: Timestamp
@@ -37,7 +37,7 @@ package struct SubscriptionState: Sendable, Equatable {
     /// nil where nothing is known of the renewal.
     package let willRenew: Bool?
     package let nextProductID: String?
-    /// When the period that ran was taken back, where none follows it.
+    /// The time at which the running period was revoked, where none follows it.
     package let revokedAt: Timestamp?
 
     /// - Parameter isRevoked: the store says itself that the subscription as a whole is taken back. That counts as long as the
@@ -108,7 +108,8 @@ private struct Timeline {
     private let places: [Place]
     private let last: Place?
 
-    /// Whatever an upgrade replaced, or was taken back before it began, gave no time, unless there is nothing else.
+    /// Orders the periods of a subscription; one that an upgrade replaced, or that was revoked before it began, counts
+    /// only where there is no other.
     ///
     /// One period of a subscription runs at a time: what was bought last replaces what was bought before, also where that
     /// would have ended later (a refunded year, a year that was exchanged for months). A renewal alone follows it.
@@ -142,7 +143,7 @@ private struct Timeline {
         return end
     }
 
-    /// What runs at a time, in milliseconds since 1970, and what follows it.
+    /// Returns the period that runs at a time, in milliseconds since 1970, and those that follow it.
     ///
     /// - Returns: nil where there are no periods.
     func course(at time: Int64) -> (periods: [SubscriptionState.Period], hasBegun: Bool)? {

@@ -23,7 +23,7 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
     /// The English text with a mark in the place of each value.
     package let pattern: String
     package let values: [String]
-    /// What a program can read of it, for an error's `details`.
+    /// The machine-readable members, for an error's `details`.
     package var details: [String: JSONValue] = [:]
 
     package init(stringLiteral value: String) { (pattern, values) = (value, []) }

@@ -1,7 +1,7 @@
 // Lengths of text from outside are counted in Unicode scalars or in bytes of UTF-8, never in characters as Swift counts
 // them: one of those (an extended grapheme cluster, UAX 29) can be of any size.
 extension StringProtocol {
-    /// Whether the text has so many Unicode scalars; reads no more of it than that takes.
+    /// Returns whether the number of Unicode scalars is in the range; reads at most one more than its end.
     package func hasScalars(_ range: ClosedRange<Int>) -> Bool {
         guard utf8.count >= range.lowerBound else { return false }
         // A scalar has at most four bytes.
@@ -26,10 +26,10 @@ extension StringProtocol {
         return String(taken)
     }
 
-    /// Whether there is no control character and no line break in the text (Unicode: categories Cc, Zl and Zp).
+    /// True where there is no control character and no line break in the text (Unicode: categories Cc, Zl and Zp).
     package var isPlain: Bool { !unicodeScalars.contains(where: \.isControl) }
 
-    /// Whether there is nothing in the text but what ``isPlain`` allows, tabs and line breaks.
+    /// True where there is nothing in the text but what ``isPlain`` allows, tabs and line breaks.
     package var isPlainText: Bool {
         !unicodeScalars.contains { $0.isControl && !["\t", "\n", "\r", "\u{2028}", "\u{2029}"].contains($0) }
     }
@@ -58,7 +58,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it is one of the marks that reorder what stands beside them (UAX 9 section 2).
+    /// True where it is one of the marks that reorder what stands beside them (UAX 9 section 2).
     fileprivate var turnsDirection: Bool {
         switch value {
         case 0x202A...0x202E, 0x2066...0x2069: true

@@ -44,7 +44,7 @@ package struct Meter: Sendable, Equatable {
     }
 }
 
-/// How much of a meter a user has used in the current period.
+/// The amount of a meter that a user has used in the current period.
 package struct Usage: Sendable, Equatable {
     package let meter: String
     /// nil = unlimited.

@@ -1,13 +1,13 @@
 /// The order in which committed events get their global number.
 package enum DispatchOrder {
-    /// What of an event decides its place.
+    /// The members of an event that decide its position in the outbox.
     package protocol Place {
         /// Sorts by the clock of the node that made it.
         var id: ID<Event> { get }
         var subject: String { get }
         /// Its number among its subject's events.
         var sequence: Int64 { get }
-        /// Whether the event of this subject that comes just before has no number yet either.
+        /// True where the event of this subject that comes just before has no number yet either.
         var follows: Bool { get }
     }
 

@@ -6,9 +6,9 @@ package enum Webhook: Identified {
         case enabled, disabled
     }
 
-    /// Why an endpoint gets nothing.
+    /// The reason why an endpoint is disabled.
     package enum DisabledReason: String, Sendable {
-        /// It answered 410.
+        /// The endpoint answered 410 (Gone).
         case gone
         /// Every attempt has failed for days.
         case failing
@@ -16,7 +16,7 @@ package enum Webhook: Identified {
     }
 }
 
-/// One event on its way to one webhook.
+/// An event on its way to one webhook.
 package enum Delivery: Identified {
     package static let idPrefix = "dlv"
 
@@ -24,7 +24,7 @@ package enum Delivery: Identified {
         case pending, succeeded, failed
     }
 
-    /// Why the last attempt failed; what the endpoint answered is never among it.
+    /// The reason why the last attempt failed; it holds nothing of the endpoint's answer.
     package enum Fault: String, Sendable, CaseIterable {
         /// No complete answer in time.
         case timeout

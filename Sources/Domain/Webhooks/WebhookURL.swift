@@ -1,4 +1,4 @@
-/// Where a partner wants its events: an address that cannot reach inside.
+/// The address of a partner's endpoint; it cannot name the server's own network.
 ///
 /// What the name resolves to is checked again whenever it is dialled; these are the rules of the text alone.
 package struct WebhookURL: Hashable, Sendable {

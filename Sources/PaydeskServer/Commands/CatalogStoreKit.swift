@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Gateway
 
-/// What `catalog import` may be told of a `.storekit` file.
+/// The options of `catalog import` for a `.storekit` file.
 struct StoreKitImportOptions: ParsableArguments {
     @Option(help: "Of a .storekit file: the currency of its prices, instead of its storefront's.")
     var currency: String?
@@ -52,7 +52,7 @@ struct StoreKitImportOptions: ParsableArguments {
         print("\(outcome.added.count) added, \(outcome.changed.count) changed.")
     }
 
-    /// One line, whatever a name holds.
+    /// A line, whatever a name holds.
     private static func show(_ word: String, _ line: String) {
         print(word.padding(toLength: 8, withPad: " ", startingAt: 0) + line.shownOnOneLine)
     }
@@ -140,7 +140,7 @@ struct StoreKitImportOptions: ParsableArguments {
     }
 }
 
-/// What `catalog export` may be told for Xcode.
+/// The options of `catalog export` for Xcode.
 struct StoreKitExportOptions: ParsableArguments {
     @Flag(help: "Prints a StoreKit configuration file for Xcode instead of YAML.")
     var storekit = false
@@ -149,7 +149,7 @@ struct StoreKitExportOptions: ParsableArguments {
     @Option(help: "With --storekit: the bundle id of the app whose products are meant.")
     var bundle: String?
 
-    /// What is asked for, before any database is opened.
+    /// Checks the options before any database is opened.
     ///
     /// - Returns: nil for YAML.
     func parsed(_ configuration: Configuration) throws(CommandError) -> Storefront? {

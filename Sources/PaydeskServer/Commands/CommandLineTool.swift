@@ -51,7 +51,7 @@ struct CommandLineTool: AsyncParsableCommand {
     }
 }
 
-/// Why a command ends, in words for the operator.
+/// The reason why a command ends, in words for the operator.
 struct CommandError: Error {
     let message: String
     let exitCode: Int32
@@ -60,7 +60,7 @@ struct CommandError: Error {
     static func usage(_ message: String) -> CommandError { CommandError(message: message, exitCode: 2) }
     static func database(_ message: String) -> CommandError { CommandError(message: message, exitCode: 3) }
 
-    /// What a failure of the store means for the operator.
+    /// Returns a failure of the store in words for the operator.
     static func store(_ error: any Error) -> CommandError {
         switch error {
         case let error as CommandError: error

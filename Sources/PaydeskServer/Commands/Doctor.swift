@@ -122,21 +122,21 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// What the enabled accounts can tell of their own settings.
+    /// Returns the enabled accounts' findings on their own settings.
     private func examined(_ accounts: [ConfiguredAccount]) -> [DoctorFinding] {
         accounts.filter(\.enabled).flatMap { account in
             (account.provider as? any SelfExamining)?.examine().map { DoctorFinding(account.id, $0) } ?? []
         }
     }
 
-    /// What such an account sells is its service's to say, so it is asked before anything is judged.
+    /// Fetches the manifests of accounts whose service states them, before anything is checked.
     private func fetchManifests(_ accounts: [ConfiguredAccount]) async {
         for account in accounts where account.enabled {
             _ = await (account.provider as? any ManifestFetching)?.fetchManifest(keeps: false)
         }
     }
 
-    /// What the enabled accounts' services say when they are tried.
+    /// Returns the findings of test calls to the enabled accounts' services.
     private func online(_ accounts: [ConfiguredAccount]) async -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
         for account in accounts where account.enabled {

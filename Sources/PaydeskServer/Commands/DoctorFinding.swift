@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// One thing that `paydesk doctor` looked at.
+/// A thing that `paydesk doctor` looked at.
 struct DoctorFinding: Encodable {
     let check: String
     let good: Bool

@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// What `paydesk doctor` finds out without a database.
+/// The checks of `paydesk doctor` that need no database.
 extension Configuration {
-    /// Whether the server could encrypt, and for how long.
+    /// Checks the TLS certificate and key, and the time until the certificate ends.
     func examineTLS(at now: Timestamp) -> [DoctorFinding] {
         guard let files = http.tls else { return [] }
         do throws(CommandError) {
@@ -27,7 +27,7 @@ extension Configuration {
         }
     }
 
-    /// Whether the keys of users' tokens can be had.
+    /// Checks that the keys of users' tokens can be fetched.
     func examineKeySet(by transport: any HTTPTransport) async -> [DoctorFinding] {
         guard case .jwksURL(let address) = auth.keys else { return [] }
         do throws(KeySetFetch.Failure) {

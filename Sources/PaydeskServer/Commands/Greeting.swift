@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import HTTPAPI
 
-/// What `serve` says on standard output once it listens: the address and, in development, how to begin.
+/// The text of `serve` on standard output once it listens: the address and, in development, how to begin.
 enum Greeting {
     /// - Parameter folder: of the configuration, as the command line names it.
     static func make(_ composition: Composition, folder: String) async -> String {
@@ -20,7 +20,7 @@ enum Greeting {
         return lines.joined(separator: "\n")
     }
 
-    /// One word of a shell's command.
+    /// A word of a shell's command.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.wholeMatch(of: /[A-Za-z0-9\/._-]+/) != nil
         return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"

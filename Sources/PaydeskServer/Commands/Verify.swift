@@ -65,7 +65,7 @@ struct Verify: AsyncParsableCommand {
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What is shown for a person who reads the terminal.
+    /// Prints an explanation for a person.
     private func show(_ explanation: EvidenceExplanation) {
         print("This is: \(explanation.kind)")
         for check in explanation.checks {

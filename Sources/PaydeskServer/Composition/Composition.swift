@@ -97,7 +97,8 @@ extension Configuration {
         return ProviderRegistry(kinds: providers, accounts: configured)
     }
 
-    /// Why nobody could charge what a wallet hands over; found at the start and not at the first payment.
+    /// Returns the reason why nobody could charge what a wallet hands over; found at the start and not at the first
+    /// payment.
     private func processorFault(
         of account: ConfiguredAccount, among configured: [ConfiguredAccount]
     ) -> String? {

@@ -3,7 +3,7 @@ import Foundation
 import Store
 
 extension Configuration {
-    /// Where the database is.
+    /// Parses the database's address.
     func database() throws(CommandError) -> DatabaseURL {
         do throws(DatabaseURLError) { return try DatabaseURL(databaseURL) } catch {
             throw .usage("paydesk.yaml: database.url: \(error)")

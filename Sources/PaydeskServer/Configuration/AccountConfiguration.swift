@@ -1,7 +1,7 @@
 package import Domain
 package import ProviderKit
 
-/// One file of `providers/`: an account of a kind, its settings checked against the kind's schema.
+/// A file of `providers/`: an account of a kind, its settings checked against the kind's schema.
 package struct AccountConfiguration: Sendable {
     package var id: AccountID
     package var kind: String

@@ -25,7 +25,7 @@ package struct Configuration: Sendable {
     package var meters: [Meter]
     /// Sorted by id.
     package var accounts: [AccountConfiguration]
-    /// What `catalog.yaml` lists: it fills an empty database.
+    /// The SKUs of `catalog.yaml`, which fill an empty database.
     package var catalogue: [SKU]
 
     package var isDevelopment: Bool { mode == .development }
@@ -35,7 +35,7 @@ extension Configuration {
     package struct HTTP: Sendable {
         package var host: String
         package var port: Int
-        /// What providers and users reach, without a trailing slash.
+        /// The public address, without a trailing slash.
         package var publicURL: String
         package var exposeDevelopment: Bool
         package var tls: TLS?

@@ -4,11 +4,11 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     package init(_ faults: [ConfigurationFault]) { self.faults = faults }
 
-    /// One line per fault.
+    /// A line per fault.
     package var description: String { faults.map(\.description).joined(separator: "\n") }
 }
 
-/// One fault: where it is, what is wrong and how to mend it; it never repeats the value of a secret.
+/// A fault: where it is, what is wrong and how to mend it; it never repeats the value of a secret.
 package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible {
     /// Relative to the configuration folder, `providers/apple-iap.yaml`.
     package let file: String

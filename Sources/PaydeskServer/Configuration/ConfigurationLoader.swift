@@ -2,7 +2,7 @@ import Domain
 import Foundation
 package import ProviderKit
 
-/// What the command line lays over the files.
+/// The command line's values, which win over the files.
 package struct ConfigurationOverrides: Sendable {
     package var host: String?
     package var port: Int?

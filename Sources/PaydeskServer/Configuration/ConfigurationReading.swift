@@ -1,6 +1,6 @@
 import Foundation
 
-/// One load of a configuration: what values are filled in from, and the faults found so far.
+/// A load of a configuration: what values are filled in from, and the faults found so far.
 final class ConfigurationReading {
     /// Absolute.
     let folder: String

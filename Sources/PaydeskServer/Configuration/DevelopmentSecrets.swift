@@ -1,7 +1,7 @@
 package import Domain
 import Foundation
 
-/// What development makes at the first start, so that nobody has to invent secrets to try Paydesk.
+/// The secrets that development mode makes at its first start.
 struct DevelopmentSecrets: Codable, Equatable {
     /// Base64 of 32 bytes.
     var encryptionKey: String

@@ -21,10 +21,10 @@ struct MappingReader {
         values[key].map { ValueReader(node: $0, place: place.member(key, line: $0.line), reading: reading) }
     }
 
-    /// Whether a key has a value that is not empty.
+    /// Returns whether a key has a value that is not empty.
     func isGiven(_ key: String) -> Bool { self[key].map { !$0.isEmpty } ?? false }
 
-    /// Where a key stands or would stand.
+    /// Returns the position of a key, present or absent.
     func place(of key: String) -> Place { place.member(key, line: values[key]?.line) }
 
     func fault(_ key: String, _ problem: String, _ remedy: String) { reading.fault(place(of: key), problem, remedy) }

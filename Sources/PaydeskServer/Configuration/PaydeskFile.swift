@@ -34,7 +34,7 @@ enum PaydeskFile {
             retention: retention, meters: meters, accounts: [], catalogue: [])
     }
 
-    /// There is no default: whoever forgets the mode must not get the one without protection.
+    /// Reads the mode, which has no default: a forgotten mode must not become the one without protection.
     private static func mode(_ root: MappingReader) -> Configuration.Mode? {
         guard let value = root["mode"] else {
             root.fault("mode", "is missing", "write mode: development or mode: production")

@@ -77,7 +77,7 @@ enum SettingsReader {
         }
     }
 
-    /// What a development-only field may be in production.
+    /// Returns whether a value is empty, as a development-only field must be in production.
     private static func isEmpty(_ value: SettingValue) -> Bool {
         switch value {
         case .text(let text): text.isEmpty

@@ -11,11 +11,11 @@ package enum StoreKitFile {
     package static let productLimit = 10_000
     private static let depthLimit = 32
 
-    /// What a file says.
+    /// The contents of a file.
     package struct Contents: Sendable, Equatable {
         package let products: [StoreKitProduct]
         package let currency: Currency
-        /// Why it is this currency.
+        /// The reason why it is this currency.
         package let reason: String
     }
 
@@ -52,7 +52,7 @@ package enum StoreKitFile {
 
     private static let lists = ["products", "nonRenewingSubscriptions", "subscriptionGroups"]
 
-    /// How deeply brackets outside texts are nested, before a parser sees them.
+    /// Returns the depth of nested brackets outside of strings, computed before a parser reads them.
     private static func depth(of data: Data) -> Int {
         var (depth, deepest, isText, isEscaped) = (0, 0, false, false)
         for byte in data {

@@ -6,7 +6,7 @@ extension StoreKitFile {
     /// A file that Xcode opens, and what could not be put into it.
     package struct Rendering: Sendable {
         package let text: String
-        /// One line for each product that is left out.
+        /// A line for each product that is left out.
         package let notes: [String]
     }
 
@@ -132,7 +132,7 @@ private struct StoreKitRenderer {
         return entries
     }
 
-    /// How the App Store writes a language of which it has no bare form.
+    /// The App Store's codes of languages of which it has no bare form.
     private static let usual = ["en": "en_US", "es": "es_ES", "pt": "pt_BR", "zh": "zh_Hans"]
 
     /// Eight hexadecimal digits that a text always has, and that no other text of this file has.

@@ -1,6 +1,6 @@
 /// `${NAME}`, `${NAME:-default}` and `$${` in one parsed scalar.
 enum Substitution {
-    /// Why a scalar could not be filled in.
+    /// The reason why a scalar could not be filled in.
     enum Fault: Error, Equatable {
         /// The variable is not set and has no default.
         case unset(String)

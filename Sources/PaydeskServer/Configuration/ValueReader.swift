@@ -79,7 +79,7 @@ struct ValueReader {
         return path
     }
 
-    /// Who may be reached without https, in development only.
+    /// The peers that may be reached without https, in development only.
     enum InsecurePeers {
         case loopback, anybody
     }

@@ -77,7 +77,7 @@ struct YAMLNode: Sendable {
     }
 }
 
-/// Why a text is not the YAML that Paydesk reads; it never repeats the text.
+/// The reason why a text is not the YAML that Paydesk reads; it never repeats the text.
 struct YAMLFault: Error, Sendable, Equatable {
     let line: Int?
     let problem: String

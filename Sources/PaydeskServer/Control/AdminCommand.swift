@@ -13,7 +13,7 @@ enum AdminCommand: Codable, Sendable {
     case reseal
 }
 
-/// What such a command did.
+/// The result of an admin command.
 enum AdminResult: Codable, Sendable {
     case key(id: String, key: String)
     case revoked(id: String)

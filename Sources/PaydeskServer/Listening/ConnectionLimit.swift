@@ -1,10 +1,10 @@
 import Foundation
 
-/// How many connections of clients are open at once; further ones wait in the kernel's queue.
+/// The number of client connections that are open at once; further ones wait in the kernel's queue.
 enum ConnectionLimit {
     /// A connection takes some tens of kilobytes, so that many bound the memory.
     private static let most = 20_000
-    /// What the process opens beside them: the database, providers, webhooks, files.
+    /// The file descriptors for everything else: the database, providers, webhooks, files.
     private static let reserve = 1_024
 
     /// Lets this process open as many files as it may, and leaves a reserve: without a free descriptor it could reach

@@ -39,7 +39,7 @@ final class ConnectionTasks: Sendable {
     /// - Parameter capacity: the most connections of a branch.
     init(capacity: Int = 128) { self.capacity = capacity }
 
-    /// How many branches there are.
+    /// The number of branches.
     var branches: Int { state.withLock(\.branches.count) }
 
     /// Sees to it that the work runs on the executor, and returns when the caller's task is not needed for it any more.

@@ -13,7 +13,7 @@ final class HostHandler: ChannelDuplexHandler {
 
     /// Requests that still have no whole answer.
     private var unanswered = 0
-    /// Whether a request was refused: what follows it is not read.
+    /// True where a request was refused: what follows it is not read.
     private var isRefusing = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

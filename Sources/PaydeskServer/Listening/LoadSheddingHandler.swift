@@ -27,7 +27,7 @@ final class LoadSheddingHandler: ChannelDuplexHandler {
     private var lastHeard = NIODeadline.uptimeNanoseconds(0)
     /// Requests that went on and still have no whole answer.
     private var unanswered = 0
-    /// Whether the rest of a request that was refused is passed over, and then the connection closed.
+    /// True where the rest of a request that was refused is passed over, and then the connection closed.
     private var isRefusing = false
     private var isLast = false
 

@@ -4,7 +4,7 @@ import NIOSSL
 /// The certificate and the key of `http.tls`, loaded and held against each other.
 struct ServerTLS {
     let settings: TLSConfiguration
-    /// When the server's own certificate begins and ends.
+    /// The time when the server's own certificate begins and ends.
     let validFrom: Timestamp
     let validUntil: Timestamp
 

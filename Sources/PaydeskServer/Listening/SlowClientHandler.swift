@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// How long a client may take over each part of an exchange; whoever takes longer loses the connection.
+/// The time that a client may take for each part of an exchange; a slower client's connection is closed.
 struct ClientTimeLimits: Sendable {
     /// From the first byte of a request's head to its end.
     var head = TimeAmount.seconds(10)
@@ -32,7 +32,7 @@ final class SlowClientHandler: ChannelDuplexHandler {
 
     private let limits: ClientTimeLimits
     private var reading = Reading.nothing
-    /// Whether the bytes of this read were parts of a message.
+    /// True where the bytes of this read were parts of a message.
     private var hasPart = false
     /// Requests that still have no whole answer.
     private var unanswered = 0

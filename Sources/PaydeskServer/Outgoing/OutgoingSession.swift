@@ -8,19 +8,19 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// One endpoint at the addresses that were checked: the first that can be reached takes the messages.
+/// An endpoint at the addresses that were checked: the first that can be reached takes the messages.
 final class OutgoingSession: WebhookSession {
     private struct State {
         /// The place of the address that was reached last.
         var preferred = 0
         var clients: [OutgoingWebhooks.Key: HTTPClient] = [:]
-        /// What was asked for, to be given back.
+        /// The clients that were taken and must be given back.
         var held: [OutgoingWebhooks.Key] = []
     }
 
     private enum Exchange {
         case ended(WebhookReply)
-        /// Nothing was sent.
+        /// The request was not sent.
         case unreachable(Delivery.Fault)
     }
 
@@ -101,7 +101,7 @@ final class OutgoingSession: WebhookSession {
         return client
     }
 
-    /// Whether no connection was made, so that nothing can have been sent.
+    /// Returns whether no connection was made, so that nothing can have been sent.
     private static func isUnreachable(_ error: any Error) -> Bool {
         if let error = error as? IOError {
             return [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)

@@ -3,7 +3,7 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Which addresses may be dialled.
+/// The addresses to which connections are allowed.
 enum AddressRules: Sendable {
     case publicAddresses
     /// `webhooks.allow_private_networks`: development only.
@@ -18,7 +18,7 @@ enum AddressRules: Sendable {
 /// run. Endpoints of one host share none: one that hangs would hold them all, and its neighbours' messages would time out
 /// before they are sent.
 actor OutgoingWebhooks: WebhookTransport {
-    /// What a client is for.
+    /// The endpoint that a client serves.
     struct Key: Hashable, Sendable {
         let url: String
         let host: String
@@ -108,7 +108,7 @@ actor OutgoingWebhooks: WebhookTransport {
     }
 }
 
-/// What an endpoint may cost.
+/// The time and size limits of a delivery to an endpoint.
 struct WebhookLimits: Sendable {
     var connectMilliseconds: Int64 = 5_000
     /// For the whole attempt.

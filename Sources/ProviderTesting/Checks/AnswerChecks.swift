@@ -50,7 +50,7 @@ extension Check {
         }
     }
 
-    /// Whatever is said of them, a number that cannot be is no "no" of the service's.
+    /// An impossible number in an answer must not be taken for a refusal by the service.
     private static func spoilNumbers(_ trial: Trial, _ reach: Trouble.Reach, _ stage: Stage) async throws -> Bool {
         let wasSpoiled = Mutex(false)
         let changes = stage.rehearsal.changesSomething
@@ -77,7 +77,7 @@ extension Check {
 }
 
 extension Stage {
-    /// Whether there are answers that a kit can spoil: a provider that plays its own service has none.
+    /// Skips the check for a provider without HTTP calls, such as one that plays its own service.
     func needHTTP() async throws {
         try await needCallingOpen()
         if transport.requests.isEmpty { throw CheckStop.notApplicable("it plays its own service, without calls") }

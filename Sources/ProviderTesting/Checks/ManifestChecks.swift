@@ -66,7 +66,7 @@ extension Check {
         }
     }
 
-    /// Whether the text is `[a-z][a-z0-9_]*`.
+    /// Returns whether the text is `[a-z][a-z0-9_]*`.
     private static func isName(_ text: String) -> Bool {
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
         return text.utf8.first.map(isLetter) ?? false

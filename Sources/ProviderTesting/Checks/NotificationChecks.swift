@@ -94,7 +94,7 @@ extension Check {
         },
     ]
 
-    /// Whether the facts are those of the happening and no others about the same thing.
+    /// Returns whether the facts are those of the happening and no others about the same thing.
     private static func states(
         _ facts: [ProviderFact], _ what: RehearsedEvent.What, _ payment: ProviderReference
     ) -> Bool {
@@ -158,7 +158,7 @@ extension Stage {
         return try provider()
     }
 
-    /// What services notify of.
+    /// The events of which payment services notify.
     func happenings(_ payment: ProviderReference) -> [RehearsedEvent.What] {
         let part = Money(value: 1_000, currency: payment.amount.currency)
         return [

@@ -85,7 +85,7 @@ extension Check {
 }
 
 extension Stage {
-    /// Whether anything reached the payment service.
+    /// True where anything reached the payment service.
     var wasAsked: Bool {
         get async {
             let writes = await book.writes

@@ -50,7 +50,7 @@ extension Check {
 }
 
 extension Stage {
-    /// What can happen to a payment's money, with each end of its refund and its dispute: 120 orders of each.
+    /// The events of a payment's money, with each end of its refund and its dispute: 120 orders of each.
     fileprivate func stories(_ payment: ProviderReference) -> [[RehearsedEvent.What]] {
         let (amount, refund) = (payment.amount, ids.make() as ID<Refund>)
         let part = Money(value: 1_000, currency: amount.currency)

@@ -47,7 +47,7 @@ extension Check {
 }
 
 extension Stage {
-    /// Nobody can pay this payment any more, and opening it again does not change that.
+    /// Expects that the payment can no longer be paid, and that opening it again does not change that.
     func expectClosed(_ attempt: PaymentAttempt, _ provider: any PaymentProvider) async throws {
         switch try await result({ try await provider.open(attempt) }) {
         case .failure(let error):

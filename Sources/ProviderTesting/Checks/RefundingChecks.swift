@@ -124,7 +124,7 @@ extension Stage {
         }
     }
 
-    /// What the payment service gave back, in any order.
+    /// Expects the amounts that the payment service gave back, in any order.
     func expectRefunded(_ payment: ProviderReference, _ amounts: [Money]) async throws {
         let refunds = try await effects(of: payment.payment).refunds
         try expect(

@@ -29,7 +29,7 @@ final class CrashPoint: Sendable {
     /// Begins a process that ends at this place; nil lets it live.
     func begin(_ place: Place?) { state.withLock { $0 = State(place: place) } }
 
-    /// Whether the process came as far as its end.
+    /// True where the simulated process was ended at this point.
     var wasReached: Bool { state.withLock { $0.isOver } }
 
     func step() -> Way {

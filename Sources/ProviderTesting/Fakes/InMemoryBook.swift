@@ -6,7 +6,7 @@ public import ProviderKit
 /// It runs every change twice and believes the second run, because a store may repeat one.
 public actor InMemoryBook: AccountBook {
     public private(set) var entries: [String: Data] = [:]
-    /// How many changes were stored.
+    /// The number of changes that were stored.
     public private(set) var writes = 0
 
     public init() {}

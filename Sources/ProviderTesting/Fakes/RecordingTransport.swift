@@ -15,9 +15,9 @@ public final class RecordingTransport: HTTPTransport {
     typealias Interference =
         @Sendable (OutgoingRequest, @escaping Answer) async throws(HTTPTransportError) -> IncomingReply
 
-    /// Where the kit ends the provider's process.
+    /// The point at which the kit ends the provider's process.
     let crash = CrashPoint()
-    /// How many calls the kit waits for, in one call of the provider's and in a whole check.
+    /// The number of HTTP calls that the kit allows, in one call of the provider's and in a whole check.
     let limit = CallLimit()
     let checkLimit = CallLimit()
 

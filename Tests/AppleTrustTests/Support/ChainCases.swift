@@ -2,7 +2,7 @@ import AppleTrust
 import SwiftASN1
 import X509
 
-/// What can be wrong with the certificates.
+/// The faults of the certificates.
 enum ChainCases {
     static let all: [MintCase] = purposes + times + constraints + signatures
 

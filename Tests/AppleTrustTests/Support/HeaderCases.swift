@@ -2,7 +2,7 @@ import AppleTrust
 import Crypto
 import Foundation
 
-/// What can be wrong with the three segments and the header.
+/// The faults of the three segments and the header.
 enum HeaderCases {
     static let all: [MintCase] = algorithms + certificates + others + forms
 

@@ -1,7 +1,7 @@
 import AppleTrust
 import Testing
 
-/// One minted JWS and what must become of it.
+/// A minted JWS and what must become of it.
 struct MintCase: Sendable, CustomTestStringConvertible {
     let name: String
     let text: String
@@ -10,7 +10,7 @@ struct MintCase: Sendable, CustomTestStringConvertible {
     /// What Apple's own library is known to do differently; nil where it must agree with us.
     let difference: Difference?
 
-    /// Why Apple's library may decide otherwise.
+    /// The reason why Apple's library may decide otherwise.
     enum Difference: Sendable {
         /// It accepts what we refuse: it does not look at this.
         case itIsLaxer

@@ -64,7 +64,7 @@ struct MintReceipt: Sendable {
     }
 }
 
-/// One purchase of a receipt: the attributes of a consumable, with absent dates as Apple writes them.
+/// A purchase of a receipt: the attributes of a consumable, with absent dates as Apple writes them.
 struct MintPurchase: Sendable {
     var fields: [Int64: [UInt8]] = [
         1701: MintDER.integer(1), 1702: MintDER.utf8("com.example.coins"), 1703: MintDER.utf8("2000000000000001"),

@@ -1,6 +1,6 @@
 import AppleTrust
 
-/// What can be wrong with the signature and the payload.
+/// The faults of the signature and the payload.
 enum PayloadCases {
     static let all: [MintCase] = signatures + texts + sizes + claims + fields + unusual + odd
 
@@ -45,7 +45,7 @@ enum PayloadCases {
         MintCase("sound, and too long", padded(to: 65_540), .malformed, difference: .itIsLaxer),
     ]
 
-    /// What Apple may send and rarely does.
+    /// The payloads that Apple may send and rarely does.
     static let unusual: [MintCase] =
         [
             ("type", "\"Rental\""), ("inAppOwnershipType", "\"LEASED\""), ("transactionReason", "\"GIFT\""),

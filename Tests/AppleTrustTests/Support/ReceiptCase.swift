@@ -1,15 +1,15 @@
 import AppleTrust
 import Testing
 
-/// One minted receipt and what must become of it.
+/// A minted receipt and what must become of it.
 struct ReceiptCase: Sendable, CustomTestStringConvertible {
-    /// What `openssl cms -verify` says of it.
+    /// The result of `openssl cms -verify`.
     enum OpenSSL: Sendable, Equatable {
         /// The same as we.
         case agrees
-        /// It accepts what we refuse: that check is ours alone.
+        /// OpenSSL accepts what we refuse: the check is ours alone.
         case isLaxer
-        /// It refuses what we accept.
+        /// OpenSSL refuses what we accept.
         case isStricter
     }
 

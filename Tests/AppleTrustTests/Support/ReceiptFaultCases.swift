@@ -123,7 +123,7 @@ enum ReceiptFaultCases {
         },
     ]
 
-    /// What Apple signed, and is no receipt all the same.
+    /// Signed contents that are no receipt.
     static let contents: [ReceiptCase] = [
         field("no app", 2, nil), field("an app without a name", 2, MintDER.utf8("")),
         field("an app that is no text", 2, MintDER.octets([1])),

@@ -57,7 +57,7 @@ enum ReceiptSoundCases {
         },
     ]
 
-    /// What nothing hangs on and cannot be read: it counts as absent.
+    /// Unreadable attributes that no decision needs; they count as absent.
     static let odd: [ReceiptCase] =
         [
             ("an app id of nine octets", 1, MintDER.element(0x02, Array(repeating: 1, count: 9))),

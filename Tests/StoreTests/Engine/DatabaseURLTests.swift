@@ -2,7 +2,7 @@ import Testing
 
 @testable import Store
 
-/// Where the database is, without saying how to get in.
+/// Tests of database addresses, and of descriptions that hold no password.
 @Suite struct DatabaseURLTests {
     @Test(arguments: ["postgres", "postgresql"])
     func `no text form of an address shows its password`(scheme: String) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// What is asked for now and waited for later.
+/// Tests of results that are requested now and awaited later.
 @Suite struct DeferredResultTests {
     private static let insert = "INSERT INTO notes (id, body) VALUES (?, ?)"
     private static let ids = "SELECT id FROM notes ORDER BY id"

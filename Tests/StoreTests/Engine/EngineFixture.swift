@@ -167,7 +167,7 @@ enum StoreErrorKind: Equatable {
     }
 }
 
-/// How a call failed; nil when it did not.
+/// Returns the kind of a call's error; nil where it succeeded.
 func failure<T>(_ call: () async throws -> T) async -> StoreErrorKind? {
     do {
         _ = try await call()
@@ -178,7 +178,7 @@ func failure<T>(_ call: () async throws -> T) async -> StoreErrorKind? {
 }
 
 extension Result {
-    /// How it failed; nil when it did not.
+    /// The kind of the error; nil where the call succeeded.
     var kind: StoreErrorKind? {
         switch self {
         case .success: nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// What both engines promise.
+/// Tests of the behaviour that both engines share.
 @Suite struct EngineTests {
     private struct Refused: Error, Equatable { let id: Int }
 

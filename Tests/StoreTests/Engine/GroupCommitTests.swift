@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// How many of 64 clients wait when a batch ends is up to the machine, which `make bench` measures; here they all do.
+    /// All 64 clients wait when a batch ends; on a real machine some do, which `make bench` measures.
     @Test func `a thousand writes of 64 clients need as many commits as they come in turns`() async throws {
         try await EngineFixture.withSQLite { engine in
             for turn in 0..<16 {

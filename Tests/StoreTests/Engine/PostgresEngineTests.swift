@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// What only PostgreSQL does: races, limits, sessions.
+/// Tests of PostgreSQL alone: races, limits, sessions.
 @Suite(.timeLimit(.minutes(10))) struct PostgresEngineTests {
     @Test func `a deadlock is retried until both have written`() async throws {
         try await withStore(on: .postgres, migrations: EngineFixture.migrations) { store in

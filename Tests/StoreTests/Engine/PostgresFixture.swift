@@ -5,7 +5,7 @@ import Testing
 
 /// Engines of one or few connections on a fresh PostgreSQL database.
 enum PostgresFixture {
-    /// One connection, and all the patience that a busy test machine needs.
+    /// A connection, and all the patience that a busy test machine needs.
     static var settings: PostgresSettings {
         var settings = PostgresSettings()
         settings.connections = 1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// When the connection or the server goes away.
+/// Tests of a connection or server that goes away.
 @Suite(.timeLimit(.minutes(10))) struct PostgresOutageTests {
     @Test func `a connection that was killed while idle is replaced`() async throws {
         try await PostgresFixture.withEngine { engine, _ in

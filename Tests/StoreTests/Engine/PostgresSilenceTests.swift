@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// When the server, or the way to it, falls silent: nothing is refused, and nothing is answered.
+/// Tests of a server or network that stops answering without closing the connection.
 @Suite(.timeLimit(.minutes(10))) struct PostgresSilenceTests {
     /// A statement may take a minute, so that only the silence can be what ends it.
     private static var settings: PostgresSettings {

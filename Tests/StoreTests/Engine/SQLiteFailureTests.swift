@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-/// When SQLite can no longer keep a promise.
+/// Tests of SQLite errors after which a commit is not durable.
 @Suite struct SQLiteFailureTests {
     private final class Failures: Sendable {
         private let errors = Mutex<[StoreError]>([])

@@ -6,14 +6,14 @@ import Testing
 
 @testable import Store
 
-/// What was read of a user stands until a commit changes that user.
+/// Tests that data read of a user stays valid until a commit changes that user.
 @Suite struct UserChangesTests {
     private static func user(_ number: Int) throws -> ID<User> {
         let digits = String(number)
         return try #require(ID("usr_" + String(repeating: "0", count: 26 - digits.count) + digits))
     }
 
-    /// What a commit that is under way says about a user.
+    /// The changes of a user in a commit that is under way.
     private final class Witness: Sendable {
         private let changes = Mutex<UserChanges?>(nil)
         private let seen = Mutex<[Bool]>([])

@@ -4,7 +4,8 @@ import Testing
 @testable import Domain
 @testable import Store
 
-/// What lists of orders and sums of days are read by: filled from the rows that are there, and following every change.
+/// Tests of the columns that lists of orders and sums of days read: filled from the rows that are there, and following
+/// every change.
 @Suite struct OrderListsMigrationTests {
     private static let earlier = Array(Migrations.all.prefix { $0.name != "order lists" })
 
@@ -101,7 +102,7 @@ import Testing
         }
     }
 
-    /// Whether the rows come before the migration or after it.
+    /// The argument tells whether the rows come before the migration or after it.
     @Test(arguments: TestEngine.allCases, [true, false])
     func `orders are found by what they are`(_ engine: TestEngine, _ isEarlier: Bool) async throws {
         try await withStore(on: engine, migrations: isEarlier ? Self.earlier : Migrations.all) { store in
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    /// What moves an order after it was placed and summed.
+    /// The changes that move an order after it was listed and summed.
     static let changes = [
         "UPDATE payments SET refunding = 9, refunded = 9 WHERE id = 'pay_3'",
         "UPDATE orders SET state = 'closed', paid_at = NULL, paid_by = NULL, closed_at = 5 WHERE id = 'ord_3'",

@@ -44,7 +44,7 @@ struct PiggyEvent: Decodable {
     let currency: String?
     let refund: String?
 
-    /// What the event states; nothing where it is not about a payment of ours.
+    /// The event's facts; empty where it is not about a payment of ours.
     var facts: [ProviderFact] {
         get throws(ProviderError) {
             guard let payment = ID<Payment>(payment) else { return [] }

@@ -5,7 +5,7 @@ import PiggyProvider
 import ProviderKit
 import ProviderTesting
 
-/// How the conformance kit plays Piggy's payers and Piggy.
+/// The simulation of Piggy and its payers for the conformance kit.
 struct PiggyRehearsal: Rehearsal {
     let service = PiggyService()
 

@@ -15,7 +15,7 @@ final class PiggyService: Sendable {
 
     func payment(_ number: String) -> Payment? { payments.withLock { $0[number] } }
 
-    /// What the payer does on Piggy's page: only an open payment changes.
+    /// Sets a payment's status as the payer does on Piggy's page: only an open payment changes.
     func payerSets(_ status: String, _ number: String) -> Bool {
         payments.withLock { payments in
             guard payments[number]?.status == "open" else { return false }

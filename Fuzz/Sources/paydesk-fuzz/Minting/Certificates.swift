@@ -11,7 +11,7 @@ enum Certificates {
     static let root = SignedDER.certificate(rootContent, by: Keys.root)
     static let intermediate = SignedDER.certificate(intermediateContent, by: Keys.root)
     static let leaf = SignedDER.certificate(leafContent, by: Keys.intermediate)
-    /// Nobody checks its signature, so it is the same in every process.
+    /// A certificate with a constant signature, which is never checked.
     static let xcode = SignedDER.certificate(xcodeContent, signature: SignedDER.noSignature)
 
     static let rootContent = recipe("Fuzz Root", .init(Keys.root.publicKey), by: Keys.root).content
@@ -82,7 +82,7 @@ enum Certificates {
     }
 }
 
-/// What a certificate says; its content is the same in every process where the key is.
+/// The contents of a certificate; its content is the same in every process where the key is.
 private struct Recipe {
     var subject: String
     var issuer: String
@@ -93,7 +93,7 @@ private struct Recipe {
     var last = 2_000_000_000.0
     var extensions: [Certificate.Extension]
 
-    /// What the issuer signs: tbsCertificate (RFC 5280 section 4.1.1.1).
+    /// The bytes that the issuer signs: tbsCertificate (RFC 5280 section 4.1.1.1).
     var content: [UInt8] {
         Harness.minted {
             let certificate = try Certificate(

@@ -32,7 +32,7 @@ enum JWSMint {
         "\(base64URL(header)).\(base64URL(payload)).AA"
     }
 
-    /// Whether the holder of a key signed exactly this text, decided without AppleTrust.
+    /// Returns whether the holder of a key signed exactly this text, decided without AppleTrust.
     static func isSigned(_ text: String, by key: P256.Signing.PublicKey) -> Bool {
         guard let point = text.lastIndex(of: "."), let raw = bytes(text[text.index(after: point)...]),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw)

@@ -43,7 +43,7 @@ struct PaymentTokenTarget: FuzzTarget {
         Harness.minted { String(decoding: try ApplePayToken(Array(token.utf8)).paymentData, as: UTF8.self) }
     }
 
-    /// What the token is signed over, read without AppleTrust.
+    /// Returns the signed parts of a token, read without AppleTrust.
     private static func parts(of json: [UInt8]) -> PaymentMint.Parts? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any],
             let header = object["header"] as? [String: Any], let data = bytes(object["data"]),

@@ -1,6 +1,6 @@
 package import AppleTrust
 
-/// What the API answered when it was tried in one environment.
+/// The API's answer to a test call in one environment.
 package enum AppStoreProbe: Sendable, Equatable {
     /// The token was accepted.
     case accepted
@@ -16,7 +16,7 @@ package enum AppStoreProbe: Sendable, Equatable {
     case notApple(status: Int)
 }
 
-/// What is found when the key, the issuer, the app and the clock are tried.
+/// The result of a test of the key, the issuer, the app and the clock.
 package enum AppStoreFinding: Sendable, Equatable {
     case works(AppleEnvironment)
     /// Ahead of Apple's by so many seconds, or behind.
@@ -70,7 +70,7 @@ package struct AppStoreDiagnosis: Sendable, Equatable {
 }
 
 extension AppStoreFinding {
-    /// Whether something has to be mended on our side.
+    /// True where something has to be mended on our side.
     package var isFault: Bool {
         switch self {
         case .works, .rateLimited, .troubled: false

@@ -1,6 +1,6 @@
 import AppleTrust
 
-/// One endpoint of the API, as far as Apple's rate limits tell them apart.
+/// An endpoint of the API, as far as Apple's rate limits tell them apart.
 enum AppStoreEndpoint: CaseIterable, Sendable {
     case transaction, history, statuses, notificationHistory, refundHistory, orderLookup, testNotification
     case testNotificationStatus, consumption, appAccountToken, renewalExtension, massExtension, massExtensionStatus

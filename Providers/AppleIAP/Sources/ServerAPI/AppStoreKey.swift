@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The In-App Purchase key of App Store Connect, which signs the tokens; it never shows its key.
 package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Why a text is no such key, in words that hold nothing of it.
+    /// The reason why a text is no such key, in words that hold nothing of it.
     package struct Fault: Error, Equatable {
         package let problem: String
         package let remedy: String

@@ -6,7 +6,7 @@ import Synchronization
 /// Each node counts its own calls; where several share an app's limit, Apple's 429 and its `Retry-After` bring them in
 /// line.
 final class AppStoreLimits: Sendable {
-    /// When a call may be made; not taken where that is too far away.
+    /// The time at which a call may be made; not reserved (`isTaken` is false) where it is too far away.
     struct Turn: Equatable {
         let at: Int64
         let isTaken: Bool
@@ -46,7 +46,7 @@ final class AppStoreLimits: Sendable {
 struct AppStoreBucket: Sendable {
     /// Milliseconds in which one token comes back.
     let interval: Int64
-    /// How many tokens it holds.
+    /// The number of tokens it holds.
     let burst: Int64
     private var fullAt = Int64.min
     private var seen = Int64.min

@@ -1,10 +1,10 @@
 package import AppleTrust
 
-/// One page of a list.
+/// A page of a list.
 package struct AppStorePage<Item: Sendable>: Sendable {
     package let environment: AppleEnvironment
     package let items: [Item]
-    /// Where to go on, now or another day; nil where Apple gives nothing to go on with.
+    /// The token from which a later call continues; nil where Apple gives none.
     package let cursor: String?
     package let hasMore: Bool
 }

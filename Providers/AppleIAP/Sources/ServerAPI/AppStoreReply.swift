@@ -8,7 +8,7 @@ extension IncomingReply {
         let errorMessage: String?
     }
 
-    /// How this reply ends a call; nil where it holds the answer.
+    /// Returns the error of this reply; nil where it holds the answer.
     func error(
         to request: AppStoreRequest, in environment: AppleEnvironment, now: Int64
     ) -> AppStoreServerError? {
@@ -43,7 +43,7 @@ extension IncomingReply {
         }
     }
 
-    /// When Apple wants to be asked again, in milliseconds since 1970.
+    /// Returns the time at which Apple wants the next call, in milliseconds since 1970.
     ///
     /// Apple's `Retry-After` is such a time already; a small number is a proxy's and means seconds from now (RFC 9110).
     /// Never more than an hour from now, because Apple's limits are those of an hour.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProviderKit
 
-/// One request of the API before its address and its token are known.
+/// A request of the API before its address and its token are known.
 struct AppStoreRequest: Sendable {
     let endpoint: AppStoreEndpoint
     let method: String

@@ -1,20 +1,20 @@
 package import AppleTrust
 
-/// How a call to Apple's server API can end without its answer; closed, because what happens next depends on it.
+/// The errors of a call to Apple's server API; closed, because what happens next depends on it.
 package enum AppStoreServerError: Error, Sendable, Equatable {
-    /// Nothing was changed, and trying again helps: not before `after` (milliseconds since 1970) where it is known.
+    /// The call changed nothing and may be repeated: not before `after` (milliseconds since 1970) where it is known.
     case retryable(AppStoreTrouble, after: Int64?)
     /// The change may have been made: look before it is asked for again.
     case outcomeUnknown
     /// No environment that was asked knows this transaction, or not yet: new ones can take a while (4040010, 4040005).
     case unknownTransactionYet
-    /// What was asked for does not exist; the code is Apple's.
+    /// The queried object does not exist; the code is Apple's.
     case notFound(code: Int64)
     /// The revision or pagination token is no longer good: begin again without one.
     case pagingExpired(code: Int64)
     /// The pages repeat themselves while Apple says that there are more.
     case pagingLoop
-    /// There are more pages than one call may read; what was read is good.
+    /// The list has more pages than one call may read; those that were read are valid.
     case tooManyPages
     /// 401: the key, the issuer or the app's id is wrong, the clock is, or the app has no release (see `diagnose`).
     case unauthorized(AppleEnvironment)
@@ -28,7 +28,7 @@ package enum AppStoreServerError: Error, Sendable, Equatable {
     case environmentNotConfigured(AppleEnvironment)
 }
 
-/// Why a call may be tried again.
+/// The reason why a call may be tried again.
 package enum AppStoreTrouble: Sendable, Equatable {
     /// Apple could not be reached.
     case unreachable
@@ -48,7 +48,7 @@ package enum AppStoreTrouble: Sendable, Equatable {
     case cancelled
 }
 
-/// What is wrong with an answer.
+/// The defect of an answer that cannot be used; the text holds nothing of the answer.
 struct AppStoreDamage: Error {
     let what: String
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Source: Apple, App Store Server API, Generating JSON Web Tokens for API requests; RFC 7515; RFC 7518 section 3.4.
 final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable {
-    /// How long a token is good, in seconds; Apple allows an hour and takes five minutes in its own libraries.
+    /// The lifetime of a token, in seconds; Apple allows an hour and takes five minutes in its own libraries.
     static let lifetime: Int64 = 300
     /// A token with less than this left is not used any more.
     static let margin: Int64 = 60

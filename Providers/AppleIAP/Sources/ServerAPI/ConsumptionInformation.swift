@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What Apple is told of a purchase whose refund a customer asks for (Send Consumption Information v2).
+/// The answer to Apple about a purchase whose refund a customer asks for (Send Consumption Information v2).
 package struct AppStoreConsumption: Sendable, Equatable, Encodable {
     package enum Delivery: String, Sendable, Encodable, CaseIterable {
         case delivered = "DELIVERED"
@@ -35,7 +35,7 @@ package struct AppStoreConsumption: Sendable, Equatable, Encodable {
         self.refundPreference = refundPreference
     }
 
-    /// Why Apple would refuse this; nil where it would not.
+    /// Returns the reason why Apple would refuse this; nil where it would not.
     package func fault(isAutoRenewable: Bool) -> String? {
         if !customerConsented { return "the customer has not consented" }
         if let percentage = consumptionPercentage {

@@ -1,7 +1,7 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// How far a mass extension is.
+/// The progress of a mass extension.
 package struct AppStoreMassExtension: Sendable, Equatable, Decodable {
     package let requestIdentifier: String
     package let complete: Bool
@@ -44,7 +44,7 @@ extension AppStoreServerAPI {
         _ = try await ask(request, in: environment) { body throws(AppStoreDamage) in try Accepted.read(body) }
     }
 
-    /// How far a mass extension is.
+    /// The progress of a mass extension.
     package func massExtension(
         _ requestID: String, product: String, in environment: AppleEnvironment
     ) async throws(AppStoreServerError) -> AppStoreMassExtension {

@@ -1,7 +1,7 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// One try of Apple's to deliver a notification.
+/// A try of Apple's to deliver a notification.
 package struct AppStoreSendAttempt: Sendable, Equatable, Decodable {
     /// In milliseconds since 1970; nil where Apple does not say.
     package let attemptDate: Int64?
@@ -18,7 +18,7 @@ package struct AppStoreSentNotification: Sendable, Equatable {
     package let attempts: [AppStoreSendAttempt]
 }
 
-/// Which notifications are wanted; Apple takes a type or a transaction, not both.
+/// The filter of a notification history; Apple takes a type or a transaction, not both.
 package enum AppStoreNotificationFilter: Sendable, Equatable {
     case all
     case type(String, subtype: String? = nil)
@@ -51,7 +51,7 @@ extension AppStoreServerAPI {
         let hasMore: Bool
     }
 
-    /// How long Apple keeps notifications, in days; an earlier start is refused (4000012).
+    /// Returns the time for which Apple keeps notifications, in days; an earlier start is refused (4000012).
     package static func notificationDays(_ environment: AppleEnvironment) -> Int64 {
         environment == .production ? 180 : 30
     }

@@ -25,10 +25,11 @@ package struct AppStoreExtension: Sendable, Equatable {
     }
 }
 
-/// What came of an extension.
+/// The result of an extension.
 package struct AppStoreExtended: Sendable, Equatable {
     package let originalTransactionId: String
-    /// When the current period ends now, in milliseconds since 1970; nil where Apple wrote no time that can be read.
+    /// The time when the current period ends now, in milliseconds since 1970; nil where Apple wrote no time that can be
+    /// read.
     package let effectiveDate: Int64?
     package let success: Bool
 }

@@ -11,11 +11,11 @@ package struct AppStoreSubscriptionStatus: RawRepresentable, Hashable, Sendable,
     package static let billingRetry = Self(rawValue: 3)
     package static let gracePeriod = Self(rawValue: 4)
     package static let revoked = Self(rawValue: 5)
-    /// Where Apple wrote none that can be read.
+    /// The status where Apple's cannot be read.
     package static let unknown = Self(rawValue: 0)
 }
 
-/// What Apple says of one subscription of a customer.
+/// Apple's status of one subscription of a customer.
 package struct AppStoreSubscription: Sendable, Equatable {
     package let group: String
     package let originalTransactionID: String

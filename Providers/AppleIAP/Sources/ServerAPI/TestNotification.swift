@@ -1,7 +1,7 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// How a test notification fared.
+/// The result of a test notification.
 package enum AppStoreTestOutcome: Sendable, Equatable {
     /// Our address took it.
     case delivered
@@ -31,7 +31,7 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// What became of a test notification (Get Test Notification Status).
+    /// Queries the result of a test notification (Get Test Notification Status).
     ///
     /// - Throws: `notFound` with 4040008 where Apple does not know it, or not yet.
     package func testNotification(

@@ -1,7 +1,7 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// Which transactions of a history are wanted; empty means all.
+/// The filter of a transaction history; empty means all.
 package struct AppStoreHistoryFilter: Sendable {
     package enum ProductType: String, Sendable {
         case autoRenewable = "AUTO_RENEWABLE"

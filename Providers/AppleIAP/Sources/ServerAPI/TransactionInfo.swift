@@ -5,7 +5,7 @@ extension AppStoreServerAPI {
         let signedTransactionInfo: SignedText
     }
 
-    /// One transaction of any product, by its id (Get Transaction Info).
+    /// A transaction of any product, by its id (Get Transaction Info).
     package func transaction(
         _ id: String, in place: AppStorePlace = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<SignedText> {

@@ -3,7 +3,7 @@
 /// It cannot be copied, described or encoded. Its slices show the token's own bytes, which are overwritten when the
 /// token goes: whoever keeps one, or makes text of it, keeps card data.
 public struct CardData: ~Copyable {
-    /// When the account number expires.
+    /// The time when the account number expires.
     public let expiryYear: Int
     public let expiryMonth: Int
     private let bytes: [UInt8]
@@ -20,15 +20,15 @@ public struct CardData: ~Copyable {
     public var accountNumber: ArraySlice<UInt8> { bytes[layout.accountNumber] }
     /// The 3-D Secure cryptogram, decoded; later payments of a merchant token have none.
     public var cryptogram: ArraySlice<UInt8>? { layout.cryptogram.map { bytes[$0] } }
-    /// One or two digits, to be passed on where it is there.
+    /// The ECI: one or two digits, to be passed on where it is not nil.
     public var eci: String? { layout.eci.map { String(decoding: bytes[$0], as: UTF8.self) } }
-    /// What the chip says, decoded.
+    /// The EMV data of the chip, decoded.
     public var emvData: ArraySlice<UInt8>? { layout.emvData.map { bytes[$0] } }
     /// Decoded.
     public var encryptedPIN: ArraySlice<UInt8>? { layout.encryptedPIN.map { bytes[$0] } }
 }
 
-/// Where in a token's bytes each part of its card is.
+/// The ranges of a card's parts in the bytes of its token.
 struct CardLayout: Sendable {
     var year = 0
     var month = 0

@@ -1,4 +1,4 @@
-/// What a payment token pays with, decrypted.
+/// The decrypted payment data of a token.
 ///
 /// Card data is shown to closures only, and overwritten when the last reference to this goes; that is best effort, see
 /// `CardData`. Nothing of it is in a description, a dump or an error, and it cannot be encoded.
@@ -18,7 +18,7 @@ public final class DecryptedToken: Sendable {
     /// Names the merchant's own token of the card, for payments that recur.
     public let merchantTokenIdentifier: String?
     public let hasMerchantTokenMetadata: Bool
-    /// Where several merchants are paid at once: what each of them gets.
+    /// The share of each merchant, where several are paid at once.
     public let authenticationResponses: [AuthenticationResponse]
     private let bytes: WipedBytes
     private let layout: CardLayout
@@ -58,7 +58,7 @@ public final class DecryptedToken: Sendable {
     }
 }
 
-/// What one of several merchants is paid, and the proof that the payer agreed.
+/// The share of one of several merchants, and the proof that the payer agreed.
 public struct AuthenticationResponse: Sendable {
     public let merchantIdentifier: String
     /// As Apple writes it.

@@ -1,4 +1,4 @@
-/// What a payment token is and which checks it passes: for people, not for decisions.
+/// The explanation of a payment token and its checks: for people, not for decisions.
 ///
 /// All text is bounded and printable; what it claims is shown whether it is verified or not. What is encrypted is not
 /// decrypted.
@@ -19,7 +19,7 @@ public struct ApplePayExplanation: Sendable {
     }
 }
 
-/// One named check and how it ended.
+/// A named check and how it ended.
 public struct ApplePayCheck: Sendable {
     public enum Name: String, CaseIterable, Sendable {
         /// Strict JSON of one of the shapes that clients send, every field decoded and of the right length.
@@ -35,7 +35,7 @@ public struct ApplePayCheck: Sendable {
         case signature
         /// The token was signed shortly before now.
         case signingTime
-        /// It is bound to what the order asked for: nobody can say that without the order.
+        /// The token is bound to the order's request; unknown without the order.
         case applicationData
         /// The identifier outside of the signature is the signed one.
         case transactionIdentifier
@@ -53,7 +53,7 @@ public struct ApplePayCheck: Sendable {
 }
 
 extension ApplePayVerifier {
-    /// Whether a text is at least shaped like a payment token: JSON that names its parts.
+    /// Returns whether a text is at least shaped like a payment token: JSON that names its parts.
     public static func isToken(_ text: String) -> Bool {
         guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
             return false
@@ -63,7 +63,7 @@ extension ApplePayVerifier {
             || start.contains("\"ephemeralPublicKey\"")
     }
 
-    /// What this token is and how each check ends, for a person; the window of time is judged against now.
+    /// Explains a token and the result of each check, for a person; the window of time is judged against now.
     ///
     /// It takes any text, remembers nothing but a sound chain, and its answer is bounded.
     /// - Parameter now: milliseconds since 1970-01-01 UTC.

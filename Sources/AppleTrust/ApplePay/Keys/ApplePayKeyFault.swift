@@ -1,4 +1,4 @@
-/// Why a merchant's certificate and key cannot be used, in words for whoever configures them.
+/// The reason why a merchant's certificate and key cannot be used, in words for whoever configures them.
 public enum ApplePayKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadableCertificate
     /// The file holds so many certificates.

@@ -8,7 +8,7 @@ public struct ApplePayKeyRing: Sendable {
 
     public var isEmpty: Bool { keys.isEmpty }
 
-    /// What a verified token pays with.
+    /// Decrypts a verified token.
     ///
     /// - Throws: `unknownMerchantKey`, whose detail names the hashes that are held, and `decryptionFailed`.
     public func decrypt(_ token: VerifiedToken) throws(ApplePayRefusal) -> DecryptedToken {

@@ -1,8 +1,8 @@
 import Crypto
 
-/// One payment processing certificate and its private key.
+/// A payment processing certificate and its private key.
 public struct ApplePayMerchantKey: Sendable {
-    /// What tokens name it by: the SHA-256 of the certificate's SubjectPublicKeyInfo.
+    /// The hash by which tokens name it: the SHA-256 of the certificate's SubjectPublicKeyInfo.
     public let publicKeyHash: [UInt8]
     /// The last moment at which the certificate is valid, in milliseconds since 1970-01-01 UTC.
     ///

@@ -50,7 +50,7 @@ enum MerchantPrivateKey: Sendable {
 
     private static let labels: Set<String> = ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
 
-    /// Whether it is a key of any kind that can be a merchant's.
+    /// Returns whether it is a key of any kind that can be a merchant's.
     private static func isKey(_ der: [UInt8]) -> Bool {
         (try? P256.KeyAgreement.PrivateKey(derRepresentation: der)) != nil
             || (try? _RSA.Encryption.PrivateKey(derRepresentation: der)) != nil

@@ -1,6 +1,7 @@
 import Crypto
 
-/// Whether tokens can be verified and decrypted here at all: one is minted under an authority made for it, and read.
+/// A test that tokens can be verified and decrypted on this machine: it makes one under an authority of its own and
+/// reads it.
 ///
 /// What is minted goes through the public verifier, with that authority as an extra root, and is trusted by nobody else.
 public enum ApplePaySelfTest {
@@ -86,7 +87,7 @@ public enum ApplePaySelfTest {
     }
 }
 
-/// What a self-test found, in words.
+/// The failure that a self-test found, in words.
 public struct ApplePaySelfTestFailure: Error, Equatable, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -119,5 +119,5 @@ struct SelfTestToken {
     }
 }
 
-/// What cannot happen to a certificate of our own.
+/// A fault that a certificate of our own cannot have.
 private enum SelfTestFault: Error { case noName }

@@ -2,7 +2,7 @@
 ///
 /// Source: Apple, Payment Token Format Reference.
 public struct ApplePayToken: Sendable {
-    /// How the token is signed and encrypted.
+    /// The token's version, which tells how it is signed and encrypted.
     public enum Version: String, CaseIterable, Sendable {
         case ec = "EC_v1"
         case rsa = "RSA_v1"

@@ -2,7 +2,7 @@ import Crypto
 
 /// The fields of a token's payment data, decoded and each of the right length.
 struct PaymentDataFields: Sendable {
-    /// How the content's key travels.
+    /// The form in which the content's key is sent.
     enum Envelope: Sendable {
         case ec(ephemeral: P256.KeyAgreement.PublicKey)
         case rsa
@@ -12,7 +12,7 @@ struct PaymentDataFields: Sendable {
     let envelope: Envelope
     /// The key as it travels, and as it is signed: ephemeralPublicKey or wrappedKey.
     let wrappedKey: [UInt8]
-    /// What is encrypted, and the tag behind it.
+    /// The ciphertext with its authentication tag.
     let data: [UInt8]
     /// The detached CMS message.
     let signature: [UInt8]
@@ -41,7 +41,7 @@ struct PaymentDataFields: Sendable {
         }
     }
 
-    /// What the signature is over, piece by piece.
+    /// The SHA-256 of the signed parts.
     var signedDigest: SHA256Digest {
         var hash = SHA256()
         for part in [wrappedKey, data, transactionID, applicationData ?? []] { hash.update(data: part) }

@@ -58,7 +58,7 @@ struct TokenForm {
             displayName: shown("displayName"), network: shown("network"), type: shown("type"))
     }
 
-    /// What payment data has, and a whole token has not.
+    /// The members of payment data that a whole token does not have.
     private static let paymentFields: Set<String> = ["version", "data", "signature", "header"]
 
     private static let simulator = ApplePayRefusal(.simulatorToken, "the token has no payment data")

@@ -8,7 +8,7 @@ public struct VerifiedToken: Sendable {
     public let token: ApplePayToken
     /// The signed transaction id in lower-case hex: what a token may be used once by.
     public let transactionID: String
-    /// When Apple signed it, in milliseconds since 1970-01-01 UTC.
+    /// The time when Apple signed it, in milliseconds since 1970-01-01 UTC.
     public let signedAt: Int64
 
     fileprivate init(_ token: ApplePayToken, signedAt: Int64) {
@@ -104,7 +104,7 @@ public struct ApplePayVerifier: Sendable {
     }
 }
 
-/// How far from now a token may have been signed.
+/// The time around now in which a token must have been signed.
 struct SigningWindow: Sendable {
     /// Milliseconds.
     let past: Int64

@@ -1,12 +1,12 @@
-/// What an `ApplePayVerifier` accepts.
+/// The configuration of an `ApplePayVerifier`.
 public struct ApplePayVerifierConfiguration: Sendable {
     /// Trust anchors besides Apple Root CA - G3, as DER: for development only, whoever holds their keys can sign anything.
     public var extraRoots: [[UInt8]]
-    /// How long ago a token may have been signed; Apple says five minutes.
+    /// The age up to which a token is accepted; Apple says five minutes.
     public var signingTimeWindowSeconds: Int
-    /// How far ahead of ours Apple's clock may be.
+    /// The time by which Apple's clock may be ahead of ours.
     public var clockSkewSeconds: Int
-    /// How many chains of each version are remembered, at least 1.
+    /// The number of chains of each version that are remembered, at least 1.
     public var cachedChains: Int
 
     public init(

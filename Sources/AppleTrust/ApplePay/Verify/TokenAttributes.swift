@@ -1,6 +1,6 @@
 /// The signed attributes of a payment token (RFC 5652 sections 5.3 and 11).
 struct TokenAttributes {
-    /// What the signature is over: the attributes under the tag of a SET.
+    /// The signed bytes: the attributes under the tag of a SET (RFC 5652 section 5.4).
     let signed: [UInt8]
     let contentType: ArraySlice<UInt8>
     let messageDigest: ArraySlice<UInt8>
@@ -45,7 +45,7 @@ struct TokenAttributes {
         signed = try Self.signed(element)
     }
 
-    /// How many are looked at: Apple signs four.
+    /// The number of attributes that are read: Apple signs four.
     private static let limit = 16
 
     /// Of definite length, in its shortest form.

@@ -5,7 +5,7 @@ import Crypto
 /// Receipts are read by `SignedData`, as a tree of all that is in them, certificates included; here nothing is parsed
 /// that a remembered chain makes needless.
 struct TokenSignature: Sendable {
-    /// What the signature is over: the attributes under the tag of a SET.
+    /// The signed bytes: the attributes under the tag of a SET (RFC 5652 section 5.4).
     let signed: [UInt8]
     let contentType: ArraySlice<UInt8>
     let messageDigest: ArraySlice<UInt8>
@@ -52,7 +52,7 @@ struct TokenSignature: Sendable {
         (leaf, others) = try Self.split(certificates.contents, signer.name)
     }
 
-    /// Whether the signed attributes are about this content.
+    /// Checks whether the signed attributes are about this content.
     func check(_ digest: SHA256Digest) throws(AppleRefusal) {
         guard contentType.elementsEqual(TokenOID.data) else {
             throw AppleRefusal(.badSignature, "the signed attributes name another content type")

@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Checks the words of the Swift code against docs/glossary.md.
+
+Refuses (1) a type or function whose whole name is retired, in every folder, and (2) in the folders that are clean a doc
+comment that begins with a question word, a pronoun or a negation instead of the thing or a verb.
+
+usage: words.py    tests itself with planted faults, then checks the repository; prints one line for each fault
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Whole names of types and functions, with the name that replaces each (docs/glossary.md, "Retired words").
+RETIRED = {
+    "Admission": "ConcurrencyLimit",
+    "Door": "LoadShedder",
+    "DoorHandler": "LoadSheddingHandler",
+}
+
+# Folders whose doc comments are clean; the others follow.
+CLEAN = (
+    "Sources/AppleTrust",
+    "Sources/Domain",
+    "Sources/PaydeskProviders",
+    "Sources/ProviderKit",
+    "Sources/ProviderTesting",
+    "Sources/Store",
+    "Sources/paydesk",
+    "Providers/Alipay/Sources",
+    "Providers/ApplePay/Sources",
+    "Providers/EPay/Sources",
+    "Providers/PayPal/Sources",
+    "Providers/Sandbox/Sources",
+    "Providers/Stripe/Sources",
+    "Providers/WeChatPay/Sources",
+    "Providers/ApplePay/Tests",
+    "Providers/Sandbox/Tests",
+    "Tests/DomainTests",
+    "Tests/ProviderKitTests",
+    "Tests/StoreTests",
+    "Examples",
+)
+BEGINNINGS = """
+    What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why
+    One None Nobody Nothing It There
+""".split()
+
+DECLARATION = re.compile(r"\b(?:struct|enum|class|actor|protocol|typealias|func)\s+`?([A-Za-z_]\w*)")
+COMMENT = re.compile(r"\s*///")
+BEGINNING = re.compile(rf"\s*///\s*({'|'.join(BEGINNINGS)})\b")
+
+
+def retired(name):
+    """Returns the name that replaces a retired one; None for a name that is not retired."""
+    return RETIRED.get(name)
+
+
+def faults(path, text):
+    """Yields the line number and the message of each fault of a Swift file."""
+    is_clean = any(path.startswith(folder + "/") for folder in CLEAN)
+    was_comment = False
+    for number, line in enumerate(text.splitlines(), 1):
+        is_comment = COMMENT.match(line) is not None
+        if is_comment and not was_comment and is_clean and (found := BEGINNING.match(line)):
+            yield number, f"a doc comment begins with \"{found[1]}\"; begin with the thing or with a verb"
+        if not line.lstrip().startswith("//"):
+            for found in DECLARATION.finditer(line):
+                if to := retired(found[1]):
+                    yield number, f"\"{found[1]}\" is a retired name; see docs/glossary.md: {to}"
+        was_comment = is_comment
+
+
+def test():
+    """Expects one fault in each planted text that has one, and none in the others."""
+    planted = [
+        ("struct Door {", 1), ("func Admission() {", 1), ("// struct Door", 0), ("struct DoorBell {", 0),
+        ("let desk = Desktop()", 0), ("/// Whether it runs.\nvar a = 1", 1), ("/// The state.\n/// What follows.\n", 0),
+        ("/// Returns whether it runs.\n", 0), ("/// One of two.\n", 1), ("/// Whereabouts.\n", 0),
+    ]
+    for text, count in planted:
+        found = list(faults(CLEAN[0] + "/Planted.swift", text))
+        assert len(found) == count, (text, found)
+
+
+def main():
+    test()
+    names = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", "*.swift"], check=True, capture_output=True, text=True
+    ).stdout
+    failed = False
+    for name in names.splitlines():
+        path = pathlib.Path(name)
+        if path.is_file():
+            for number, message in faults(name, path.read_text()):
+                print(f"{name}:{number}: {message}")
+                failed = True
+    return 1 if failed else 0
+
+
+sys.exit(main())
