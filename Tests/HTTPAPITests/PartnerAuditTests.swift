@@ -100,7 +100,7 @@ struct PartnerAuditTests {
         _ engine: TestEngine
     ) async throws {
         try await withCounter(on: engine) { counter in
-            let writes = counter.api.endpoints.filter {
+            let writes = counter.api.routes.filter {
                 // What is consumed of a meter is counted and not audited, whoever consumes it.
                 $0.path.hasPrefix("/v1/partner/") && $0.method != .get && !$0.path.hasSuffix("/consume")
             }.map { "\($0.method) \($0.path)" }
