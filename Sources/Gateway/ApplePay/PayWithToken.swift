@@ -164,7 +164,8 @@ extension Settlement {
                 : "another token is being charged for this payment"
             throw GatewayError.conflict(reason: reason)
         }
-        try refuseOwned(scene.order.sku, scene.order.terms.kind, scene.order.user)
+        try refuseOwned(
+            scene.order.sku, scene.order.terms.kind, scene.order.user, in: scene.payment.environment)
         guard try tx.claimInstrument(transactionID, for: payment, at: now) else {
             throw GatewayError.applePayTokenReused
         }

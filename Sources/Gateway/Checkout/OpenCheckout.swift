@@ -48,14 +48,16 @@ extension Gateway {
             let tx = settlement.tx
             let userID = try tx.ensureUser(user, candidate: ids.make(), at: now)
             try tx.lockUser(userID)
-            try settlement.refuseOwned(offer.code, offer.sku.kind, userID)
+            // What costs nothing goes through no account.
+            let environment = account?.environment ?? .production
+            try settlement.refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
             if account == nil { try settlement.refuseFreeAgain(offer.sku, offer.code, userID) }
             let waiting = try tx.askOpenOrders(of: userID, at: now, upTo: Settlement.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
                 state: .open,
-                platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
+                platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.insertOrder(order)
             try tx.bind(context, to: order.id.rawValue)
@@ -99,9 +101,14 @@ extension Settlement {
         _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
     ) throws -> (intent: PaymentIntent, entry: TimelineEntry) {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
+        var order = order
+        if order.environment != account.environment {
+            try tx.setEnvironment(account.environment, of: order.id)
+            order.environment = account.environment
+        }
         let payment = Payment(
             id: ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
-            returnURL: request.returnURL ?? order.returnURL, createdAt: now)
+            returnURL: request.returnURL ?? order.returnURL, environment: account.environment, createdAt: now)
         try tx.insertPayment(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
@@ -113,9 +120,11 @@ extension Settlement {
     /// So many orders of a user wait for their payment at most.
     static let openOrders: Int64 = 20
 
-    /// Refuses a non-consumable that the user has already.
-    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
-        if kind == .nonConsumable, try owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+    /// Refuses a non-consumable that the user has already in this environment.
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>, in environment: Environment) throws {
+        if kind == .nonConsumable, try owns(sku, user, in: environment, besides: nil) {
+            throw GatewayError.alreadyOwned
+        }
     }
 
     /// Refuses what the user had for nothing already, as far as the SKU says so; the caller holds the user's lock.
@@ -126,7 +135,8 @@ extension Settlement {
         case .running: break
         }
         let runs = EntitlementRules.fold(try tx.grants(of: user), now: now).entitlements.contains {
-            $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
+            $0.grant.sku == code && $0.grant.environment == .production
+                && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
     }

@@ -187,7 +187,7 @@ extension Settlement {
         guard let current = try tx.lockOrder(order.id), current.state == .open, current.amount != nil,
             try !tx.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
-        try refuseOwned(current.sku, current.terms.kind, current.user)
+        try refuseOwned(current.sku, current.terms.kind, current.user, in: account.environment)
         let payments = try tx.payments(of: order.id)
         try Gateway.mayAttempt(payments)
         let open = payments.map(\.payment).filter { !$0.state.isFinal || fence.uncertain.contains($0.id) }

@@ -60,7 +60,10 @@ struct Explainer {
         case "payment.succeeded":
             return words.paymentArrived(snapshot.payments.first { $0.id.rawValue == id }?.amount, date)
         case "order.paid" where isStores: return words.orderPaidByStore(date)
-        case "order.paid": return line.detail == "free" ? words.orderFree(date) : words.orderPaid(date)
+        case "order.paid" where line.detail == "free": return words.orderFree(date)
+        case "order.paid":
+            let test = order.environment == .production ? "" : words.testPurchase(order.environment.rawValue)
+            return words.joined([words.orderPaid(date), test])
         case "order.closed": return words.orderClosed(date)
         case "order.revoked":
             // Of a part the line names the share; what earlier releases wrote was of the whole purchase.

@@ -44,7 +44,8 @@ extension Settlement {
         } else {
             second = Payment(
                 id: ids.make(), order: first.order, account: first.account, processor: first.processor, amount: money,
-                platform: first.platform, returnURL: first.returnURL, original: first.id, createdAt: now)
+                platform: first.platform, returnURL: first.returnURL, environment: first.environment,
+                original: first.id, createdAt: now)
             try tx.insertPayment(second, beside: first, under: name)
             // The reference of the payment itself, where it waits under this one, stays its own.
             if let reference { _ = try tx.setReference(reference, of: second) }

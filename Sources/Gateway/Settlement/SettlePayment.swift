@@ -103,15 +103,22 @@ extension Settlement {
         try regrade(order.id)
     }
 
-    /// Applies a success with the right amount to its order.
+    /// Applies a success with the right amount to its order, which is of the payment's environment from then on.
     mutating func pay(_ order: Order, with payment: Payment) throws {
-        let owned = try order.terms.kind == .nonConsumable && owns(order.sku, order.user, besides: order.id)
+        var order = order
+        let owned =
+            try order.terms.kind == .nonConsumable
+            && owns(order.sku, order.user, in: payment.environment, besides: order.id)
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
         if order.state == .closed { try record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try record(anomaly, order, "\(payment.id) of \(payment.amount)") }
         // Asked before what waits for an answer, so that it costs no wait of its own.
         let attempts = effect.state == order.state ? nil : try tx.askPayments(of: order.id)
         if effect.state != order.state {
+            if order.environment != payment.environment {
+                try tx.setEnvironment(payment.environment, of: order.id)
+                order.environment = payment.environment
+            }
             try tx.moveOrder(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: now)
             try note(order, "order.paid", payment.id.rawValue)
             try audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)
@@ -126,9 +133,9 @@ extension Settlement {
         }
     }
 
-    /// Whether the user holds this SKU for good, from elsewhere.
+    /// Whether the user holds this SKU for good, from elsewhere; environments never mix.
     func owns(
-        _ sku: SKUCode, _ user: ID<User>, in environment: Environment = .production, besides order: ID<Order>?
+        _ sku: SKUCode, _ user: ID<User>, in environment: Environment, besides order: ID<Order>?
     ) throws -> Bool {
         let held = try tx.grants(of: user).filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil

@@ -39,6 +39,7 @@ extension Shape {
             "id": .string, "kind": .string, "enabled": .boolean, "routing": accountRouting,
             "contract_types": .list(.words(ContractType.self)),
             "overridden": .boolean.noted("Whether an admin's word counts before the account's file."),
+            "test": .boolean.noted("Whether it is in its provider's test mode: what it sells is `Sandbox`."),
             "health": .words(CircuitBreaker.Health.self).noted(
                 "What this node believes: `closed` answers, `open` does not, `half_open` is being tried."),
             "manifest": accountManifest,
@@ -62,7 +63,7 @@ extension Shape {
                 "How surely a payment can be made impossible before another is opened."),
             "refunds": .words("partial", "full", "none"), "goods": .words("anything", "apple_products"),
             "notifications": .list(.words("GET", "POST")),
-            "development_only": .boolean.noted("Refused in production mode."),
+            "development_only": .boolean.noted("Refused in production mode, unless `allow_test_accounts` is true."),
         ]))
 
     private static let accountRouting = named(

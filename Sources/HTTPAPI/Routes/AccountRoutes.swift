@@ -68,6 +68,7 @@ private struct AccountItem: Encodable {
     let routing: AccountRouting
     let contract_types: [String]
     let overridden: Bool
+    let test: Bool
     let health: CircuitBreaker.Health
     let manifest: AccountManifest
 
@@ -78,6 +79,7 @@ private struct AccountItem: Encodable {
         routing = view.account.routing
         contract_types = view.account.provider.contractTypes.map(\.rawValue).sorted()
         overridden = view.isOverridden
+        test = view.account.isTest
         health = view.health
         manifest = AccountManifest(view.account)
     }

@@ -10,6 +10,7 @@ package final class PostgresEngine: StoreEngine {
     }
 
     private let address: PostgresAddress
+    private let pulse: PostgresPulse
     private let pool: PostgresPool
     private let reports = Mutex(Reports())
     private let settings: PostgresSettings
@@ -21,7 +22,8 @@ package final class PostgresEngine: StoreEngine {
         self.settings = settings
         isReadOnly = readOnly
         self.address = address
-        pool = PostgresPool(address: address, settings: settings)
+        pulse = PostgresPulse(address, settings: settings)
+        pool = PostgresPool(address: address, settings: settings, pulse: pulse)
     }
 
     package var dialect: Dialect { .postgres }
@@ -48,7 +50,7 @@ package final class PostgresEngine: StoreEngine {
         let settings = settings.ofReports
         let pool = reports.withLock { reports -> PostgresPool? in
             guard !reports.isClosed else { return nil }
-            let pool = reports.pool ?? PostgresPool(address: address, settings: settings)
+            let pool = reports.pool ?? PostgresPool(address: address, settings: settings, pulse: pulse)
             reports.pool = pool
             return pool
         }

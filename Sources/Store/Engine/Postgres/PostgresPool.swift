@@ -35,10 +35,11 @@ final class PostgresPool: Sendable {
     private let state: Mutex<State>
     private let stopWatch = DispatchSemaphore(value: 0)
 
-    init(address: PostgresAddress, settings: PostgresSettings) {
+    /// - Parameter pulse: shared by the pools of one server, so that each of them learns of its return from any answer.
+    init(address: PostgresAddress, settings: PostgresSettings, pulse: PostgresPulse) {
         self.address = address
         self.settings = settings
-        pulse = PostgresPulse(address, settings: settings)
+        self.pulse = pulse
         let workers = max(1, settings.connections)
         state = Mutex(State(workers: workers))
         for number in 1...workers {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the threads of one pool know together about whether the server answers at all.
+/// What the threads of one engine know together about whether the server answers at all.
 ///
 /// A statement may take seconds on a server that works, so its silence alone says nothing. A thread whose statement is
 /// silent for ``PostgresSettings/silence`` asks the server for a connection; where that is not answered either, the
