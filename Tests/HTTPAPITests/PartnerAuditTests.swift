@@ -85,7 +85,7 @@ struct PartnerAuditTests {
     private static func scene(_ counter: Counter, _ key: String) async throws -> Scene {
         let made = try await counter.post(webhooks, key, #"{"url":"https://hooks.example/a","types":[]}"#)
         let webhook = try made.data.text("id")
-        try await counter.desk.buy("coins")
+        try await counter.desk.buyForReal("coins")
         let paid = try await counter.desk.buy("vip_month", user: "bob").order
         let open = try await counter.desk.checkout(user: "bob").order
         _ = try await counter.desk.gateway.events.dispatch()

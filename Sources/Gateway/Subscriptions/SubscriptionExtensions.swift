@@ -145,7 +145,8 @@ private enum ExtensionStep: String, Sendable {
     private static let depth: Int64 = 200
 
     /// Finds the last step of an earlier run of the same request.
-    static func last(of request: String, _ subscription: ID<Subscription>, in db: any Database) throws -> ExtensionStep? {
+    static func last(of request: String, _ subscription: ID<Subscription>, in db: any Database) throws -> ExtensionStep?
+    {
         let entries = try db.audit.list(subject: subscription.rawValue, before: nil, limit: depth)
         let found = entries.lazy.map(\.entry).first { $0.after.hasPrefix("\(request):") }
         return found.flatMap { ExtensionStep(rawValue: $0.action) }

@@ -82,6 +82,7 @@ private struct AccountItem: Encodable {
     let routing: AccountRouting
     let contract_types: [String]
     let overridden: Bool
+    let test: Bool
     let health: CircuitBreaker.Health
     let manifest: AccountManifest
 
@@ -92,6 +93,7 @@ private struct AccountItem: Encodable {
         routing = view.account.routing
         contract_types = view.account.provider.contractTypes.map(\.rawValue).sorted()
         overridden = view.isOverridden
+        test = view.account.isTest
         health = view.health
         manifest = AccountManifest(view.account)
     }
@@ -174,6 +176,7 @@ extension Shape {
             "id": .string, "kind": .string, "enabled": .boolean, "routing": accountRouting,
             "contract_types": .list(.words(ContractType.self)),
             "overridden": .boolean.noted("Whether an admin's word counts before the account's file."),
+            "test": .boolean.noted("Whether it is in its provider's test mode: what it sells is `Sandbox`."),
             "health": .words(CircuitBreaker.Health.self).noted(
                 "What this node believes: `closed` answers, `open` does not, `half_open` is being tried."),
             "manifest": accountManifest,
@@ -197,7 +200,7 @@ extension Shape {
                 "How surely a payment can be made impossible before another is opened."),
             "refunds": .words("partial", "full", "none"), "goods": .words("anything", "apple_products"),
             "notifications": .list(.words("GET", "POST")),
-            "development_only": .boolean.noted("Refused in production mode."),
+            "development_only": .boolean.noted("Refused in production mode, unless `allow_test_accounts` is true."),
         ]))
 
     private static let accountRouting = named(

@@ -46,7 +46,8 @@ struct SKURoutes {
 
     private func change(_ call: Call) async throws(GatewayError) -> Answer {
         try .json(
-            try await gateway.catalogue.change(call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
+            try await gateway.catalogue.change(
+                call.parameter("id"), call.decode(Patch<SKU>.self).value, context: call.context)
         )
     }
 

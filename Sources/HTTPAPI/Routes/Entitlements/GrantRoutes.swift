@@ -40,7 +40,8 @@ struct GrantRoutes {
 
     private func grantByPartner(_ call: Call) async throws(GatewayError) -> Answer {
         let request = try call.decode(GrantFields.self).request()
-        return try .json(try await gateway.grants.create(request, to: call.namedUser, by: .partner, context: call.context))
+        return try .json(
+            try await gateway.grants.create(request, to: call.namedUser, by: .partner, context: call.context))
     }
 }
 

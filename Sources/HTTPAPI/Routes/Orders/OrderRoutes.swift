@@ -38,12 +38,14 @@ struct OrderRoutes {
 
     private func cancel(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.orderClosing.cancel(call.parameter("id"), user: call.user, context: call.context))
+        return try .json(
+            try await gateway.orderClosing.cancel(call.parameter("id"), user: call.user, context: call.context))
     }
 
     private func refresh(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.decode(NoFields.self)
-        return try .json(try await gateway.reconciliation.refresh(call.parameter("id"), user: call.user, context: call.context))
+        return try .json(
+            try await gateway.reconciliation.refresh(call.parameter("id"), user: call.user, context: call.context))
     }
 }
 

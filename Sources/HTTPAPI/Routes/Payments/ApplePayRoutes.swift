@@ -68,7 +68,8 @@ struct ApplePayRoutes {
     private func association(_ call: Call) async throws(GatewayError) -> Answer {
         let host = call.request.authority.map { String($0.prefix { $0 != ":" }) }
         return .raw(
-            status: .ok, contentType: "text/plain", body: try gateway.applePaySessions.domainAssociation(host: host), headers: [])
+            status: .ok, contentType: "text/plain", body: try gateway.applePaySessions.domainAssociation(host: host),
+            headers: [])
     }
 }
 

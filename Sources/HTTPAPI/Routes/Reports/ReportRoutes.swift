@@ -41,7 +41,8 @@ struct ReportRoutes {
 
     private func stats(_ call: Call) async throws(GatewayError) -> Answer {
         _ = try call.choice("by", Step.self)
-        return try .json(Listing(items: try await gateway.reports.sumOrders(from: call.time("from"), to: call.time("to"))))
+        return try .json(
+            Listing(items: try await gateway.reports.sumOrders(from: call.time("from"), to: call.time("to"))))
     }
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
