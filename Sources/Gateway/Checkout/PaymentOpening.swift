@@ -144,7 +144,8 @@ struct PaymentOpening: Sendable {
             return try await settlements.run(audit) { settlement in
                 // The locks first, in the order in which every settlement of this payment takes them.
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
-                let isFirst = try settlement.tx.payments.setInstruction(sealed, offers: opened.instruction.offers, of: payment)
+                let isFirst = try settlement.tx.payments.setInstruction(
+                    sealed, offers: opened.instruction.offers, of: payment)
                 guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
                     throw GatewayError.notFound
                 }

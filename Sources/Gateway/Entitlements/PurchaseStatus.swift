@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 import Store
 
 /// The membership over all sources together, in the eight fields of the App Store clients (`docs/api.md`, section 6).

@@ -37,7 +37,9 @@ struct OrderWriter {
     ///
     /// - Throws: `alreadyOwned`.
     func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
-        if kind == .nonConsumable, try settlement.entitlements.owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+        if kind == .nonConsumable, try settlement.entitlements.owns(sku, user, besides: nil) {
+            throw GatewayError.alreadyOwned
+        }
     }
 
     /// Refuses a free SKU that the user had before, where the SKU's `once` says so; the caller holds the user's lock.

@@ -89,7 +89,8 @@ private struct ConsumptionQuestion: Sendable {
     init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at now: Timestamp) throws {
         // The store asks about one transaction; the grant may be of another of the same purchase, which has the order.
         guard let asked = try db.purchases.find(subject.environment, subject.key).value(),
-            let record = try db.purchases.listTransactions(of: asked).first, let order = try record.order.flatMap({ try db.orders.find($0) }),
+            let record = try db.purchases.listTransactions(of: asked).first,
+            let order = try record.order.flatMap({ try db.orders.find($0) }),
             let sku = try record.sku.flatMap({ try db.skus.find($0) })
         else { return nil }
         self.order = order.id

@@ -47,7 +47,9 @@ enum ConsumptionSilence: String {
         }
         let subject = StoreSubject(record.purchase)
         // The consent of an erased user counts no longer.
-        if let user = record.user, try !db.users.isErased(user), try db.purchases.allowsConsumptionReport(subject, user: user) {
+        if let user = record.user, try !db.users.isErased(user),
+            try db.purchases.allowsConsumptionReport(subject, user: user)
+        {
             return nil
         }
         self = .noConsent

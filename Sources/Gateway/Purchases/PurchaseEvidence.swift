@@ -22,7 +22,8 @@ struct EvidenceVerifier: Sendable {
     }
 
     /// Verifies several signed transactions in one run on the threads for signatures.
-    func verify(_ transactions: ArraySlice<String>) async throws(GatewayError) -> [Result<PurchaseClaim, GatewayError>] {
+    func verify(_ transactions: ArraySlice<String>) async throws(GatewayError) -> [Result<PurchaseClaim, GatewayError>]
+    {
         try await threads.run {
             transactions.map { jws in
                 Result { () throws(GatewayError) in try claim(.signedTransaction(jws), fallback: nil) }

@@ -41,12 +41,14 @@ struct PurchaseGrants {
 
     /// Asks for the users who share a purchase's original transaction; in Xcode there are none.
     func askSharers(of purchase: StorePurchase) throws -> DeferredResult<[ID<User>]> {
-        purchase.environment == .xcode ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
+        purchase.environment == .xcode
+            ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
     }
 
     /// Grants a new sharer what every transaction of the original has granted its owner, without units.
     func shareAll(of purchase: StorePurchase, with user: ID<User>, rules: TestPurchaseRules) throws {
-        let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID).transactionsByPurchase
+        let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
+            .transactionsByPurchase
             .joined()
         var isGranted = false
         for record in records {
@@ -95,7 +97,9 @@ struct PurchaseGrants {
         for grant in try tx.grants.list(of: id).value() where grant.source.kind == .appleTransaction {
             let aligned = try aligned(grant, with: purchase, key: key, order: order, left: left, rules: rules)
             guard aligned != grant else { continue }
-            if aligned.term != grant.term || aligned.stackGroup != grant.stackGroup { try tx.grants.updateTerm(aligned) }
+            if aligned.term != grant.term || aligned.stackGroup != grant.stackGroup {
+                try tx.grants.updateTerm(aligned)
+            }
             if aligned.revocation != grant.revocation {
                 try tx.grants.update(grant.id, revocation: aligned.revocation, suspended: grant.suspended)
             }

@@ -61,7 +61,8 @@ struct PurchaseLedger {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
         let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
-        let unordered = Set(records.transactionsByPurchase.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
+        let unordered = Set(
+            records.transactionsByPurchase.filter { $0.allSatisfy { $0.order == nil } }.joined().map(\.key))
         let waiting = records.filter { record in
             record.order == nil && (record.user == nil || record.sku != nil && unordered.contains(record.key))
         }
@@ -208,7 +209,8 @@ extension PurchaseLedger {
         _ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool
     ) throws -> ClaimOutcome {
         guard case .attached(_, let isFresh) = outcome else { return outcome }
-        guard let stored = try tx.purchases.find(claim.purchase.environment, claim.purchase.key(claimant: user)).value(),
+        guard
+            let stored = try tx.purchases.find(claim.purchase.environment, claim.purchase.key(claimant: user)).value(),
             let record = try tx.purchases.listTransactions(of: stored).first, let order = record.order,
             let sku = try record.sku.flatMap({ try tx.skus.find($0) })
         else { throw StoreError.corrupt("a shared purchase was not kept") }
@@ -307,7 +309,8 @@ extension PurchaseLedger {
         let purchase = claim.purchase
         let key = purchase.key(claimant: nil)
         _ = try tx.purchases.upsert(purchase, key: key, account: claim.account, evidence: claim.evidence, at: log.now)
-        guard let record = try tx.purchases.find(purchase.environment, key).value(), record.user == nil, record.sku == nil,
+        guard let record = try tx.purchases.find(purchase.environment, key).value(), record.user == nil,
+            record.sku == nil,
             let found = try tx.skus.find(appleProduct: purchase.productID, bundle: purchase.bundleID),
             found.sku.lasts(found.days, as: purchase)
         else { return }

@@ -48,7 +48,8 @@ struct PurchaseOwnership {
         guard token == nil || token == claimant else { return OwnershipDecision(owner: owner, right: .none) }
         let sharers = try tx.purchaseOwners.listSharers(of: subject).value()
         if sharers.contains(claimant) { return OwnershipDecision(owner: owner, right: .sharer) }
-        guard mayChangeHands, token == nil, try !tx.purchases.isRevoked(purchase, at: claim.account), try !tx.users.isErased(owner),
+        guard mayChangeHands, token == nil, try !tx.purchases.isRevoked(purchase, at: claim.account),
+            try !tx.users.isErased(owner),
             try signedOwner(of: subject) == nil
         else { return OwnershipDecision(owner: owner, right: .none) }
         if try mayMove(purchase, from: owner) {
@@ -85,7 +86,8 @@ struct PurchaseOwnership {
         // A purchase that no SKU names is granted as soon as one does.
         if records.contains(where: { $0.sku == nil && $0.purchase.mayLast(at: log.now) }) { return true }
         let keys = Set(records.map(\.key))
-        return EntitlementRules.fold(try tx.grants.list(of: owner).value(), now: log.now).entitlements.contains { entitlement in
+        return EntitlementRules.fold(try tx.grants.list(of: owner).value(), now: log.now).entitlements.contains {
+            entitlement in
             let grant = entitlement.grant
             guard grant.environment == subject.environment else { return false }
             switch grant.source.kind {

@@ -90,7 +90,9 @@ package struct Purchases: Sendable {
             // Before a user is made, as every claim does.
             try tx.purchaseOwners.lock(subject.environment, original)
             let target = try tx.users.ensure(user, candidate: settlement.ids.make(), at: settlement.now)
-            for holder in try tx.purchaseOwners.listHolders(of: subject).value().union([target]).sorted() { try tx.users.lock(holder) }
+            for holder in try tx.purchaseOwners.listHolders(of: subject).value().union([target]).sorted() {
+                try tx.users.lock(holder)
+            }
             let owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, original)).value()
             // A run that was cut short has moved it already, and it may have moved again since.
             if context.resumed == nil {

@@ -39,7 +39,8 @@ struct DisputeLedger {
         }
         let at = report.at.flatMap { $0 > log.now.adding(seconds: Self.clockSkew) ? nil : $0 } ?? log.now
         let reference = report.reference?.stored(255) ?? locked.payment.id.rawValue
-        if let dispute = try tx.disputes.list(of: locked.payment.id).value().first(where: { $0.reference == reference }) {
+        if let dispute = try tx.disputes.list(of: locked.payment.id).value().first(where: { $0.reference == reference })
+        {
             let amount = disputed ?? dispute.amount
             let isNewer = dispute.state == fact ? at > dispute.toldAt : dispute.isFollowed(by: fact, at: at)
             guard isNewer else { return }

@@ -41,7 +41,8 @@ struct RefundLedger {
 
     /// Records that a call about a refund ended without an answer.
     func markUnknown(_ refund: Refund) throws {
-        guard let locked = try LockedPayment.lock(refund.payment, in: tx), let current = try tx.refunds.find(refund.id) else {
+        guard let locked = try LockedPayment.lock(refund.payment, in: tx), let current = try tx.refunds.find(refund.id)
+        else {
             return
         }
         try move(current, .outcomeUnknown, reference: nil, locked)

@@ -86,7 +86,8 @@ struct Settlement {
 
     private func store(_ fact: ProviderFact, from account: AccountID, _ locked: LockedPayment) throws {
         guard fact.isFinal else { return }
-        try tx.payments.insertFact(ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
+        try tx.payments.insertFact(
+            ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.

@@ -75,8 +75,9 @@ package struct SubscriptionExtensions: Sendable {
         _ request: RenewalExtension, _ record: SubscriptionRecord, isNew: Bool, context: CallContext
     ) async throws(GatewayError) {
         try await settlements.run(context.audit) { settlement in
-            try Self.audit(.asked, request, record, in: settlement)
+            try settlement.tx.purchaseOwners.lock(record.environment, record.original)
             if isNew { try settlement.tx.bind(context, to: request.request) }
+            try Self.audit(.asked, request, record, in: settlement)
         }
     }
 
@@ -145,7 +146,8 @@ private enum ExtensionStep: String, Sendable {
     private static let depth: Int64 = 200
 
     /// Finds the last step of an earlier run of the same request.
-    static func last(of request: String, _ subscription: ID<Subscription>, in db: any Database) throws -> ExtensionStep? {
+    static func last(of request: String, _ subscription: ID<Subscription>, in db: any Database) throws -> ExtensionStep?
+    {
         let entries = try db.audit.list(subject: subscription.rawValue, before: nil, limit: depth)
         let found = entries.lazy.map(\.entry).first { $0.after.hasPrefix("\(request):") }
         return found.flatMap { ExtensionStep(rawValue: $0.action) }

@@ -18,7 +18,8 @@ struct SubscriptionLedger {
         let subscription = try tx.subscriptions.ensure(
             log.ids.make(), subject, account: source.account, user: owner, nextCheckAt: log.now)
         let isStatusNew = try status.map { try tx.subscriptions.setStatus($0, of: subscription) } ?? false
-        let isRenewalNew = try statement.renewal.map { try tx.subscriptions.setRenewal($0, of: subscription.id) } ?? false
+        let isRenewalNew =
+            try statement.renewal.map { try tx.subscriptions.setRenewal($0, of: subscription.id) } ?? false
         return isStatusNew || isRenewalNew
     }
 

@@ -13,7 +13,9 @@ package struct Subscriptions: Sendable {
         let before = try Cursor(cursor) { ID<Subscription>($0) }.position
         let now = time.now
         return try await store.report { db in
-            let records = try db.users.findID(user).map { try db.subscriptions.list(of: $0, before: before, limit: limit + 1) }
+            let records = try db.users.findID(user).map {
+                try db.subscriptions.list(of: $0, before: before, limit: limit + 1)
+            }
             let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
             // A subscription that no SKU names is left out; the cursor passes it all the same.
             let shown = try SubscriptionSnapshot.load(page.items, from: db, at: now)

@@ -36,7 +36,8 @@ struct PartnerRoutes {
 
     private func grant(_ call: Call) async throws(GatewayError) -> Answer {
         let request = try call.decode(GrantFields.self).request()
-        return try .json(try await gateway.grants.create(request, to: call.namedUser, by: .partner, context: call.context))
+        return try .json(
+            try await gateway.grants.create(request, to: call.namedUser, by: .partner, context: call.context))
     }
 
     private func checkout(_ call: Call) async throws(GatewayError) -> Answer {

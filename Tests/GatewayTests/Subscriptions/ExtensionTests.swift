@@ -159,7 +159,8 @@ struct ExtensionTests {
             ]
             for (id, days, reason, error) in cases {
                 await #expect(throws: error) {
-                    _ = try await apple.gateway.subscriptionExtensions.extend(id, days: days, reasonCode: reason, context: .test)
+                    _ = try await apple.gateway.subscriptionExtensions.extend(
+                        id, days: days, reasonCode: reason, context: .test)
                 }
             }
             // Without a key nobody can be asked.
