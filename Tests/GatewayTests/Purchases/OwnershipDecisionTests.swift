@@ -97,7 +97,7 @@ struct OwnershipDecisionTests {
         Claim("shared before", .shared, .owner, .sharer) { $0.rules = rules(.share) },
         Claim("shared before another policy", .shared, .owner, .sharer) { $0.rules = rules(.transfer) },
         Claim("the sharer's token", .shared, .claimant, .owner, isNew: true) { $0.token = .claimant },
-        Claim("Xcode, where nothing is bound", .owner, .claimant, .owner, isNew: true) { $0.environment = .xcode },
+        Claim("Xcode, where nothing is bound", .owner, .claimant, .owner) { $0.environment = .xcode },
     ]
 
     /// A decision alone gives no grants, so the invariants do not hold after it.

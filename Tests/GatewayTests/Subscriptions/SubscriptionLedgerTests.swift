@@ -23,8 +23,8 @@ struct SubscriptionLedgerTests {
 
     static let stories: [Story] = {
         func story(
-            _ name: String, _ periods: [StorePurchase], _ renewal: StoreRenewal? = nil,
-            rules: TestPurchaseRules = LedgerSamples.anybody, _ grant: String
+            _ name: String, _ periods: [StorePurchase], renewal: StoreRenewal? = nil,
+            rules: TestPurchaseRules = LedgerSamples.anybody, gives grant: String
         ) -> Story {
             Story(testDescription: name, periods: periods, renewal: renewal, rules: rules, grant: grant)
         }
@@ -37,22 +37,24 @@ struct SubscriptionLedgerTests {
         let sandbox = LedgerSamples.purchase(
             "f", "f-0", "com.example.apple.auto", .autoRenewable, ends: 30, environment: .sandbox)
         return [
-            story("one period", [period("a", 0)], "apple_auto until 30"),
+            story("one period", [period("a", 0)], gives: "apple_auto until 30"),
             story(
-                "a period whose renewal is on", [period("b", 0)], LedgerSamples.renewal("b", signed: 1),
-                "apple_auto until 30, renews"),
+                "a period whose renewal is on", [period("b", 0)], renewal: LedgerSamples.renewal("b", signed: 1),
+                gives: "apple_auto until 30, renews"),
             story(
-                "a renewal that is paid ahead", [period("c", 0), period("c", 1, signed: 1)], "apple_auto until 60"),
+                "a renewal that is paid ahead", [period("c", 0), period("c", 1, signed: 1)],
+                gives: "apple_auto until 60"),
             story(
                 "another product ahead", [period("d", 0), period("d", 1, pro, signed: 1)],
-                "apple_auto until 60, pro_auto from 30"),
+                gives: "apple_auto until 60, pro_auto from 30"),
             story(
                 "the same product after a gap", [period("e", 0), period("e", 1, shift: 5, signed: 1)],
-                "apple_auto until 65, apple_auto from 35 after 30"),
+                gives: "apple_auto until 65, apple_auto from 35 after 30"),
             story(
                 "a test purchase of a user who is not entitled", [sandbox],
-                rules: TestPurchaseRules(entitled: .none, maxHours: 0), "apple_auto until 0"),
-            story("a revoked period", [period("g", 0, signed: 9, revoked: 9)], "apple_auto until 9, revoked at 9"),
+                rules: TestPurchaseRules(entitled: .none, maxHours: 0), gives: "apple_auto until 0"),
+            story(
+                "a revoked period", [period("g", 0, signed: 9, revoked: 9)], gives: "apple_auto until 30, revoked at 9"),
         ]
     }()
 
@@ -92,11 +94,12 @@ struct SubscriptionLedgerTests {
     private static func describe(_ grant: Grant) -> String {
         func days(_ time: Timestamp) -> Int64 { (time.rawValue - LedgerSamples.start) / LedgerSamples.day }
         var parts: [String] = []
-        if case .until(let end) = grant.term { parts.append("\(grant.sku) until \(days(end))") }
+        if case .until(let end) = grant.term { parts.append("\(grant.sku.rawValue) until \(days(end))") }
         if let revocation = grant.revocation { parts.append("revoked at \(days(revocation.at))") }
         if grant.renewal?.willRenew == true { parts.append("renews") }
         for part in grant.ahead {
-            parts.append("\(part.sku) from \(days(part.startsAt))" + (part.gapFrom.map { " after \(days($0))" } ?? ""))
+            parts.append(
+                "\(part.sku.rawValue) from \(days(part.startsAt))" + (part.gapFrom.map { " after \(days($0))" } ?? ""))
         }
         return parts.joined(separator: ", ")
     }
