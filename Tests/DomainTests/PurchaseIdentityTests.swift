@@ -162,6 +162,25 @@ import Testing
         }
     }
 
+    @Test func `an identity is of all transactions of one purchase that can be restored`() {
+        let bought = Self.ring("1", 10).purchase
+        #expect(PurchaseIdentity(bought) != nil)
+        #expect(PurchaseIdentity(bought) == PurchaseIdentity(Self.ring("2", 20, signed: 30).revoked(25).purchase))
+        let others = [
+            Self.ring("1", 10, environment: .sandbox), Self.ring("1", 10, original: "2"),
+            Self.ring("1", 10, product: "x"), Self.ring("1", 10, ends: 20),
+        ]
+        for other in others {
+            #expect(
+                PurchaseIdentity(other.purchase) != nil && PurchaseIdentity(other.purchase) != PurchaseIdentity(bought))
+        }
+        let single = [
+            Self.ring("1", 10, kind: .consumable), Self.ring("1", 10, kind: .nonRenewing),
+            Self.ring("1", 10, environment: .xcode),
+        ]
+        for other in single { #expect(PurchaseIdentity(other.purchase) == nil) }
+    }
+
     @Test func `the newest says where a purchase stands, and any of them takes it back`() {
         let first = Self.period("1", 10, ends: 100)
         let second = Self.period("2", 12, ends: 200)

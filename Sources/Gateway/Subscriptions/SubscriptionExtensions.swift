@@ -75,8 +75,9 @@ package struct SubscriptionExtensions: Sendable {
         _ request: RenewalExtension, _ record: SubscriptionRecord, isNew: Bool, context: CallContext
     ) async throws(GatewayError) {
         try await settlements.run(context.audit) { settlement in
-            try Self.audit(.asked, request, record, in: settlement)
+            try settlement.tx.purchaseOwners.lock(record.environment, record.original)
             if isNew { try settlement.tx.bind(context, to: request.request) }
+            try Self.audit(.asked, request, record, in: settlement)
         }
     }
 
