@@ -42,8 +42,8 @@ package struct ConfiguredAccount: Sendable {
     package let routing: AccountRouting
     /// The random last part of its notify URL; nil for a kind without notifications.
     package let notifyToken: String?
-    /// Whether it is in its provider's test mode (``PaymentProvider/isTest(_:)``); a wallet's account also where the
-    /// account that charges its tokens is.
+    /// True in its provider's test mode (``PaymentProvider/isTest(_:)``); of a wallet's account also where the account that
+    /// charges its tokens is in it.
     package let isTest: Bool
 
     package init(
@@ -63,7 +63,7 @@ package struct ConfiguredAccount: Sendable {
     /// The account that takes the money for this one, where that is another.
     package var processor: AccountID? { (provider as? any InstrumentVerifying)?.processor }
 
-    /// What is sold through it.
+    /// The environment of what is sold through it.
     package var environment: Environment { isTest ? .sandbox : .production }
 
     /// This account, in the mode of the one that charges for it, if there is one.

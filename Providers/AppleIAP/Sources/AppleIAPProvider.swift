@@ -43,7 +43,7 @@ public struct AppleIAPProvider: PaymentProvider {
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
 
-    /// Where purchases of production are not accepted, there are only tests.
+    /// Returns true where purchases of production are not accepted.
     public static func isTest(_ settings: ProviderSettings) -> Bool {
         settings["environments"] != nil && !settings.texts("environments").contains("Production")
     }

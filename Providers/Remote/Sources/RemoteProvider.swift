@@ -29,7 +29,7 @@ public struct RemoteProvider: PaymentProvider {
         self.pin = pin
     }
 
-    /// What a plugin does with its money nobody else knows, so its operator says it.
+    /// Returns the setting `test`: only the operator knows whether the plugin moves real money.
     public static func isTest(_ settings: ProviderSettings) -> Bool { settings.boolean("test") }
 
     public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }

@@ -13,7 +13,7 @@ public struct SandboxProvider: PaymentPageServing {
         refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
         settings: SandboxSettings.schema)
 
-    /// It only plays.
+    /// Returns true: no real money moves.
     public static func isTest(_ settings: ProviderSettings) -> Bool { true }
 
     private let account: AccountID

@@ -47,7 +47,7 @@ package struct WebAddress: Hashable, Sendable {
         return "\(scheme)://\(host)" + (shown.map { ":\($0)" } ?? "")
     }
 
-    /// Whether the host is this domain or one below it.
+    /// Returns true where the host is this domain or a subdomain of it.
     ///
     /// - Parameter domain: in lower case.
     package func isAt(_ domain: String) -> Bool {

@@ -148,7 +148,7 @@ public enum Platform: String, Sendable, Codable, CaseIterable {
     case ios, android, web, desktop
 }
 
-/// Where a purchase was made: with real money (`Production`), or for a test.
+/// The environment of a purchase: real money (`Production`) or a test.
 ///
 /// Apple signs its purchases' environment. What is bought through an account in its provider's test mode is `Sandbox`,
 /// everything else is `Production`.

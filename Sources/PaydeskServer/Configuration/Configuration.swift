@@ -32,7 +32,7 @@ package struct Configuration: Sendable {
 
     package var isDevelopment: Bool { mode == .development }
 
-    /// Whether an account may be in its provider's test mode.
+    /// Allows accounts in their provider's test mode.
     package var takesTestAccounts: Bool { isDevelopment || allowsTestAccounts }
 }
 

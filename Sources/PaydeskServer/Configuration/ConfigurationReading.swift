@@ -7,7 +7,7 @@ final class ConfigurationReading {
     let environment: [String: String]
     /// Decides which settings are refused; read before everything else.
     var isDevelopment = true
-    /// Whether accounts may be in a provider's test mode.
+    /// Allows accounts in a provider's test mode.
     var takesTestAccounts = true
     private(set) var faults: [ConfigurationFault] = []
 
