@@ -97,8 +97,8 @@ package struct AppleDesk: Sendable {
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL),
                 // Whoever waits for Apple finds that the time is over.
                 pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
-            enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
-            notifyToken: Self.notifyToken)
+            isTest: AppleIAPProvider.isTest(setup.settings), enabled: true,
+            routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: Self.notifyToken)
         gateway = desk.node(replacing: account)
         _ = try await gateway.catalogue.merge(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)

@@ -29,6 +29,9 @@ public struct RemoteProvider: PaymentProvider {
         self.pin = pin
     }
 
+    /// What a plugin does with its money nobody else knows, so its operator says it.
+    public static func isTest(_ settings: ProviderSettings) -> Bool { settings.boolean("test") }
+
     public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }
 
     /// The contract types; empty until the manifest is known and after the plugin states another one, so that no

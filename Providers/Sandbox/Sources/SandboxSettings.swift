@@ -59,13 +59,6 @@ struct SandboxSettings: Sendable {
         if settings.text("secret").isEmpty {
             faults.append(.init(setting: "secret", problem: "missing", remedy: "Set it to any text that is not empty."))
         }
-        // The registry refuses this too; goods that anybody can have for nothing are worth a second lock.
-        if !account.isDevelopment {
-            faults.append(
-                .init(
-                    setting: "kind", problem: "the sandbox exists in development mode only",
-                    remedy: "Remove this account or set enabled: false."))
-        }
         guard faults.isEmpty else { throw ProviderSetupError(faults) }
     }
 }

@@ -15,7 +15,7 @@ struct StripeDesk: Sendable {
     /// - Parameter http: leads to Stripe, or to what stands in for it.
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
-        let account = try desk.account(Self.account, http: http) {
+        let account = try desk.account(Self.account, http: http, isTest: true) {
             try StripeProvider(account: StripeBench.account(settings), context: $0, pause: { _ in })
         }
         gateway = desk.gateway(with: [account])

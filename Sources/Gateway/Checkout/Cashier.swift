@@ -52,14 +52,16 @@ package struct Cashier: Sendable {
             let tx = settlement.tx
             let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
             try tx.users.lock(userID)
-            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID)
+            // What costs nothing goes through no account.
+            let environment = account?.environment ?? .production
+            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
             if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
             let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: OrderWriter.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
                 state: .open,
-                platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
+                platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.orders.insert(order)
             try tx.bind(context, to: order.id.rawValue)

@@ -122,9 +122,9 @@ struct EntitlementLedger {
 
 // Non-consumables that are bought while the user owns them: their orders grant nothing as long as another grant lasts.
 extension EntitlementLedger {
-    /// Returns true where the user has a perpetual grant of this SKU, other than of the order.
+    /// Returns true where the user has a perpetual grant of this SKU in the environment, other than of the order.
     func owns(
-        _ sku: SKUCode, _ user: ID<User>, in environment: Environment = .production, besides order: ID<Order>?
+        _ sku: SKUCode, _ user: ID<User>, in environment: Environment, besides order: ID<Order>?
     ) throws -> Bool {
         let perpetual = try tx.grants.list(of: user).value().filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil

@@ -22,9 +22,14 @@ struct OrderWriter {
         _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
     ) throws -> (intent: PaymentIntent, entry: TimelineEntry) {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
+        var order = order
+        if order.environment != account.environment {
+            try tx.orders.setEnvironment(account.environment, of: order.id)
+            order.environment = account.environment
+        }
         let payment = Payment(
             id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
-            returnURL: request.returnURL ?? order.returnURL, createdAt: now)
+            returnURL: request.returnURL ?? order.returnURL, environment: account.environment, createdAt: now)
         try tx.payments.insert(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
@@ -33,11 +38,12 @@ struct OrderWriter {
         return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
     }
 
-    /// Refuses a non-consumable that the user owns.
+    /// Refuses a non-consumable that the user owns in this environment.
     ///
     /// - Throws: `alreadyOwned`.
-    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
-        if kind == .nonConsumable, try settlement.entitlements.owns(sku, user, besides: nil) {
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>, in environment: Environment) throws {
+        guard kind == .nonConsumable else { return }
+        if try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
             throw GatewayError.alreadyOwned
         }
     }
@@ -52,7 +58,8 @@ struct OrderWriter {
         case .running: break
         }
         let runs = EntitlementRules.fold(try tx.grants.list(of: user).value(), now: now).entitlements.contains {
-            $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
+            $0.grant.sku == code && $0.grant.environment == .production
+                && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
     }
@@ -80,7 +87,7 @@ struct OrderWriter {
         guard let current = try tx.orders.lock(order.id), current.state == .open, current.amount != nil,
             try !tx.orders.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
-        try refuseOwned(current.sku, current.terms.kind, current.user)
+        try refuseOwned(current.sku, current.terms.kind, current.user, in: account.environment)
         let payments = try tx.payments.list(of: order.id).value()
         guard payments.count < Self.attemptLimit else {
             throw GatewayError.conflict(reason: "the order has had \(Self.attemptLimit) attempts; make a new one")

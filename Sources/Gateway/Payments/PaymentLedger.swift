@@ -113,12 +113,14 @@ struct PaymentLedger {
         try entitlements.recompute(order.id)
     }
 
-    /// Applies a payment that succeeded with the right amount to its order.
+    /// Applies a payment that succeeded with the right amount to its order, which has the payment's environment from then on.
     ///
     /// - Parameter late: the policy for an order that is closed; nil: the configured one.
     func pay(_ order: Order, with payment: Payment, late: LatePaymentPolicy? = nil) throws {
+        var order = order
         let owned =
-            try order.terms.kind == .nonConsumable && entitlements.owns(order.sku, order.user, besides: order.id)
+            try order.terms.kind == .nonConsumable
+            && entitlements.owns(order.sku, order.user, in: payment.environment, besides: order.id)
         var policies = policies
         if let late { policies.latePayment = late }
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
@@ -127,6 +129,10 @@ struct PaymentLedger {
         // Sent with the statements before the first answer that is needed, so that it costs no round trip of its own.
         let attempts = effect.state == order.state ? nil : try tx.payments.list(of: order.id)
         if effect.state != order.state {
+            if order.environment != payment.environment {
+                try tx.orders.setEnvironment(payment.environment, of: order.id)
+                order.environment = payment.environment
+            }
             try tx.orders.move(order.id, from: order.state, to: effect.state, paidBy: payment.id, at: log.now)
             try log.appendTimeline(order, "order.paid", payment.id.rawValue)
             try log.audit(order, "order.paid", before: order.state.rawValue, after: effect.state.rawValue)

@@ -46,8 +46,8 @@ extension PaymentLedger {
         } else {
             second = Payment(
                 id: log.ids.make(), order: first.order, account: first.account, processor: first.processor,
-                amount: money, platform: first.platform, returnURL: first.returnURL, original: first.id,
-                createdAt: log.now)
+                amount: money, platform: first.platform, returnURL: first.returnURL, environment: first.environment,
+                original: first.id, createdAt: log.now)
             try tx.payments.insert(second, beside: first, under: name)
             // The reference of the payment itself, where it waits under this one, stays its own.
             if let reference { _ = try tx.payments.setReference(reference, of: second) }

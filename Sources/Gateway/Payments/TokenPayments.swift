@@ -175,7 +175,8 @@ struct TokenClaim {
                 : "another token is being charged for this payment"
             throw GatewayError.conflict(reason: reason)
         }
-        try OrderWriter(settlement).refuseOwned(locked.order.sku, locked.order.terms.kind, locked.order.user)
+        try OrderWriter(settlement).refuseOwned(
+            locked.order.sku, locked.order.terms.kind, locked.order.user, in: locked.payment.environment)
         guard try tx.payments.claimInstrument(transactionID, for: payment, at: settlement.now) else {
             throw GatewayError.applePayTokenReused
         }

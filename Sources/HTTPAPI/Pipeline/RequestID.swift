@@ -1,4 +1,7 @@
+import Crypto
 import Domain
+import FoundationEssentials
+import HTTPTypes
 
 extension IDSource {
     /// The caller's own id where it is well formed, else a new one.
@@ -9,5 +12,18 @@ extension IDSource {
         }
         if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(isPlain) { return own }
         return make(Request.self).rawValue
+    }
+}
+
+extension Call {
+    /// The request id as the audit keeps it for ever: our own, or the digest of one that the caller chose, who may have made
+    /// it of a person's name.
+    ///
+    /// Whoever knows a caller's id finds what was done under it by the same digest: "sha256:" and the first 32 hexadecimal
+    /// digits.
+    var auditedRequestID: String {
+        guard request.headerFields[.requestID] == requestID else { return requestID }
+        let digest = SHA256.hash(data: Data(requestID.utf8)).prefix(16)
+        return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 }

@@ -69,7 +69,7 @@ struct AnswersByVersionTests {
     func `a change holds for the next question, also about units`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             _ = try await Self.answers(desk)
-            try await desk.buy("coins")
+            try await desk.buyForReal("coins")
             #expect(try await Self.answers(desk).0.balances == ["coins": 100, "stars": 1])
             _ = try await desk.gateway.wallets.debit(
                 30, of: "coins", from: Desk.user("alice"), reason: "", context: .test)
@@ -138,7 +138,7 @@ struct AnswersByVersionTests {
     func `no question that follows a change is answered from before it`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let users = ["alice", "bob", "carol"].map(Purse.init)
-            for user in users { try await desk.buy("coins", user: user.name) }
+            for user in users { try await desk.buyForReal("coins", user: user.name) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for user in users {
                     group.addTask {

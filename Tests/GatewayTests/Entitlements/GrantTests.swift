@@ -15,9 +15,9 @@ struct GrantTests {
     func `passes lie end to end, whoever gives them`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let start = desk.clock.now
-            let month = try await desk.buy("vip_month")
+            let month = try await desk.buyForReal("vip_month")
             desk.clock.advance(days: 10)
-            try await desk.buy("vip_year")
+            try await desk.buyForReal("vip_year")
             let gift = try await desk.gateway.grants.create(
                 Self.gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
             #expect(gift.status == .scheduled)
@@ -130,7 +130,7 @@ struct GrantTests {
                 Self.gift("walkie"), to: Desk.user("alice"), by: .admin, context: .test)
             #expect(item.perpetual)
             #expect(item.attributes == ["range_km": .integer(3)])
-            await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie") }
+            await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie", provider: "scripted") }
             let products = try await desk.gateway.catalogue.products(
                 user: Desk.user("alice"), platform: nil, currency: nil, languages: ["zh-CN"])
             #expect(products.filter(\.owned).map(\.sku.id) == ["walkie"])

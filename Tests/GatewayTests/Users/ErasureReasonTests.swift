@@ -81,7 +81,7 @@ struct ErasureReasonTests {
         _ engine: TestEngine
     ) async throws {
         try await withDesk(on: engine) { desk in
-            let contract = try await desk.buy("coins", user: Self.name)
+            let contract = try await desk.buyForReal("coins", user: Self.name)
             let debit = try await Self.run(desk, "debit of \(Self.name)")
             _ = try await desk.gateway.wallets.debit(5, of: "coins", from: Self.user, reason: "", context: debit)
             let refund = try await Self.run(desk, "refund of \(Self.name)")
