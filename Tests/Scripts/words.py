@@ -14,14 +14,28 @@ import sys
 # Whole names of types and functions, with the name that replaces each (docs/glossary.md, "Retired words").
 RETIRED = {
     "Admission": "ConcurrencyLimit",
+    "AnswersByVersion": "EntitlementCache",
+    "Cause": "AuditContext",
     "Door": "LoadShedder",
     "DoorHandler": "LoadSheddingHandler",
+    "PurchaseHold": "OwnershipDecision",
+    "PurchasePlace": "PurchaseIdentity",
+    "StoreWord": "StatementSource",
+    "giveHeld": "grantDuplicate",
+    "regradeSubscription": "recompute",
 }
 
 # Folders whose doc comments are clean; the others follow.
 CLEAN = (
     "Sources/AppleTrust",
     "Sources/Domain",
+    "Sources/Gateway/Entitlements",
+    "Sources/Gateway/Payments",
+    "Sources/Gateway/Purchases",
+    "Sources/Gateway/Receipts",
+    "Sources/Gateway/Refunds",
+    "Sources/Gateway/Settlement",
+    "Sources/Gateway/Subscriptions",
     "Sources/PaydeskProviders",
     "Sources/ProviderKit",
     "Sources/ProviderTesting",
