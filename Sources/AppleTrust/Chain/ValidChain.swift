@@ -1,6 +1,6 @@
 import Crypto
 
-/// A chain that was found sound, independent of any time: what the cache keeps.
+/// A chain that was found sound, whatever the time; the cache stores it.
 struct ValidChain<Profile: ChainProfile>: Sendable {
     let leafKey: Profile.LeafKey
     /// The time when all three certificates are valid.
@@ -8,7 +8,7 @@ struct ValidChain<Profile: ChainProfile>: Sendable {
     let anchor: SHA256Digest
 }
 
-/// The two certificates that a peer brings, as DER.
+/// The two certificates that a peer sends, as DER.
 struct PeerCertificates: Sendable {
     let leaf: [UInt8]
     let intermediate: [UInt8]

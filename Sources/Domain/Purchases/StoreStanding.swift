@@ -1,4 +1,4 @@
-/// A store's own word on where a subscription stands, beside what it signed of its periods; the newest one counts.
+/// A store's own statement about a whole subscription, beside the periods that it signed; the newest one counts.
 ///
 /// Source: Apple, App Store Server Notifications V2, `data.status`.
 public struct StoreStanding: Sendable, Equatable, Codable {

@@ -18,7 +18,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         Timestamp(Int64(clamping: Int128(rawValue) + Int128(days) * 86_400))
     }
 
-    /// 9999-12-31 23:59:59 UTC, what clients without a word for "perpetual" are told.
+    /// 9999-12-31 23:59:59 UTC: the end that a client is given whose format has no value for "perpetual".
     package static let farFuture = Timestamp(253_402_300_799)
 }
 
@@ -44,7 +44,7 @@ extension Int64 {
 
 /// The injected source of unpredictable bytes.
 public struct RandomSource: Sendable {
-    /// So many bytes from a cryptographically secure generator.
+    /// Returns this number of bytes from a cryptographically secure generator.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]
 
     public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.bytes = bytes }
