@@ -14,7 +14,9 @@ public struct AppleApp: Hashable, Sendable {
 public struct AppleVerifierConfiguration: Sendable {
     public var apps: [AppleApp]
     public var environments: Set<AppleEnvironment>
-    /// Trust anchors besides Apple Root CA - G3. For development only: the holder of such a key can sign anything.
+    /// Trust anchors besides Apple Root CA - G3.
+    ///
+    /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
     /// Xcode's certificates; without any, an Xcode signature is not checked where `.xcode` is accepted.
     public var xcodeCertificates: [[UInt8]]

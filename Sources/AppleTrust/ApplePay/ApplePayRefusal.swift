@@ -9,7 +9,7 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
     /// purpose, signature, time, application data, transaction identifier; then, at decryption, the key and the
     /// content.
     public enum Reason: String, CaseIterable, Sendable {
-        /// There is no payment token, or its fields or signature are not built as Apple specifies.
+        /// No payment token, or one whose fields or signature are not built as Apple specifies.
         case malformed
         /// Neither EC_v1 nor RSA_v1.
         case unsupportedVersion = "unsupported_version"

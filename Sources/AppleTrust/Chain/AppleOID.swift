@@ -1,6 +1,8 @@
 import SwiftASN1
 
-/// Apple's extensions. A marker counts by its presence; its value is NULL in practice.
+/// Apple's extensions.
+///
+/// A marker counts by its presence; its value is NULL in practice.
 enum AppleOID {
     /// On a leaf: it signs App Store receipts and transactions.
     static let storeLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]

@@ -33,7 +33,7 @@ package struct SKU: Hashable, Sendable {
         case grantFull = "grant_full"
     }
 
-    /// One length, with its prices, in which a SKU with a pattern product is sold.
+    /// A length in which a SKU with a pattern product is sold, with its prices.
     package struct Option: Hashable, Sendable, Codable {
         package var days: Int64
         package var prices: [Money]

@@ -1,7 +1,6 @@
 /// The explanation of a payment token and its checks: for people, not for decisions.
-/// All text is bounded and printable; a claim is shown whether it is verified or not. Encrypted content is not
-/// decrypted.
-/// decrypted.
+///
+/// All text is bounded and printable; a claim is shown whether it is verified or not. Encrypted content is not decrypted.
 public struct ApplePayExplanation: Sendable {
     /// Every check in the verifier's order.
     public let checks: [ApplePayCheck]

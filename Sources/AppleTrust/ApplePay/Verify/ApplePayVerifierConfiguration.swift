@@ -1,7 +1,8 @@
 /// The configuration of an `ApplePayVerifier`.
 public struct ApplePayVerifierConfiguration: Sendable {
-    /// Trust anchors besides Apple Root CA - G3, as DER. For development only: the holder of such a key can sign
-    /// anything.
+    /// Trust anchors besides Apple Root CA - G3, as DER.
+    ///
+    /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
     /// The age up to which a token is accepted, in seconds; Apple recommends five minutes.
     public var signingTimeWindowSeconds: Int
