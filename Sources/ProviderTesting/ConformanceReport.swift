@@ -3,7 +3,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     public enum Outcome: Sendable, Equatable {
         case passed
         case failed(reason: String)
-        /// The manifest says that there is nothing to check here.
+        /// The check does not apply to a provider with this manifest.
         case notApplicable(why: String)
     }
 
@@ -27,7 +27,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         self.results = results
     }
 
-    /// Some checks passed and none failed.
+    /// True where some checks passed and none failed.
     public var isGreen: Bool { failures.isEmpty && results.contains { $0.outcome == .passed } }
 
     public var failures: [Result] {
@@ -36,7 +36,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 
     public subscript(_ name: String) -> Outcome? { results.first { $0.name == name }?.outcome }
 
-    /// A table for people, one line a check.
+    /// A table for people with one line for each check.
     public var description: String {
         let width = results.map(\.name.count).max() ?? 0
         let lines = results.map { result in

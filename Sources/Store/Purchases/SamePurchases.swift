@@ -138,7 +138,7 @@ extension [PurchaseRecord] {
         }
     }
 
-    /// One record for each purchase, merged from all its transactions here, oldest first.
+    /// A record for each purchase, merged from all its transactions here, oldest first.
     ///
     /// The record with the order is taken, where there is one.
     package var mergedByPurchase: [PurchaseRecord] {
