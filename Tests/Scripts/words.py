@@ -23,6 +23,7 @@ CLEAN = (
     "Sources/AppleTrust",
     "Sources/Domain",
     "Sources/PaydeskProviders",
+    "Sources/PaydeskServer",
     "Sources/ProviderKit",
     "Sources/ProviderTesting",
     "Sources/Store",
@@ -39,6 +40,8 @@ CLEAN = (
     "Tests/DomainTests",
     "Tests/ProviderKitTests",
     "Tests/StoreTests",
+    "Tests/Support",
+    "Benchmarks",
     "Examples",
 )
 BEGINNINGS = """

@@ -7,7 +7,7 @@ struct ClockFault: Fault {
     static let engines = [TestEngine.postgres]
 
     let nodes = 3
-    /// One, because the other nodes say that they are not ready.
+    /// The number of nodes that clients use: the other nodes report that they are not ready.
     let servingNodes = 1
 
     private static let library = ["x86_64", "aarch64"]

@@ -23,7 +23,7 @@ final class ManyCustomers: HTTPTransport {
 
     init(sampling interval: Int) { self.interval = interval }
 
-    /// One of the two periods of a customer's subscription.
+    /// The transaction of a period of a customer's subscription.
     /// - Parameter period: 0 or 1.
     static func sale(_ number: Int, period: Int64) -> AppleSale {
         let bought = start.adding(seconds: (period - 1) * month)
