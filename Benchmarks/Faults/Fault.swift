@@ -29,7 +29,7 @@ protocol Scenario: Sendable {
     func run(_ bench: Bench, _ seed: RoundSeed) async throws -> Bool
 }
 
-/// /// A way to disturb the servers under load, once in every round.
+/// A way to disturb the servers under load, once in every round.
 protocol Fault: Scenario {
     /// The number of servers that share the database.
     var nodes: Int { get }

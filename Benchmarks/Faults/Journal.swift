@@ -75,7 +75,7 @@ enum Told: Sendable, Equatable {
     case refunded(id: String)
     /// The provider never got the refund, and will not: it was queried after its answer was lost.
     case refundFailed(id: String)
-    /// /// The refund was refused: no amount is left to refund, or the order is not paid yet.
+    /// The refund was refused: no amount is left to refund, or the order is not paid yet.
     case notRefunded
     /// The notification is not genuine.
     case refused

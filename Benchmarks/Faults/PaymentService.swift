@@ -5,7 +5,7 @@ import TestSupport
 
 /// A payment service that the server reaches over the network only, as a plugin (Providers/Remote/openapi.yaml).
 ///
-/// /// It carries out every call, but the answer of every 13th call about a payment is lost.
+/// It carries out every call, but the answer of every 13th call about a payment is lost.
 struct PaymentService: Sendable {
     static let secret = "whsec_" + key.base64EncodedString()
     private static let key = Data(repeating: 0x5A, count: 32)
@@ -27,6 +27,7 @@ struct PaymentService: Sendable {
     func stop() { server.stop() }
 
     /// The notification of a payment's success, signed as the protocol demands.
+    ///
     /// - Parameter event: the `webhook-id`, by which the server recognizes a repetition.
     func notification(_ event: String, _ order: OpenedOrder) throws -> Request {
         let payment = PaymentBook.Standing(payment: order.payment, status: "succeeded", amount: order.amount)

@@ -53,7 +53,7 @@ enum Reading: Sendable {
                         wallet: contract.apple_pay?.application_data))
             case .pay(let order):
                 let payment = try decode(Payment.self, body)
-                // // A payment whose answer was lost is asked for later.
+                // A payment whose answer was lost is asked for later.
                 if payment.status == "pending" { return .later("200 pending") }
                 // A kill before the charge: nothing was charged, and nothing will be.
                 if payment.status == "failed", payment.order.id == order.id { return .told(.notCharged) }

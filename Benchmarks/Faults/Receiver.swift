@@ -66,7 +66,7 @@ struct Receiver: Sendable {
         return events.filter { !seen.contains($0.id) }
     }
 
-    /// /// Faults of the messages: complaints of the inbox, events out of order, missing and unknown ones.
+    /// Faults of the messages: complaints of the inbox, events out of order, missing and unknown ones.
     func violations(_ events: [Event]) -> [String] {
         let known = Set(events.map(\.id))
         let overtaken = inbox.overtaken
@@ -80,6 +80,7 @@ struct Receiver: Sendable {
     }
 
     /// Forgets one message that came, to test that the comparison notices it.
+    ///
     /// - Returns: the event's id; nil where no message has come.
     func forgetOne() -> String? { inbox.forgetOne() }
 }

@@ -82,6 +82,7 @@ struct Shim: Sendable {
     }
 
     /// Sets the page before the server's start.
+    ///
     /// - Parameters:
     ///   - tracking: true where writes can be taken back.
     ///   - lying: true where fsync only says that it worked.

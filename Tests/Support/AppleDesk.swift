@@ -95,7 +95,7 @@ package struct AppleDesk: Sendable {
                 context: ProviderContext(
                     http: setup.appStore ?? desk.transport, time: base.time, random: base.random,
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL),
-                // // A pause moves the clock by its length instead of taking time.
+                // A pause moves the clock by its length instead of taking time.
                 pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
             enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
             notifyToken: Self.notifyToken)
@@ -148,6 +148,7 @@ package struct AppleDesk: Sendable {
     }
 
     /// Attaches a sale that is expected to be refused.
+    ///
     /// - Returns: the error of the refusal; nil where the attach succeeds.
     package func refusal(
         _ sale: AppleSale, user: String = "alice", fallback: PurchaseFallback? = nil

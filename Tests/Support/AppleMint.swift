@@ -6,9 +6,9 @@ import _CryptoExtras
 
 /// A certificate chain built like Apple's, and the JWS that its leaf signs; the keys are the same in every run.
 package enum AppleMint {
-    /// /// The path of the root's file, for the `root_certificates` of an account.
+    /// The path of the root's file, for the `root_certificates` of an account.
     package static let rootFile = file("root.der", root)
-    /// /// The path of the file with Xcode's certificate, for the `xcode_certificates` of an account.
+    /// The path of the file with Xcode's certificate, for the `xcode_certificates` of an account.
     package static let xcodeFile = file("xcode.der", xcode)
 
     private static let rootKey = made { try P384.Signing.PrivateKey(rawRepresentation: Data(repeating: 1, count: 48)) }

@@ -30,7 +30,7 @@ package struct ApplePayRecipe: Sendable {
     package var applicationData: [UInt8]?
     package var transactionID = (0..<32).map { _ in UInt8.random(in: 0...255) }
     package var signer: ApplePaySigner
-    /// /// The key that the content is encrypted to; the header names a key by `publicKeyHash`, which a test may
+    /// The key that the content is encrypted to; the header names a key by `publicKeyHash`, which a test may
     /// change.
     package var recipient: ApplePayIdentity.Key
     package var publicKeyHash: [UInt8]

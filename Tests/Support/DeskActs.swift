@@ -42,6 +42,7 @@ extension Desk {
     }
 
     /// The payment of a contract.
+    ///
     /// - Throws: ``Contradiction`` where there is nothing to pay.
     package func payment(_ contract: PaymentContract) throws -> ID<Payment> {
         guard let payment = contract.payment else { throw Contradiction(description: "nothing to pay") }

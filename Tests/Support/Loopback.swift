@@ -27,6 +27,7 @@ struct LoopbackListener: Sendable {
     }
 
     /// Waits for the next connection.
+    ///
     /// - Returns: nil when the listener was shut down.
     func accept() -> Int32? {
         let accepted = Foundation.accept(descriptor, nil, nil)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A provider whose every answer a test sets.
 ///
-/// /// Its scripts can do what the sandbox never does: payments that cannot be cancelled, refunds that were made at the
+/// Its scripts can do what the sandbox never does: payments that cannot be cancelled, refunds that were made at the
 /// provider, and several disputes.
 package final class ScriptedProvider: PaymentProvider {
     package static let manifest = ProviderManifest(

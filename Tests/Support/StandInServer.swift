@@ -3,7 +3,7 @@ package import ProviderKit
 
 /// An HTTP/1.1 server on 127.0.0.1 that answers the one request of each connection by a closure.
 ///
-/// /// Tests use the server in place of a payment service, for clients that need a real address.
+/// Tests use the server in place of a payment service, for clients that need a real address.
 package final class StandInServer: Sendable {
     package typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 

@@ -53,6 +53,7 @@ package struct WalletDeskSetup: Sendable {
     private static let association = file("association.txt", Data("the association of the tests".utf8))
 
     /// Writes a file of this test run.
+    ///
     /// - Returns: the path.
     package static func file(_ name: String, _ content: Data) -> String { AppleMint.file(name, content) }
 }
@@ -141,6 +142,7 @@ package struct WalletDesk: Sendable {
     }
 
     /// Pays with a token that is expected to be refused.
+    ///
     /// - Returns: the error of the refusal; nil where the payment succeeds.
     package func refusal(
         _ contract: PaymentContract, _ token: Data, user: String = "alice"

@@ -16,7 +16,7 @@ final class Crowd: Sendable {
 
     /// Opens connections of each kind, 400 a second in all, and returns when all are open.
     ///
-    /// /// The openings are spread because the connections also end one by one: if all came at once, the measurement
+    /// The openings are spread because the connections also end one by one: if all came at once, the measurement
     /// would show how fast connections are made.
     func gather(idle: Int, dribbling: Int) async throws {
         let loop = group.next()

@@ -21,7 +21,7 @@ final class DeliveryLedger: Sendable {
         var sequences: [String: Int] = [:]
     }
 
-    /// /// The divisor of a hash by which events are refused once: on average one of twenty.
+    /// The divisor of a hash by which events are refused once: on average one of twenty.
     private static let refusedOf: UInt32 = 20
 
     private let state: Mutex<State>

@@ -4,7 +4,7 @@ enum HeadBytes {
     static func end(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var index = 3
         while index < bytes.count {
-            // // The last byte of the four decides how far the search can advance.
+            // The last byte of the four decides how far the search can advance.
             switch bytes[index] {
             case 0x0A:
                 if bytes[index - 1] == 0x0D, bytes[index - 2] == 0x0A, bytes[index - 3] == 0x0D { return index + 1 }
@@ -22,6 +22,7 @@ enum HeadBytes {
     }
 
     /// The characters that follow a text in lower case and perhaps blanks.
+    ///
     /// - Parameter count: the number of characters.
     static func word(after text: [UInt8], count: Int, in bytes: UnsafeRawBufferPointer) -> String? {
         guard var start = find(text, in: bytes).map({ $0 + text.count }) else { return nil }

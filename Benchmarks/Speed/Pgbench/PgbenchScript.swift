@@ -109,6 +109,7 @@ struct PgbenchScript {
 
 extension String {
     /// This statement with each `$1`, `$2`, … replaced by an expression.
+    ///
     /// - Parameter expression: gets the index from 0.
     fileprivate func numberedPlaceholders(_ expression: (Int) -> String) -> String {
         var (output, rest) = ("", self[...])

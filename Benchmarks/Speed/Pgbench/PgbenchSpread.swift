@@ -3,7 +3,7 @@ import TestSupport
 
 /// The CPU time of PostgreSQL itself for one load on one session and on several, each of them a process.
 ///
-/// /// The difference is the cost of spreading in which no node of Paydesk has a part.
+/// The difference is the cost of spreading in which no node of Paydesk has a part.
 struct PgbenchSpread {
     private static let database = "bench_spread"
     /// A script of pgbench whose transactions touch different rows, so that sessions do not wait for each other.

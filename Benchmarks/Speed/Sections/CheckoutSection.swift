@@ -81,6 +81,7 @@ struct CheckoutSection {
     }
 
     /// Sends checkouts on both accounts at once.
+    ///
     /// - Returns: the delays on the measured account.
     private func round(
         _ server: ServerProcess, _ customers: [Customer], seconds: Int64

@@ -7,7 +7,7 @@ import TestSupport
 /// Apple's server API for any number of customers, each with one subscription that was renewed once; it stores none of
 /// them.
 ///
-/// /// The object records the memory of this process at regular intervals of customers.
+/// The object records the memory of this process at regular intervals of customers.
 final class ManyCustomers: HTTPTransport {
     private struct State {
         var asked = 0
@@ -24,6 +24,7 @@ final class ManyCustomers: HTTPTransport {
     init(sampling interval: Int) { self.interval = interval }
 
     /// The transaction of a period of a customer's subscription.
+    ///
     /// - Parameter period: 0 or 1.
     static func sale(_ number: Int, period: Int64) -> AppleSale {
         let bought = start.adding(seconds: (period - 1) * month)

@@ -13,7 +13,7 @@ struct CloneStatements {
     let user: String
     let transaction: String
 
-    /// /// The statements, one for each row of the attach, that write the row for the users `first` to `last`.
+    /// The statements, one for each row of the attach, that write the row for the users `first` to `last`.
     func statements(from first: Int, through last: Int) -> [String] {
         footprint.entries.map { entry in
             let values = zip(entry.row.columns, entry.row.values).filter { $0.1 != .null }

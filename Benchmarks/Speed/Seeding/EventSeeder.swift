@@ -23,7 +23,7 @@ enum EventSeeder {
         return parts.0 == mark ? Int(parts.1) : nil
     }
 
-    /// /// The statement that writes some of the events, on either engine.
+    /// The statement that writes some of the events, on either engine.
     private static func statement(from first: Int, through last: Int) -> String {
         let group = subjects * sequences
         let subject = digits("n / \(group) * \(subjects) + n % \(subjects)")

@@ -127,6 +127,7 @@ struct Installation: Sendable {
     }
 
     /// Counts rows of a PostgreSQL database.
+    ///
     /// - Parameter rows: the name of a table, or the name and a condition, as in `events WHERE seq IS NULL`.
     func count(_ rows: String) throws -> Int {
         guard case .postgres(let address) = try DatabaseURL(databaseURL) else {

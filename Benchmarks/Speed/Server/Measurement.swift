@@ -12,6 +12,7 @@ extension Measurement {
     private static let turns = 3
 
     /// Measures several loads in turn, so that other processes disturb all of them alike.
+    ///
     /// - Returns: the median of each load.
     static func inTurn(_ loads: [() async throws -> Measurement]) async throws -> [Measurement] {
         var all = loads.map { _ in [Measurement]() }

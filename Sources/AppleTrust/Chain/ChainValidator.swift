@@ -10,6 +10,7 @@ struct ChainValidator<Profile: ChainProfile>: Sendable {
     ///
     /// A cached chain counts only if the time lies inside its interval, so that an old payload still verifies and a new
     /// one under an expired leaf does not.
+    ///
     /// - Parameter pinned: a root that is trusted besides the others, because its fingerprint is known.
     func chain(
         of peer: PeerCertificates, at time: Int64, pinned: TrustAnchor? = nil

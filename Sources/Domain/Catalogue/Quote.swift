@@ -69,6 +69,7 @@ extension SKU {
     /// The Apple product ids that a checkout offers: literals, and the pattern's ids for the chosen or for all options.
     ///
     /// A literal of a pass is offered only where the SKU says how long it lasts.
+    ///
     /// - Parameter bundles: the configured apps; an entry bound to another app is not offered.
     package func appleOffer(days: Int64?, bundles: Set<String>? = nil) -> [String] {
         let entries = appleProducts.filter { entry in

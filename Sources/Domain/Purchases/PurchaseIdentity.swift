@@ -79,6 +79,7 @@ extension Sequence {
     /// order.
     ///
     /// The result depends on all transactions of an original and a product, so they are passed together.
+    ///
     /// - Returns: each transaction with its purchase as the store stated it, without a revocation that was undone
     ///   since.
     package func groupedByPurchase(

@@ -14,6 +14,7 @@ extension StoreKitFile {
     ///
     /// Equal catalogues give equal texts: internal ids are made from the product ids. A tier becomes a subscription
     /// group, since a user with one of its SKUs needs no other, and a higher rank becomes a higher level.
+    ///
     /// - Throws: an encoding error only.
     package static func render(_ skus: [SKU], storefront: Storefront, bundle: String?) throws -> Rendering {
         var renderer = StoreKitRenderer(storefront: storefront)

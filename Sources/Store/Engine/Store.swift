@@ -29,6 +29,7 @@ package struct Store: Sendable {
     ///
     /// Reports have few threads and connections of their own (``ReportLimits``), so that no ``read(_:)`` waits behind
     /// them.
+    ///
     /// - Throws: the closure's error, or ``StoreError``; ``StoreError/unavailable(_:)`` where too many calls wait, or
     ///   where this one exceeds the time limit.
     package func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T {

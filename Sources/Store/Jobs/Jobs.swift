@@ -164,6 +164,7 @@ extension JobQueries where Connection == any Transaction {
     ///
     /// Each kind is searched by itself: only then does the index give due jobs in their order. A search for a list of
     /// kinds would read all waiting jobs, such as those of every open order.
+    ///
     /// - Parameter accounts: jobs that call one of these accounts are left out.
     package func claim(
         kinds: [String], of health: WebhookHealth = .any, besides accounts: [AccountID] = [], limit: Int64,

@@ -147,6 +147,7 @@ extension NotificationQueries where Connection == any Transaction {
     /// Inserts a notification whose verification failed, once for each event id.
     ///
     /// Beyond the limits, unsigned notifications are deleted first, then the oldest.
+    ///
     /// - Parameter isSigned: true for a valid signature; such a notification replaces an unsigned one with the same
     ///   event id.
     package func insertRefused(

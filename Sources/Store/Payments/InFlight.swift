@@ -17,6 +17,7 @@ extension PaymentQueries {
     /// order that is no longer open, after `hanging` seconds; about payments of an expired order, which the job that
     /// closes the order checks; and about payments that were never opened at the provider, which belong to their
     /// request, because a query would close them there.
+    ///
     /// - Parameter hanging: the number of seconds after its start for which a pending payment of an order that is not
     ///   open is queried.
     package func listDue(hanging: Int64, limit: Int64, at now: Timestamp) throws(StoreError) -> [DueCheck] {

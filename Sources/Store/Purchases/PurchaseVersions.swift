@@ -7,6 +7,7 @@ extension PurchaseQueries where Connection == any Transaction {
     /// A signed transaction replaces a receipt, whichever came first, with one exception: a revocation in a newer
     /// receipt counts. No receipt reverses a revocation, because most receipts do not show refunds. Of two versions
     /// that were signed in the same millisecond, always the same one counts.
+    ///
     /// - Parameter evidence: the sealed signed text; nil leaves the stored one.
     /// - Returns: false when the stored version is as new, so that nothing changed.
     package func upsert(

@@ -156,6 +156,7 @@ extension WebhookQueries where Connection == any Transaction {
     ///
     /// A success ends a period of failures, a failure begins one, and a failure after a pause longer than the gap
     /// begins a new one.
+    ///
     /// - Returns: true when the endpoint has only failed for longer than the limit.
     package func recordHealth(
         of id: ID<Webhook>, succeeded: Bool, failingLimit: Int64, longestGap: Int64, at now: Timestamp

@@ -65,6 +65,7 @@ extension ApplePayVerifier {
     /// Explains a token and the result of each check, for a person; the signing time is compared with `now`.
     ///
     /// Any text is accepted, the answer is bounded, and only sound chains are cached.
+    ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     public func explain(_ text: String, at now: Int64) -> ApplePayExplanation {
         var explainer = ApplePayExplainer(self, now: now)
