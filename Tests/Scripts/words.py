@@ -14,8 +14,16 @@ import sys
 # Whole names of types and functions, with the name that replaces each (docs/glossary.md, "Retired words").
 RETIRED = {
     "Admission": "ConcurrencyLimit",
+    "Cause": "AuditContext",
     "Door": "LoadShedder",
     "DoorHandler": "LoadSheddingHandler",
+    "Fence": "the cancellation of an attempt, or the epoch of a lease",
+    "Passage": "CheckoutAttempt",
+    "Traffic": "AccountLoad",
+    "folded": "merged by purchase",
+    "regrade": "recompute",
+    "remembered": "a cache, by its name",
+    "touch": "publish",
 }
 
 # Folders whose doc comments are clean; the others follow.
