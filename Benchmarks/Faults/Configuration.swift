@@ -23,7 +23,7 @@ enum Configuration {
     struct Goods: Sendable {
         let sku: String
         let product: String
-        /// In hundredths of a yuan.
+        /// The price in hundredths of a yuan.
         let price: Int64
         /// The units that one item credits; 0 for a pass.
         let units: Int64

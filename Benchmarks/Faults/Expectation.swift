@@ -45,7 +45,7 @@ struct Expectation: Sendable {
 
     private(set) var purchases: [String: Purchase] = [:]
     private(set) var checkouts: [String: Checkout] = [:]
-    /// By order id.
+    /// The endings by order id.
     private(set) var endings: [String: Ending] = [:]
     /// Events that report no payment.
     private(set) var rumours: Set<String> = []

@@ -50,18 +50,18 @@ struct Facts: Sendable {
         let status: String
     }
 
-    /// By transaction id.
+    /// The purchases by transaction id.
     let purchases: [String: Purchase]
     /// The user's external id, by original transaction id.
     let owners: [String: String]
     let orders: [String: Order]
-    /// By order id.
+    /// The payments by order id.
     let payments: [String: [Payment]]
     let refunds: [String: [Refund]]
     let grants: [Source: [Grant]]
     /// The number of credits by each source.
     let credits: [Source: Int64]
-    /// By the user's external id.
+    /// The balances by the user's external id.
     let balances: [String: Int64]
     let notifications: [String: Notification]
     /// The number of stored notifications that are not genuine.

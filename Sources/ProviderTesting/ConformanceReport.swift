@@ -19,7 +19,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 
     /// The provider's name, as the caller gave it.
     public let subject: String
-    /// In the order of ``ProviderConformance/checkNames``; then those of the service alone, if there are any.
+    /// The results in the order of ``ProviderConformance/checkNames``, followed by those of the service alone, if there
+    /// are any.
     public let results: [Result]
 
     public init(subject: String, results: [Result]) {

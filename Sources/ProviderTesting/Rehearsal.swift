@@ -139,7 +139,7 @@ public struct RehearsedEvent: Sendable {
         case refundSucceeded(ID<Refund>, Money)
         case refundFailed(ID<Refund>, Money)
         case disputeOpened(Money), disputeWon(Money), disputeLost(Money)
-        /// A payment that somebody else made at our account, without an id of ours.
+        /// A payment that another system made at the account, without an id of Paydesk.
         case foreignPaymentSucceeded(Money)
         /// The payment in a correctly signed notification for another account.
         case anothersPaymentSucceeded(Money)
@@ -169,7 +169,7 @@ public enum RehearsedSignature: Sendable, CaseIterable {
     case genuine
     /// Well-formed and wrong.
     case forged
-    /// Without any.
+    /// The notification has no signature.
     case missing
     /// Made with the secret or key of another account.
     case anothers

@@ -7,7 +7,7 @@ struct Trouble: Sendable {
     /// The answers that the fault replaces.
     enum Reach: Sendable, CaseIterable {
         case all
-        /// Only answers to calls that change something; the provider gets genuine answers to everything it asks before.
+        /// The answers to calls that change an object; queries before them get genuine answers.
         case changes
     }
 

@@ -95,7 +95,7 @@ package struct ApplePayCertificate: Sendable {
     package var name: String
     package var key: ApplePayIdentity.Key
     package var isAuthority = false
-    /// Seconds since 1970-01-01 UTC.
+    /// The begin of the validity, in seconds since 1970-01-01 UTC; `last` is its end.
     package var first: Int64 = 1_577_836_800
     package var last: Int64 = 2_524_608_000
     /// The OIDs of extensions, and their values.

@@ -13,7 +13,7 @@ package struct ApplePaySigner: Sendable {
     /// The key that signs instead of the named identity's.
     package var key: ApplePayIdentity.Key?
     package var certificates: [[UInt8]]
-    /// Seconds since 1970-01-01 UTC.
+    /// The time of the signature, in seconds since 1970-01-01 UTC.
     package var signedAt: Int64
     package var usesGeneralizedTime = false
     /// True for definite lengths only.

@@ -55,7 +55,7 @@ struct ChildProcess {
 /// SwiftNIO's sockets stay open over `exec`. A long-lived program such as the database server would hold the other end
 /// of a connection that a test has closed, and a test that waits for the end of the connection would wait for ever.
 enum InheritNothing {
-    /// Not `sh`: dash accepts descriptors of one digit only.
+    /// The path of the shell; not `sh`, because dash accepts descriptors of one digit only.
     static let shell = "/bin/bash"
 
     static func command(_ command: [String], in folder: String) -> [String] {

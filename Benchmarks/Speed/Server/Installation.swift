@@ -21,7 +21,7 @@ struct Installation: Sendable {
         }
     }
 
-    /// All nodes of one database have the same key, because each must open the secrets that another has sealed.
+    /// The key of all nodes of one database: each must open the secrets that another has sealed.
     private static let secretKey = "dGhlIGJlbmNobWFyaydzIGtleTogMzIgYnl0ZXMuLi4="
 
     /// An account of the sandbox provider, which plays a payment service within the server.

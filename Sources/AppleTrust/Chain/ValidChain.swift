@@ -1,6 +1,6 @@
 import Crypto
 
-/// A chain that was found sound, whatever the time; the cache stores it.
+/// A sound chain, which the cache stores; its certificates need not be valid now.
 struct ValidChain<Profile: ChainProfile>: Sendable {
     let leafKey: Profile.LeafKey
     /// The time when all three certificates are valid.

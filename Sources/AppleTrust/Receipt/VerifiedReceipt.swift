@@ -21,11 +21,11 @@ public struct VerifiedReceipt: Sendable {
     public let originalPurchaseDate: Int64?
     /// The time when a volume purchase ends.
     public let expirationDate: Int64?
-    /// In the receipt's order.
+    /// The purchases in the receipt's order.
     public let purchases: [VerifiedReceiptPurchase]
     /// The SHA-256 of the content that Apple signed.
     ///
-    /// It names the receipt: anybody may change the envelope around it.
+    /// The digest identifies the receipt, because the envelope around the content is not signed and can be changed.
     public let contentDigest: [UInt8]
 
     init(_ receipt: AuthenticReceipt, for audience: Audience) throws(AppleRefusal) {
@@ -51,7 +51,7 @@ public struct VerifiedReceipt: Sendable {
         environment = try Self.environment(of: type, in: audience)
     }
 
-    /// Only `Production` and `ProductionVPP` are production; any other type is not.
+    /// The environment of a receipt's type: only `Production` and `ProductionVPP` are production.
     static func environment(of type: String?, in audience: Audience) throws(AppleRefusal) -> AppleEnvironment {
         let environment: AppleEnvironment =
             switch type {

@@ -3,7 +3,7 @@ package struct Storefront: Hashable, Sendable {
     /// ISO 3166-1 alpha-3, as Xcode writes it.
     package let code: String
     package let currency: Currency
-    /// As Xcode writes it, `zh_CN`.
+    /// The locale in Xcode's spelling, `zh_CN`.
     package let locale: String
 
     /// - Returns: nil for a storefront that is not in the table.

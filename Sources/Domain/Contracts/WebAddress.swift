@@ -5,9 +5,9 @@
 package struct WebAddress: Hashable, Sendable {
     package static let lengthLimit = 2_048
 
-    /// In lower case, without the colon.
+    /// The scheme in lower case, without the colon.
     package let scheme: String
-    /// In lower case; an IPv6 address keeps its brackets.
+    /// The host in lower case; an IPv6 address keeps its brackets.
     ///
     /// Empty where the address has no `//`.
     package let host: String

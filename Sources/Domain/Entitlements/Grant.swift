@@ -103,9 +103,9 @@ package struct Grant: Identified, Sendable, Equatable {
     package let attributes: [String: JSONValue]
     package var revocation: Revocation?
     package var suspended: Bool
-    /// nil for whatever does not renew.
+    /// nil for a grant that does not renew.
     package var renewal: Renewal?
-    /// In the order of their starts; the term ends with the last of them.
+    /// The parts ahead, in the order of their starts; the term ends with the last of them.
     package var ahead: [Ahead] = []
 
     package init(

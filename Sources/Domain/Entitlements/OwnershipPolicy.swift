@@ -4,7 +4,7 @@ package enum OwnershipPolicy: String, Sendable, CaseIterable {
     case keep
     /// The new user gets it after a cool-down, and the old one loses it.
     case transfer
-    /// As `transfer`, but only once the purchase no longer runs; grace and billing retry count as running.
+    /// Like `transfer`, but only once the purchase no longer runs; grace and billing retry count as running.
     case transferIfInactive = "transfer_if_inactive"
     /// Up to a number of users own it, with one grant each.
     case share

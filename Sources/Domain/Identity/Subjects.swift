@@ -1,4 +1,6 @@
-/// Somebody who buys: the app's own id in requests and answers, an internal one everywhere else, so that erasing a
+/// A buyer.
+///
+/// Requests and answers name a buyer by the app's own id; all other data uses an internal id, so that the erasure of a
 /// person deletes one mapping.
 package enum User: Identified { package static let idPrefix = "usr" }
 /// A provider notification as it arrived.

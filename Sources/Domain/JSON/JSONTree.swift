@@ -2,7 +2,7 @@
 package indirect enum JSONTree: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// In the spelling of RFC 8259 section 6.
+    /// A number as text, in the spelling of RFC 8259 section 6.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -14,10 +14,10 @@ package indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// The reason why bytes are not JSON that is accepted, and where.
+/// The reason why bytes are not accepted as JSON, and the place of the fault.
 package struct JSONFault: Error, Sendable, Equatable {
     package enum Problem: Sendable, Equatable {
-        /// Not spelled as RFC 8259 requires.
+        /// The text does not follow the grammar of RFC 8259.
         case syntax
         /// An object names this member twice, so that two readers could understand different things.
         case duplicate(String)

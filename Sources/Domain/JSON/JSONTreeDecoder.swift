@@ -67,7 +67,7 @@ extension JSONTree {
 private final class DecodingNotes {
     /// True where missing values are made up.
     let isSurvey: Bool
-    /// By the object's path: the members that no key has named, and the names that were asked for.
+    /// The members that no key has named, and the names that keys have asked for, by the object's path.
     private var unknown: [(place: String, names: [String])] = []
     private var known: [String: [String]] = [:]
 

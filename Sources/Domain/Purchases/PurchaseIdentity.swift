@@ -25,7 +25,7 @@ extension StorePurchase {
     /// Consumables and passes cannot be restored. In Xcode ids repeat, so that equal ids mean nothing.
     package var mayBeRestored: Bool { environment != .xcode && kind != .consumable && kind != .nonRenewing }
 
-    /// True where this transaction pays for a period that ends by itself.
+    /// True where this transaction pays for a period with an end.
     package var isPeriod: Bool { kind == .autoRenewable || expiresAt != nil }
 
     /// The rank of this revocation among those of several transactions: the one signed last, then the largest, then the

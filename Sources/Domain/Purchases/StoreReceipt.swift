@@ -1,4 +1,5 @@
-/// The SHA-256 of a receipt's signed content, in lower-case hex: it names the receipt, whatever envelope that comes in.
+/// The SHA-256 of a receipt's signed content, in lower-case hex; equal receipts in different envelopes have the same
+/// digest.
 public struct ReceiptDigest: Hashable, Sendable, Codable {
     public let rawValue: String
 

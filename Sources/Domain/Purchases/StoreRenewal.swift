@@ -18,7 +18,7 @@ public struct StoreRenewal: Sendable, Equatable, Codable {
     public var isInBillingRetry = false
     /// True where a grace period was stated; its end may be missing then.
     public var isInGracePeriod = false
-    /// The time until which access goes on although the renewal failed.
+    /// The time until which access continues although the renewal failed.
     public var graceEndsAt: Int64?
     /// The reason why the subscription ended, as Apple's `expirationIntent`.
     public var expirationIntent: Int64?

@@ -4,7 +4,7 @@
 public struct StoreStanding: Sendable, Equatable, Codable {
     /// True where the subscription as a whole is taken back (Apple's 5).
     public let isRevoked: Bool
-    /// As of this time, in milliseconds since 1970.
+    /// The time of the statement, in milliseconds since 1970.
     public let at: Int64
 
     public init(isRevoked: Bool, at: Int64) {

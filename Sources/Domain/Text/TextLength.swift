@@ -11,12 +11,12 @@ extension StringProtocol {
         return range.contains(unicodeScalars.count)
     }
 
-    /// The first Unicode scalars, at most so many.
+    /// The first Unicode scalars, at most `count`.
     package func firstScalars(_ count: Int) -> String {
         String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
     }
 
-    /// The longest beginning of whole Unicode scalars that has at most so many bytes in UTF-8.
+    /// The longest prefix of whole Unicode scalars that has at most `count` bytes in UTF-8.
     package func firstBytes(_ count: Int) -> String {
         guard utf8.count > count else { return String(self) }
         var (bytes, taken) = (0, String.UnicodeScalarView())

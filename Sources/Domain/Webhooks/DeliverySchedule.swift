@@ -1,6 +1,6 @@
 /// The delays after which an event is sent again (Standard Webhooks; `api.md` section 10).
 package enum DeliverySchedule {
-    /// Seconds between an attempt that failed and the next one.
+    /// The seconds between an attempt that failed and the next one.
     package static let delays: [Int64] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
     /// The longest pause that an endpoint's `Retry-After` can ask for, in seconds; a longer one is cut to this.
     package static let longestPause: Int64 = 86_400

@@ -2,7 +2,7 @@
 ///
 /// The addresses that the host resolves to are checked again at each connection; these are the rules of the text alone.
 package struct WebhookURL: Hashable, Sendable {
-    /// As the partner wrote it.
+    /// The address in the partner's own spelling.
     package let text: String
     package let address: WebAddress
 

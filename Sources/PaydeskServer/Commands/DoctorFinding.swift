@@ -6,7 +6,7 @@ struct DoctorFinding: Encodable {
     let check: String
     let good: Bool
     let detail: String
-    /// True where selling works, but somebody should look at it.
+    /// True where selling works, but the operator should look at the finding.
     let warning: Bool
 
     init(_ check: String, good: Bool, _ detail: String) {
@@ -16,7 +16,7 @@ struct DoctorFinding: Encodable {
         warning = false
     }
 
-    /// Makes a finding that does not prevent selling, but that somebody should look at.
+    /// Makes a finding that does not prevent selling, but that the operator should look at.
     init(warning check: String, _ detail: String) {
         self.check = check
         good = true

@@ -12,7 +12,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible {
     /// Relative to the configuration folder, `providers/apple-iap.yaml`.
     package let file: String
-    /// From 1; nil where the fault belongs to no line.
+    /// The number of the line, from 1; nil where the fault belongs to no line.
     package let line: Int?
     /// `http.port`, `settings.apps[0].bundle_id`; empty for the whole file.
     package let key: String

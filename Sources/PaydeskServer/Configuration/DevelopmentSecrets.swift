@@ -6,7 +6,7 @@ struct DevelopmentSecrets: Codable, Equatable {
     /// Base64 of 32 bytes.
     var encryptionKey: String
     var userSecret: String
-    /// By account id.
+    /// The tokens of notify URLs by account id.
     var notifyTokens: [String: String]
 
     private enum CodingKeys: String, CodingKey {

@@ -18,7 +18,7 @@ struct YAMLNode: Sendable {
     }
 
     let content: Content
-    /// From 1.
+    /// The number of the line, from 1.
     let line: Int?
 
     static let null = YAMLNode(content: .null, line: nil)

@@ -3,16 +3,16 @@ import NIOHTTP1
 
 /// The time that a client may take for each part of an exchange; the connection of a slower client is closed.
 struct ClientTimeLimits: Sendable {
-    /// From the first byte of a request's head to its end.
+    /// The time from the first byte of a request's head to its end.
     var head = TimeAmount.seconds(10)
-    /// From the head to the end of the body; longer than the pipeline's own limit, which answers first.
+    /// The time from the head to the end of the body; longer than the pipeline's own limit, which answers first.
     var body = TimeAmount.seconds(25)
-    /// Between two requests, and before the first.
+    /// The time between two requests, and before the first.
     ///
     /// Longer than the minute for which proxies keep connections, so that no request arrives on a connection that is
     /// being closed.
     var idle = TimeAmount.seconds(75)
-    /// From when a client stops taking its answer until it takes some of it.
+    /// The time for which a client may take no byte of its answer.
     var answer = TimeAmount.seconds(30)
 }
 

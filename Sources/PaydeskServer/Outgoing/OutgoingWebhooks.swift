@@ -112,7 +112,7 @@ actor OutgoingWebhooks: WebhookTransport {
 /// The time and size limits of a delivery to an endpoint.
 struct WebhookLimits: Sendable {
     var connectMilliseconds: Int64 = 5_000
-    /// For the whole attempt.
+    /// The time of the whole attempt.
     var totalMilliseconds: Int64 = 15_000
     /// The most bytes of an answer that are read.
     var replyBytes = 16 << 10

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Ends a call that would never end by itself: the calls of a provider that loops are left waiting for ever.
+/// The limit of one check's calls, which stops a provider that calls its service in an endless loop.
+///
+/// Calls beyond the limit never return, so that the provider's task stands still.
 final class CallLimit: Sendable {
     private struct State {
         var left = Int.max

@@ -66,7 +66,7 @@ package protocol StoreEngine: Sendable, Service {
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws -> T
     func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
     func report<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws -> T
-    /// Seconds since 1970 by the database's clock (the node's own on SQLite).
+    /// The seconds since 1970 by the database's clock, which on SQLite is the node's own.
     func databaseTime() async throws -> Int64
     /// The number of processes that serve this database, this one included.
     func liveNodes() async throws -> Int64

@@ -74,9 +74,9 @@ package enum KeyRingError: Error, Sendable, Equatable {
     /// A key with this number of bytes; a key must have 32.
     case keyLength(Int)
     case notSealed
-    /// Sealed with a key that is not in the ring.
+    /// The text was sealed with a key that is not in the ring.
     case unknownKey
-    /// Not sealed by this ring with this context.
+    /// The text was not sealed by this ring with this context.
     case damaged
 }
 

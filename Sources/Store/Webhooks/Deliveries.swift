@@ -48,7 +48,7 @@ package struct DeliveryResult: Sendable {
     package let status: Int64?
     /// nil for a success.
     package let fault: Delivery.Fault?
-    /// Seconds to the next attempt; nil when there is none.
+    /// The seconds to the next attempt; nil when there is none.
     package let delay: Int64?
 
     package init(delivery: ID<Delivery>, attempts: Int64, status: Int64?, fault: Delivery.Fault?, delay: Int64?) {

@@ -11,7 +11,7 @@ public final class DecryptedToken: Sendable {
     public let kind: Kind
     /// The numeric code of ISO 4217: three digits.
     public let currencyNumeric: String
-    /// In the currency's minor units, never negative.
+    /// The amount in the currency's minor units, never negative.
     public let amountMinor: Int64
     public let deviceManufacturerIdentifier: String?
     public let cardholderName: String?
@@ -61,7 +61,7 @@ public final class DecryptedToken: Sendable {
 /// The share of one of several merchants, with the proof that the payer agreed.
 public struct AuthenticationResponse: Sendable {
     public let merchantIdentifier: String
-    /// As Apple writes it.
+    /// The amount as text, unchanged from Apple's message.
     public let transactionAmount: String
     private let bytes: WipedBytes
 

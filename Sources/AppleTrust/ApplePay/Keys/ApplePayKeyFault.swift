@@ -1,4 +1,4 @@
-/// The reason why a merchant's certificate and key cannot be used; its description is for whoever configures them.
+/// The reason why a merchant's certificate and key cannot be used; its description is written for the operator.
 public enum ApplePayKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadableCertificate
     /// The file holds this number of certificates.

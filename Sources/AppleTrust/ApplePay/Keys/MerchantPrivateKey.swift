@@ -11,7 +11,7 @@ import _CryptoExtras
 /// The private key of a merchant's certificate.
 enum MerchantPrivateKey: Sendable {
     case ec(P256.KeyAgreement.PrivateKey)
-    /// As DER, because the key's own type is not Sendable; reading it costs little beside its use.
+    /// The key in DER, because the key's own type is not Sendable; reading it costs little beside its use.
     case rsa(WipedBytes)
 
     /// - Parameter bytes: PKCS #8, SEC 1 or PKCS #1, in PEM, with or without a certificate beside it, or in DER.

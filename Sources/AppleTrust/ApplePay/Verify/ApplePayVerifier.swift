@@ -117,7 +117,7 @@ struct SigningWindow: Sendable {
         self.ahead = Self.milliseconds(ahead)
     }
 
-    /// At most some thousand years, so that no sum overflows.
+    /// The milliseconds of a number of seconds, from 0 to some thousand years, so that no sum overflows.
     private static func milliseconds(_ seconds: Int) -> Int64 { Int64(min(max(0, seconds), 1 << 36)) * 1_000 }
 
     /// - Returns: nil for a time within the window.

@@ -142,9 +142,9 @@ enum TokenOID {
         [0x30, 0x0D, 0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0],
         [0x30, 0x0B, 0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1],
     ]
-    /// Without parameters, not even NULL (RFC 5758 section 3.2).
+    /// AlgorithmIdentifier of ECDSA with SHA-256: it has no parameters, not even NULL (RFC 5758 section 3.2).
     static let ecdsaWithSHA256: [[UInt8]] = [[0x30, 0x0A, 0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]]
-    /// By its own name or by that of the key (RFC 3370 section 3.2, RFC 5754 section 3.2).
+    /// AlgorithmIdentifier of RSA with SHA-256, or of the RSA key alone (RFC 3370 section 3.2, RFC 5754 section 3.2).
     static let rsaWithSHA256: [[UInt8]] = [
         [0x30, 0x0D, 0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 11, 5, 0],
         [0x30, 0x0B, 0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 11],

@@ -96,7 +96,8 @@ struct PostgresArguments {
 struct PostgresStatementCache {
     struct Key: Hashable {
         let sql: String
-        /// For the server, the same text with NULL in another position is another statement.
+        /// The types of the parameters: the server prepares the same text with NULL in another position as another
+        /// statement.
         let types: [Oid]
     }
 
