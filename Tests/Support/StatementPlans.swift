@@ -11,9 +11,9 @@ import Synchronization
 ///
 /// On SQLite the tested plan is the plan that runs in production, because the planner has no statistics in either
 /// place; EXPLAIN does not tell how many rows of a walk the other conditions drop. PostgreSQL chooses by its
-/// statistics: here the tables are empty, and sequential scans, hash and merge joins are switched off, so that a
-/// remaining scan proves that no index serves. The test does not prove that a server in production uses the index, or
-/// the best of several. Statements of triggers are not seen on either engine.
+/// statistics. Here the tables are empty, and sequential scans, bitmap scans, hash and merge joins count as very
+/// expensive, so that a remaining scan proves that no index serves. The test does not prove that a server in production
+/// uses the index, or the best of several. Statements of triggers are not seen on either engine.
 package enum StatementPlans {
     private static let known = Mutex<[TestEngine: Set<String>]>([:])
 
