@@ -18,11 +18,18 @@ RETIRED = {
     "Cause": "AuditContext",
     "Door": "LoadShedder",
     "DoorHandler": "LoadSheddingHandler",
+    "Fence": "the cancellation of an attempt, or the epoch of a lease",
+    "Passage": "CheckoutAttempt",
     "PurchaseHold": "OwnershipDecision",
     "PurchasePlace": "PurchaseIdentity",
     "StoreWord": "StatementSource",
+    "Traffic": "AccountLoad",
+    "folded": "merged by purchase",
     "giveHeld": "grantDuplicate",
+    "regrade": "recompute",
     "regradeSubscription": "recompute",
+    "remembered": "a cache, by its name",
+    "touch": "publish",
 }
 
 # Folders whose doc comments are clean; the others follow.
@@ -37,6 +44,7 @@ CLEAN = (
     "Sources/Gateway/Settlement",
     "Sources/Gateway/Subscriptions",
     "Sources/PaydeskProviders",
+    "Sources/PaydeskServer",
     "Sources/ProviderKit",
     "Sources/ProviderTesting",
     "Sources/Store",
@@ -53,6 +61,8 @@ CLEAN = (
     "Tests/DomainTests",
     "Tests/ProviderKitTests",
     "Tests/StoreTests",
+    "Tests/Support",
+    "Benchmarks",
     "Examples",
 )
 BEGINNINGS = """

@@ -5,11 +5,11 @@
 public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// The closed set of reasons; the raw values are those of the HTTP contract.
     ///
-    /// Of several faults the one is named that comes first in this order: `simulatorToken` and the faults of form, then
-    /// chain, purpose, signature, time, application data, transaction identifier; then, at decryption, the key and the
+    /// Of several faults the first in this order is named: `simulatorToken` and the faults of form, then chain,
+    /// purpose, signature, time, application data, transaction identifier; then, at decryption, the key and the
     /// content.
     public enum Reason: String, CaseIterable, Sendable {
-        /// No payment token, or one whose fields or signature are not built as they have to be.
+        /// No payment token, or one whose fields or signature are not built as Apple specifies.
         case malformed
         /// Neither EC_v1 nor RSA_v1.
         case unsupportedVersion = "unsupported_version"
@@ -21,23 +21,23 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
         case badSignature = "bad_signature"
         /// Signed too long ago, or in the future.
         case signingTimeOutOfWindow = "signing_time_out_of_window"
-        /// Encrypted to a key that is not held.
+        /// Encrypted to a key that is not configured.
         case unknownMerchantKey = "unknown_merchant_key"
         /// The token is bound to other application data, or to none where some were asked for.
         case applicationDataMismatch = "application_data_mismatch"
-        /// The identifier outside of the signature is another one than the signed.
+        /// The identifier outside of the signature is not the signed one.
         case transactionIdentifierMismatch = "transaction_identifier_mismatch"
-        /// The content cannot be decrypted, or is no payment once it is.
+        /// The content cannot be decrypted, or the decrypted content is no payment.
         case decryptionFailed = "decryption_failed"
-        /// The token has no payment data, as those of the Simulator.
+        /// The token has no payment data, like the Simulator's tokens.
         case simulatorToken = "simulator_token"
     }
 
     public let reason: Reason
     /// A finer cause for the log.
     public let detail: String
-    /// The transaction of a token with which nothing is wrong but its time, as 64 hexadecimal digits: whoever took it in
-    /// time can recognise it.
+    /// The transaction id of a token whose only fault is its time, as 64 hexadecimal digits, by which a token that was
+    /// accepted in time can be recognised.
     public let transactionID: String?
 
     public var description: String { "\(reason.rawValue): \(detail)" }
@@ -62,7 +62,7 @@ public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertib
         self.init(reason, refusal.detail)
     }
 
-    /// Runs what refuses in the words of messages and chains.
+    /// Runs a closure and translates its refusal of a message or a chain.
     static func translating<Value>(_ body: () throws(AppleRefusal) -> Value) throws(ApplePayRefusal) -> Value {
         do throws(AppleRefusal) {
             return try body()
