@@ -27,7 +27,8 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random,
+            store: store, registry: registry, keyRing: keyRing, time: SystemDependencies.time,
+            random: SystemDependencies.random,
             calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
@@ -40,7 +41,7 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays)),
-            logger: logger, pause: Live.pause)
+            logger: logger, pause: SystemDependencies.pause)
     }
 
     func api(
@@ -78,7 +79,8 @@ extension Configuration {
         for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: Live.time, random: Live.random, book: book(account.id),
+                http: transport, time: SystemDependencies.time, random: SystemDependencies.random,
+                book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )

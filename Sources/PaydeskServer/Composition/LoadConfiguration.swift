@@ -12,7 +12,7 @@ extension Configuration {
                 folder: folder, environment: ProcessInfo.processInfo.environment,
                 manifests: types.mapValues { $0.manifest },
                 isTest: { kind, settings in types[kind]?.isTest(settings) ?? false },
-                developmentSecrets: DevelopmentSecretsFile(random: Live.random), overrides: overrides)
+                developmentSecrets: DevelopmentSecretsFile(random: SystemDependencies.random), overrides: overrides)
         } catch {
             throw .usage("\(error)")
         }
