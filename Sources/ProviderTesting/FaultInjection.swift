@@ -77,7 +77,7 @@ struct FaultInjection: Sendable {
     }
 }
 
-extension ProviderFixture {
+extension ConformanceFixture {
     /// Runs a trial under this fault; an outcome that claims too much is a failure.
     ///
     /// - Returns: whether the fault met any of its calls.

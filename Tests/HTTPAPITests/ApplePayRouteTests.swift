@@ -13,8 +13,8 @@ import Testing
 
 /// Runs a test at the HTTP API of a desk that takes Apple Pay.
 private func withWalletCounter(
-    on engine: TestEngine, _ setup: ApplePayFixtureSetup = ApplePayFixtureSetup(),
-    sessionsPerMinute: Int64 = 0, _ body: @Sendable (Counter, ApplePayFixture) async throws -> Void
+    on engine: TestEngine, _ setup: ApplePayGatewayFixtureSetup = ApplePayGatewayFixtureSetup(),
+    sessionsPerMinute: Int64 = 0, _ body: @Sendable (Counter, ApplePayGatewayFixture) async throws -> Void
 ) async throws {
     try await withWalletDesk(on: engine, setup) { wallet in
         var limits = CounterSetup().limits
@@ -117,7 +117,7 @@ struct ApplePayRouteTests {
     }
 
     @Test func `a session is Apple's object, unchanged and not to be kept`() async throws {
-        try await withWalletCounter(on: .sqlite, ApplePayFixtureSetup { $0.gateway = SessionGateway() }) {
+        try await withWalletCounter(on: .sqlite, ApplePayGatewayFixtureSetup { $0.gateway = SessionGateway() }) {
             counter, wallet in
             let user = try await counter.token()
             let contract = try await wallet.checkout()
@@ -142,7 +142,7 @@ struct ApplePayRouteTests {
     }
 
     @Test func `sessions are limited for each user`() async throws {
-        let setup = ApplePayFixtureSetup { $0.gateway = SessionGateway() }
+        let setup = ApplePayGatewayFixtureSetup { $0.gateway = SessionGateway() }
         try await withWalletCounter(on: .sqlite, setup, sessionsPerMinute: 20) { counter, wallet in
             let user = try await counter.token()
             let contract = try await wallet.checkout()
@@ -173,7 +173,7 @@ struct ApplePayRouteTests {
     @Test(arguments: TestEngine.allCases, InstrumentForm.allCases)
     func `card data is left nowhere`(_ engine: TestEngine, _ form: InstrumentForm) async throws {
         let capture = LogCapture()
-        let setup = ApplePayFixtureSetup {
+        let setup = ApplePayGatewayFixtureSetup {
             $0.form = form
             $0.desk.logger = capture.logger()
         }

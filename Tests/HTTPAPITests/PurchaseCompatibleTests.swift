@@ -36,7 +36,7 @@ struct PurchaseCompatibleTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a verified purchase is shown as a membership`(_ engine: TestEngine) async throws {
-        try await withPurchaseCounter(on: engine, AppStoreFixtureSetup { $0.environments.append("Xcode") }) {
+        try await withPurchaseCounter(on: engine, AppStoreGatewayFixtureSetup { $0.environments.append("Xcode") }) {
             counter, apple in
             let token = try await counter.token()
             let start = Date(timeIntervalSince1970: Double(apple.now.rawValue))

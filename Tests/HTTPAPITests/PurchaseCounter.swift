@@ -10,8 +10,8 @@ import Testing
 
 /// Runs a test at the HTTP API of a desk that sells through the App Store.
 func withPurchaseCounter(
-    on engine: TestEngine, _ setup: AppStoreFixtureSetup = AppStoreFixtureSetup(),
-    _ body: @Sendable (Counter, AppStoreFixture) async throws -> Void
+    on engine: TestEngine, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup(),
+    _ body: @Sendable (Counter, AppStoreGatewayFixture) async throws -> Void
 ) async throws {
     try await withAppleDesk(on: engine, setup) { apple in
         try await withCounter(of: apple, logger: setup.desk.logger) { try await body($0, apple) }
@@ -20,7 +20,7 @@ func withPurchaseCounter(
 
 /// Runs a test at the HTTP API of a desk that is there already.
 func withCounter(
-    of apple: AppStoreFixture, logger: Logger = GatewayFixtureSetup().logger,
+    of apple: AppStoreGatewayFixture, logger: Logger = GatewayFixtureSetup().logger,
     _ body: @Sendable (Counter) async throws -> Void
 ) async throws {
     let api = API(

@@ -50,7 +50,7 @@ struct PurchaseRouteTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var path = PurchasePath.attach
-        let body: @Sendable (AppStoreFixture) -> String
+        let body: @Sendable (AppStoreGatewayFixture) -> String
         let status: Int
         let error: String
         var reason: String?

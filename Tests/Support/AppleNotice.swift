@@ -94,7 +94,7 @@ package struct AppleNotice: Sendable {
     }
 }
 
-extension AppStoreFixture {
+extension AppStoreGatewayFixture {
     package static let notifyToken = "apple-iap-notify"
 
     /// Delivers a notification in the same way as Apple.

@@ -52,10 +52,10 @@ extension Result<IncomingReply, HTTPTransportError> {
     }
 }
 
-extension AppStoreFixture {
+extension AppStoreGatewayFixture {
     /// This desk with a key for Apple's server API, which a script answers, and with pauses that take no time.
-    package func asking(_ appStore: ScriptedAppStore, entitles: String = "all") throws -> AppStoreFixture {
-        let setup = AppStoreFixtureSetup { $0.entitles = entitles }.settings
+    package func asking(_ appStore: ScriptedAppStore, entitles: String = "all") throws -> AppStoreGatewayFixture {
+        let setup = AppStoreGatewayFixtureSetup { $0.entitles = entitles }.settings
         let names = ["apps", "environments", "root_certificates", "xcode_certificates", "sandbox"]
         var settings = Dictionary(uniqueKeysWithValues: names.compactMap { name in setup[name].map { (name, $0) } })
         settings["api"] = .object([
@@ -73,8 +73,8 @@ extension AppStoreFixture {
         let account = ConfiguredAccount(
             id: id, provider: provider, isTest: false, enabled: true,
             routing: AccountRouting(platforms: [.ios], priority: 100),
-            notifyToken: AppStoreFixture.notifyToken)
-        return AppStoreFixture(desk: desk, gateway: desk.node(replacing: account))
+            notifyToken: AppStoreGatewayFixture.notifyToken)
+        return AppStoreGatewayFixture(desk: desk, gateway: desk.node(replacing: account))
     }
 
     private init(desk: GatewayFixture, gateway: Gateway) {

@@ -6,13 +6,13 @@ import Synchronization
 import Testing
 
 struct AppStoreRetryTests {
-    private static let good = AppStoreProviderFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
+    private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     /// Returns the result of a transaction call that always gets the same answer, and the number of its requests.
     private func outcome(
-        _ reply: AppStoreProviderFixture.Reply
-    ) async throws -> (AppStoreServerError?, AppStoreProviderFixture) {
-        let bench = AppStoreProviderFixture { _ in reply }
+        _ reply: AppStoreFixture.Reply
+    ) async throws -> (AppStoreServerError?, AppStoreFixture) {
+        let bench = AppStoreFixture { _ in reply }
         let api = try bench.api([.production])
         return (await failure { () throws(AppStoreServerError) in try await api.transaction("1") }, bench)
     }
@@ -27,9 +27,9 @@ struct AppStoreRetryTests {
             (.failure(.outcomeUnknown), .noAnswer), (.json(""), .damaged("it is empty")),
             (.json("{"), .damaged("it is no JSON")),
             (.json("{}"), .damaged("signedTransactionInfo is missing")),
-        ] as [(AppStoreProviderFixture.Reply, AppStoreFailure)])
+        ] as [(AppStoreFixture.Reply, AppStoreFailure)])
     func `what may pass is tried four times`(
-        reply: AppStoreProviderFixture.Reply, trouble: AppStoreFailure
+        reply: AppStoreFixture.Reply, trouble: AppStoreFailure
     ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == .retryable(trouble, after: nil))
@@ -57,9 +57,9 @@ struct AppStoreRetryTests {
             (.status(600), .unexpectedReply(status: 600)),
             (.json(#"{"errorCode":"4040010"}"#, status: 404), .unexpectedReply(status: 404)),
             (.json(#"{"errorCode":4040010}"#, status: 404), .unknownTransactionYet),
-        ] as [(AppStoreProviderFixture.Reply, AppStoreServerError)])
+        ] as [(AppStoreFixture.Reply, AppStoreServerError)])
     func `what cannot pass is asked once`(
-        reply: AppStoreProviderFixture.Reply, expected: AppStoreServerError
+        reply: AppStoreFixture.Reply, expected: AppStoreServerError
     ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == expected)
@@ -69,26 +69,26 @@ struct AppStoreRetryTests {
     /// Each header, the pause that it leads to, and where it is too long, the time that the caller is told.
     @Test(
         arguments: [
-            ("\(AppStoreProviderFixture.start + 300)", 300, nil),
-            ("\(AppStoreProviderFixture.start + 30_000)", 30_000, nil),
-            ("\(AppStoreProviderFixture.start + 30_001)", nil, 30_001),
-            ("\(AppStoreProviderFixture.start + 3_600_000)", nil, 3_600_000),
-            ("\(AppStoreProviderFixture.start + 90_000_000)", nil, 3_600_000), ("\(Int64.max)", nil, 3_600_000),
-            ("\(AppStoreProviderFixture.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil),
+            ("\(AppStoreFixture.start + 300)", 300, nil),
+            ("\(AppStoreFixture.start + 30_000)", 30_000, nil),
+            ("\(AppStoreFixture.start + 30_001)", nil, 30_001),
+            ("\(AppStoreFixture.start + 3_600_000)", nil, 3_600_000),
+            ("\(AppStoreFixture.start + 90_000_000)", nil, 3_600_000), ("\(Int64.max)", nil, 3_600_000),
+            ("\(AppStoreFixture.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil),
             ("86400", nil, 3_600_000),
             ("86401", 500, nil), ("1790000000", 500, nil), ("-1", 500, nil), ("soon", 500, nil), ("", 500, nil),
             ("99999999999999999999", 500, nil), ("1e3", 500, nil),
         ] as [(String, Int64?, Int64?)])
     func `apple's own time wins within thirty seconds`(header: String, pause: Int64?, after: Int64?) async throws {
         for reply in [429, 503] {
-            let bench = AppStoreProviderFixture([
+            let bench = AppStoreFixture([
                 .json("", status: reply, headers: [(name: "Retry-After", value: header)]), Self.good,
             ])
             let api = try bench.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
             if let after {
                 let trouble: AppStoreFailure = reply == 429 ? .rateLimited : .status(503)
-                #expect(end == .retryable(trouble, after: AppStoreProviderFixture.start + after))
+                #expect(end == .retryable(trouble, after: AppStoreFixture.start + after))
             } else {
                 #expect(end == nil)
             }
@@ -97,8 +97,8 @@ struct AppStoreRetryTests {
     }
 
     @Test func `a call recovers from trouble of every sort`() async throws {
-        let bench = AppStoreProviderFixture([
-            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreProviderFixture.start + 800),
+        let bench = AppStoreFixture([
+            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreFixture.start + 800),
             .failure(.outcomeUnknown),
             Self.good,
         ])
@@ -108,19 +108,19 @@ struct AppStoreRetryTests {
 
     @Test(arguments: AppStoreCall.all)
     func `every call tries again, and what must not be made twice says so`(call: AppStoreCall) async throws {
-        for reply in [AppStoreProviderFixture.Reply.failure(.outcomeUnknown), .apple(5_000_000), .status(502)] {
-            let bench = AppStoreProviderFixture([reply, .json(call.reply, status: call.status)])
+        for reply in [AppStoreFixture.Reply.failure(.outcomeUnknown), .apple(5_000_000), .status(502)] {
+            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
             let api = try bench.api()
             let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
             #expect(end == (call.isRepeatable ? nil : .outcomeUnknown))
             #expect(bench.requests.count == (call.isRepeatable ? 2 : 1))
         }
         // What certainly had no effect is repeated even so.
-        let certain: [AppStoreProviderFixture.Reply] = [
+        let certain: [AppStoreFixture.Reply] = [
             .failure(.notSent), .apple(4_290_000), .apple(5_000_001), .apple(4_040_002),
         ]
         for reply in certain {
-            let bench = AppStoreProviderFixture([reply, .json(call.reply, status: call.status)])
+            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
             #expect(try await call.run(bench.api()) == call.result)
         }
     }
@@ -128,7 +128,7 @@ struct AppStoreRetryTests {
     @Test func `an extension whose answer is damaged may have been made`() async throws {
         let call = AppStoreCall.named("extension")
         for body in ["", "{", "{}", #"{"originalTransactionId":"100"}"#] {
-            let bench = AppStoreProviderFixture([.json(body)])
+            let bench = AppStoreFixture([.json(body)])
             let api = try bench.api()
             #expect(await failure { () throws(AppStoreServerError) in try await call.run(api) } == .outcomeUnknown)
             #expect(bench.requests.count == 1)
@@ -161,7 +161,7 @@ struct AppStoreRetryTests {
             (4_000_187, "original"), (4_000_185, "family member"), (4_000_035, "consented"), (4_000_012, "180 days"),
         ] as [(Int, String)])
     func `apple's limits are told in words`(code: Int, words: String) async throws {
-        let bench = AppStoreProviderFixture([.apple(code)])
+        let bench = AppStoreFixture([.apple(code)])
         let call = AppStoreCall.named("extension")
         let api = try bench.api([.production])
         let end = try #require(await failure { () throws(AppStoreServerError) in try await call.run(api) })

@@ -8,7 +8,7 @@ struct AppStoreSearchTests {
     enum Says: Sendable {
         case good, unknown, unauthorized, refused, down
 
-        var reply: AppStoreProviderFixture.Reply {
+        var reply: AppStoreFixture.Reply {
             switch self {
             case .good: .json(#"{"signedTransactionInfo":"a.b.c"}"#)
             case .unknown: .apple(4_040_010)
@@ -94,7 +94,7 @@ struct AppStoreSearchTests {
 
     @Test(arguments: rows)
     func `environments are asked in apple's order`(row: Row) async throws {
-        let bench = AppStoreProviderFixture { request in
+        let bench = AppStoreFixture { request in
             request.url.hasPrefix("https://\(Self.prod)/") ? row.production.reply : row.sandbox.reply
         }
         let api = try bench.api(row.configured, isPreRelease: row.isPreRelease)
@@ -111,7 +111,7 @@ struct AppStoreSearchTests {
 
     @Test(arguments: AppStoreCall.all.filter(\.isSearching))
     func `every call about a transaction looks in both environments`(call: AppStoreCall) async throws {
-        let bench = AppStoreProviderFixture([.apple(4_040_010), .json(call.reply, status: call.status)])
+        let bench = AppStoreFixture([.apple(4_040_010), .json(call.reply, status: call.status)])
         let expected = call.result.replacing("Production", with: "Sandbox")
         #expect(try await call.run(bench.api()) == expected)
         #expect(bench.urls == ["https://prod.example\(call.target)", "https://sand.example\(call.target)"])

@@ -11,7 +11,7 @@ struct ApplePayRehearsal: Rehearsal {
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         try ApplePayProvider(
             account: ProviderAccount(
-                id: try .test("apple-pay"), settings: ProviderSettings(ApplePayFixtureSetup().settings),
+                id: try .test("apple-pay"), settings: ProviderSettings(ApplePayGatewayFixtureSetup().settings),
                 isDevelopment: true),
             context: context)
     }

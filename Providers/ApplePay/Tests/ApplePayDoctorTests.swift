@@ -7,7 +7,7 @@ import Testing
 
 struct ApplePayDoctorTests {
     @Test func `a sound account is good throughout`() async throws {
-        let provider = try ApplePayProviderFixture().provider()
+        let provider = try ApplePayFixture().provider()
         let found = provider.examine() + (await provider.diagnose())
         #expect(
             found.map(\.subject) == [
@@ -19,7 +19,7 @@ struct ApplePayDoctorTests {
     }
 
     @Test func `what is missing is said and is no fault`() async throws {
-        let bench = ApplePayProviderFixture()
+        let bench = ApplePayFixture()
         let provider = try bench.provider {
             $0["payment_processing"] = nil
             $0["identity"] = nil
@@ -34,7 +34,7 @@ struct ApplePayDoctorTests {
         let identity = ApplePayTestTokens.merchant("Merchant Identity", ApplePayTestTokens.identity.key) {
             $0.last = 1_795_000_000 - 60
         }
-        let provider = try ApplePayProviderFixture().provider { $0["identity"] = ApplePayFixtureSetup.pair(identity) }
+        let provider = try ApplePayFixture().provider { $0["identity"] = ApplePayGatewayFixtureSetup.pair(identity) }
         let found = try #require(provider.examine().first { $0.subject == "Merchant Identity" })
         #expect(found.level == .fault && found.words.hasPrefix("expired on "), "\(found)")
     }
@@ -47,8 +47,8 @@ struct ApplePayDoctorTests {
         let pair = ApplePayTestTokens.merchant("Payment Processing", ApplePayTestTokens.processingEC.key) {
             $0.last = now + Int64(days) * 86_400 - 60
         }
-        let provider = try ApplePayProviderFixture().provider {
-            $0["payment_processing"] = .list([ApplePayFixtureSetup.pair(pair)])
+        let provider = try ApplePayFixture().provider {
+            $0["payment_processing"] = .list([ApplePayGatewayFixtureSetup.pair(pair)])
         }
         let found = try #require(provider.examine().first)
         #expect(found.level == level && found.words.hasPrefix(words) || found.words.contains(words), "\(found)")
@@ -58,8 +58,8 @@ struct ApplePayDoctorTests {
         (417, "do not belong together"), (400, "not verified"), (403, "not accepted"), (404, "answered 404"),
     ])
     func `Apple's refusals are explained`(_ status: Int, _ words: String) async throws {
-        let bench = ApplePayProviderFixture()
-        let answer: ApplePayProviderFixture.Answer = { _ in IncomingReply(status: status) }
+        let bench = ApplePayFixture()
+        let answer: ApplePayFixture.Answer = { _ in IncomingReply(status: status) }
         bench.answer(answer, answer)
         let found = try #require(await bench.provider().diagnose().first)
         #expect(found.level == .fault && found.words.contains(words), "\(found)")

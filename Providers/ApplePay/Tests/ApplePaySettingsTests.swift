@@ -43,7 +43,7 @@ struct ApplePaySettingsTests {
         },
         Case("identity.certificate", "is missing") { $0["identity"] = .object(["private_key": .text("x")]) },
         Case("identity", "cannot be used: the certificate's key is not RSA") {
-            $0["identity"] = ApplePayFixtureSetup.pair(ApplePayTestTokens.processingEC)
+            $0["identity"] = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC)
         },
         Case("payment_processing[0]", "cannot be used: the private key is not the one of the certificate") {
             $0["payment_processing"] = .list([Self.mixed])
@@ -58,12 +58,14 @@ struct ApplePaySettingsTests {
             $0["payment_processing"] = nil
         },
         Case("root_certificates[0]", "is no CA certificate that can anchor a chain") {
-            $0["root_certificates"] = .list([.text(ApplePayFixtureSetup.file("r.pem", Data("no certificate".utf8)))])
+            $0["root_certificates"] = .list([
+                .text(ApplePayGatewayFixtureSetup.file("r.pem", Data("no certificate".utf8)))
+            ])
         },
     ]
 
     private static let mixed: SettingValue = {
-        guard case .object(var pair) = ApplePayFixtureSetup.pair(ApplePayTestTokens.processingEC) else {
+        guard case .object(var pair) = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC) else {
             return .object([:])
         }
         pair["private_key"] = .text(ApplePayTestTokens.identity.keyPEM)
@@ -72,15 +74,15 @@ struct ApplePaySettingsTests {
 
     @Test(arguments: cases)
     func `a fault stops the start with its setting`(_ example: Case) throws {
-        let faults = ApplePayProviderFixture().faults(example.edit)
+        let faults = ApplePayFixture().faults(example.edit)
         let fault = try #require(faults.first { $0.setting == example.setting }, "\(faults)")
         #expect(fault.problem.hasPrefix(example.problem), "\(fault.problem)")
         #expect(!fault.remedy.isEmpty && !"\(faults)".contains("PRIVATE KEY-----\nM"))
     }
 
     @Test func `sound settings have no fault, and several faults are told at once`() {
-        #expect(ApplePayProviderFixture().faults { _ in }.isEmpty)
-        let faults = ApplePayProviderFixture().faults {
+        #expect(ApplePayFixture().faults { _ in }.isEmpty)
+        let faults = ApplePayFixture().faults {
             $0["domain"] = .text("x")
             $0["country_code"] = .text("x")
         }
@@ -95,7 +97,7 @@ struct ApplePaySettingsTests {
             ("https://apple-pay-gateway.apple.com.evil.example", false), ("https://127.0.0.1:1", false),
         ])
     func `in production the gateway is one of Apple's`(_ address: String, _ isGood: Bool) {
-        let faults = ApplePayProviderFixture().faults(isDevelopment: false) {
+        let faults = ApplePayFixture().faults(isDevelopment: false) {
             $0["gateway"] = .text(address)
             $0["root_certificates"] = nil
         }
@@ -112,8 +114,8 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `a certificate may be DER and its key of the older forms`() {
-        let faults = ApplePayProviderFixture().faults {
-            let der = ApplePayFixtureSetup.file("c.der", Data(ApplePayTestTokens.processingEC.der))
+        let faults = ApplePayFixture().faults {
+            let der = ApplePayGatewayFixtureSetup.file("c.der", Data(ApplePayTestTokens.processingEC.der))
             $0["payment_processing"] = .list([
                 .object([
                     "certificate": .text(der), "private_key": .text(ApplePayTestTokens.processingEC.traditionalKeyPEM),
@@ -124,7 +126,7 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `nothing of an account's keys is shown`() throws {
-        let bench = ApplePayProviderFixture()
+        let bench = ApplePayFixture()
         let provider = try bench.provider()
         var dumped = ""
         dump(provider, to: &dumped)

@@ -13,7 +13,7 @@ import Testing
 struct StripeWalletTests {
     private func withWallet(
         on engine: TestEngine, settings: [String: SettingValue] = [:],
-        _ body: (ApplePayFixture, FakeStripeServer) async throws -> Void
+        _ body: (ApplePayGatewayFixture, FakeStripeServer) async throws -> Void
     ) async throws {
         try await withDesk(on: engine) { desk in
             let (standIn, clock) = (FakeStripeServer(), desk.clock)
@@ -25,16 +25,16 @@ struct StripeWalletTests {
                 http: transport, time: desk.clock.time, random: desk.gateway.random,
                 book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: GatewayFixture.publicURL)
             let stripe = try StripeProvider(account: StripeFixture.account(settings), context: context, pause: { _ in })
-            let setup = ApplePayFixtureSetup {
+            let setup = ApplePayGatewayFixtureSetup {
                 $0.processor = ConfiguredAccount(
                     id: id, provider: stripe, isTest: true, enabled: true, routing: AccountRouting(weight: 0),
                     notifyToken: GatewayFixture.notifyToken(StripeGatewayFixture.account))
             }
-            try await body(try ApplePayFixture(desk, setup), standIn)
+            try await body(try ApplePayGatewayFixture(desk, setup), standIn)
         }
     }
 
-    private func notify(_ wallet: ApplePayFixture, _ type: String, _ object: Any, id: String) async throws {
+    private func notify(_ wallet: ApplePayGatewayFixture, _ type: String, _ object: Any, id: String) async throws {
         let body = FakeStripeServer.event(type, object, id: id)
         let signature = FakeStripeServer.signature(
             body, at: wallet.desk.clock.now.rawValue, secret: StripeFixture.secret)

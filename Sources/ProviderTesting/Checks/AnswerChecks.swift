@@ -41,7 +41,7 @@ extension Check {
         },
     ]
 
-    private static func examine(_ troubles: [FaultInjection], _ stage: ProviderFixture) async throws {
+    private static func examine(_ troubles: [FaultInjection], _ stage: ConformanceFixture) async throws {
         try await stage.needHTTP()
         for trouble in troubles {
             for reach in FaultInjection.Reach.allCases {
@@ -52,7 +52,7 @@ extension Check {
 
     /// Replaces the numbers of answers by impossible ones, which must not be taken for a refusal by the service.
     private static func spoilNumbers(
-        _ trial: Trial, _ reach: FaultInjection.Reach, _ stage: ProviderFixture
+        _ trial: Trial, _ reach: FaultInjection.Reach, _ stage: ConformanceFixture
     ) async throws -> Bool {
         let wasSpoiled = Mutex(false)
         let changes = stage.rehearsal.changesSomething
@@ -78,7 +78,7 @@ extension Check {
     }
 }
 
-extension ProviderFixture {
+extension ConformanceFixture {
     /// Skips the check for a provider without HTTP calls, such as one that plays its own service.
     func needHTTP() async throws {
         try await needCallingOpen()

@@ -152,8 +152,8 @@ struct TestAccountTests {
         try await withDesk(on: .sqlite) { desk in
             let tests = try await desk.gateway.accounts.list().filter(\.account.isTest).map(\.account.id.rawValue)
             #expect(tests == ["box-none", "box-qr", "box-stripe", "box-url"])
-            let wallet = try ApplePayFixture(desk, ApplePayFixtureSetup())
-            #expect(wallet.gateway.registry[try .test(ApplePayFixture.account)]?.isTest == true)
+            let wallet = try ApplePayGatewayFixture(desk, ApplePayGatewayFixtureSetup())
+            #expect(wallet.gateway.registry[try .test(ApplePayGatewayFixture.account)]?.isTest == true)
             let changed = try await desk.gateway.accounts.change(
                 "box-qr", AccountChange(enabled: false), context: .test)
             #expect(changed.account.isTest)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Replay")
 struct ReplayTests {
     /// Something of everything that can be stated.
-    private static func trade(_ apple: AppStoreFixture) async throws {
+    private static func trade(_ apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
         try await desk.buy()
         try await desk.buy("coins", user: "bob", quantity: 2)
@@ -53,7 +53,7 @@ struct ReplayTests {
             by: .admin, context: .test)
     }
 
-    private static func replay(_ apple: AppStoreFixture) async throws -> ReplayReport {
+    private static func replay(_ apple: AppStoreGatewayFixture) async throws -> ReplayReport {
         let report = Box<ReplayReport?>(nil)
         try await withDatabase(on: .sqlite) { scratch in
             report.value = try await ReplayInbox(source: apple.store, scratch: scratch.store, gateway: apple.gateway)
@@ -93,7 +93,7 @@ struct ReplayTests {
 
     @Test(arguments: TestEngine.allCases, tamperings)
     func `what was not stated is found`(_ engine: TestEngine, _ tampering: String) async throws {
-        var setup = AppStoreFixtureSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             try await apple.desk.buy()

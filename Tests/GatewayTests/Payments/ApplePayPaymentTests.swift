@@ -40,7 +40,7 @@ struct ApplePayPaymentTests {
     func `a sound token pays and its processor gets the form that it takes`(
         _ engine: TestEngine, _ form: InstrumentForm
     ) async throws {
-        try await withWalletDesk(on: engine, ApplePayFixtureSetup { $0.form = form }) { wallet in
+        try await withWalletDesk(on: engine, ApplePayGatewayFixtureSetup { $0.form = form }) { wallet in
             for version in ApplePayRecipe.Version.allCases {
                 for shape in ApplePayRecipe.Form.allCases {
                     let contract = try await wallet.checkout()
@@ -78,13 +78,15 @@ struct ApplePayPaymentTests {
         try await withWalletDesk(on: engine) { wallet in
             let contract = try await wallet.buy()
             let record = try #require(try await wallet.desk.payments(contract.order).first)
-            #expect(record.payment.account.rawValue == ApplePayFixture.account)
-            #expect(record.payment.processor?.rawValue == ApplePayFixture.processor)
+            #expect(record.payment.account.rawValue == ApplePayGatewayFixture.account)
+            #expect(record.payment.processor?.rawValue == ApplePayGatewayFixture.processor)
             let refund = try await wallet.gateway.refunds.request(
                 contract.order.rawValue, amount: GatewayFixture.money(990), reason: "a test", context: .test)
-            #expect(refund.refund.state == .succeeded && wallet.line.count(.refund, at: ApplePayFixture.processor) == 1)
+            #expect(
+                refund.refund.state == .succeeded
+                    && wallet.line.count(.refund, at: ApplePayGatewayFixture.processor) == 1)
             // A dispute is told by the processor's own notification.
-            try await wallet.desk.notify("dispute.opened", contract, account: ApplePayFixture.processor)
+            try await wallet.desk.notify("dispute.opened", contract, account: ApplePayGatewayFixture.processor)
             #expect(try await wallet.desk.grants(contract.order).map(\.suspended) == [true])
             // Another account's word counts for nothing.
             try await wallet.desk.notify("dispute.lost", contract, account: "box-qr")
@@ -119,7 +121,7 @@ struct ApplePayPaymentTests {
             #expect(try await wallet.pay(contract, token).status == .pending)
             let other = try await wallet.refusal(contract, try wallet.token(contract))
             #expect(other?.withoutReason == .conflict(reason: ""))
-            try await wallet.desk.notify("payment.succeeded", contract, account: ApplePayFixture.processor)
+            try await wallet.desk.notify("payment.succeeded", contract, account: ApplePayGatewayFixture.processor)
             #expect(try await wallet.pay(contract, token).status == .paid)
             #expect(wallet.line.count(.charge) == 1)
         }
@@ -143,7 +145,7 @@ struct ApplePayPaymentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `without a key a token goes on encrypted and its amount is not known`(_ engine: TestEngine) async throws {
-        try await withWalletDesk(on: engine, ApplePayFixtureSetup { $0.hasKeys = false }) { wallet in
+        try await withWalletDesk(on: engine, ApplePayGatewayFixtureSetup { $0.hasKeys = false }) { wallet in
             let contract = try await wallet.checkout()
             #expect(try await wallet.pay(contract, try wallet.token(contract, amount: 1)).status == .paid)
             #expect(wallet.line.charges.map(\.amount) == [contract.amount])
@@ -190,7 +192,7 @@ struct ApplePayPaymentTests {
     }
 }
 
-extension ApplePayFixture {
+extension ApplePayGatewayFixture {
     /// Offers something at a price in fen.
     func sell(_ sku: String, _ price: Int64) async throws {
         let json = """

@@ -105,9 +105,9 @@ struct AppleNotificationTests {
         }
     }
 
-    private static func refusal(of raw: RawNotification, _ apple: AppStoreFixture) async -> GatewayError? {
+    private static func refusal(of raw: RawNotification, _ apple: AppStoreGatewayFixture) async -> GatewayError? {
         do throws(GatewayError) {
-            _ = try await apple.gateway.notifications.receive(token: AppStoreFixture.notifyToken, raw)
+            _ = try await apple.gateway.notifications.receive(token: AppStoreGatewayFixture.notifyToken, raw)
             return nil
         } catch {
             return error
@@ -167,7 +167,8 @@ struct AppleNotificationTests {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        try await apple.gateway.notifications.receive(token: AppStoreFixture.notifyToken, raw).status
+                        try await apple.gateway.notifications.receive(token: AppStoreGatewayFixture.notifyToken, raw)
+                            .status
                     }
                 }
                 for try await status in group { #expect(status == 200) }

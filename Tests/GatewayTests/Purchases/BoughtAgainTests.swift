@@ -15,7 +15,7 @@ struct BoughtAgainTests {
         let restored: AppleSale
         let again: AppleSale
 
-        init(_ original: String, at apple: AppStoreFixture) {
+        init(_ original: String, at apple: AppStoreGatewayFixture) {
             let original = apple.sale("com.example.ring", AppleSale.nonConsumable) {
                 $0.id = original
                 $0.purchased -= 3_600_000
@@ -34,7 +34,7 @@ struct BoughtAgainTests {
     enum Fact: CaseIterable, Sendable { case first, restored, again, refund }
 
     /// Apple takes the purchase back 600 s after it was made.
-    private static func refund(_ sale: AppleSale, _ trio: Trio, at apple: AppStoreFixture) async throws {
+    private static func refund(_ sale: AppleSale, _ trio: Trio, at apple: AppStoreGatewayFixture) async throws {
         try await apple.notify(
             AppleNotice(
                 "REFUND", nil,
@@ -44,11 +44,11 @@ struct BoughtAgainTests {
                 }, at: apple.now))
     }
 
-    private static func holds(_ apple: AppStoreFixture, _ user: String) async throws -> [String] {
+    private static func holds(_ apple: AppStoreGatewayFixture, _ user: String) async throws -> [String] {
         try await apple.desk.snapshot(user).entitlements.filter(\.status.holds).map(\.source.id).sorted()
     }
 
-    private static func orders(_ apple: AppStoreFixture, _ user: String) async throws -> [String] {
+    private static func orders(_ apple: AppStoreGatewayFixture, _ user: String) async throws -> [String] {
         try await apple.gateway.orders.list(OrderQuery(user: GatewayFixture.user(user)), cursor: nil, limit: 9).items
             .map { "\($0.status)" }.sorted()
     }
@@ -194,8 +194,8 @@ struct BoughtAgainTests {
     /// A test purchase that is held is worth what it is worth when it is given.
     @Test(arguments: TestEngine.allCases)
     func `a held test purchase gives who is not entitled nothing`(_ engine: TestEngine) async throws {
-        try await withDesk(on: engine, AppStoreFixtureSetup().desk) { desk in
-            let apple = try await AppStoreFixture(desk, AppStoreFixtureSetup())
+        try await withDesk(on: engine, AppStoreGatewayFixtureSetup().desk) { desk in
+            let apple = try await AppStoreGatewayFixture(desk, AppStoreGatewayFixtureSetup())
             let rings = [Int64(2), 1].map { age in
                 apple.sale("com.example.ring", AppleSale.nonConsumable) {
                     $0.environment = "Sandbox"
@@ -204,7 +204,7 @@ struct BoughtAgainTests {
             }
             for ring in rings { try await apple.attach(ring) }
             #expect(try await Self.holds(apple, "alice") == [rings[0].id])
-            let strict = try await AppStoreFixture(desk, AppStoreFixtureSetup { $0.entitles = "none" })
+            let strict = try await AppStoreGatewayFixture(desk, AppStoreGatewayFixtureSetup { $0.entitles = "none" })
             let refund = rings[0].signedAgain(after: 600) { $0.revoked = $0.signed }
             try await strict.notify(AppleNotice("REFUND", nil, refund, at: strict.now))
             #expect(try await Self.holds(strict, "alice").isEmpty)

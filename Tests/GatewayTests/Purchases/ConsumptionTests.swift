@@ -266,14 +266,14 @@ struct ConsumptionTests {
     }
 
     private static func desk(
-        _ apple: AppStoreFixture, _ appStore: ScriptedAppStore, entitles: Bool = true
-    ) async throws -> AppStoreFixture {
+        _ apple: AppStoreGatewayFixture, _ appStore: ScriptedAppStore, entitles: Bool = true
+    ) async throws -> AppStoreGatewayFixture {
         _ = try await apple.gateway.catalogue.merge(try skus(), context: .test)
         return try apple.asking(appStore, entitles: entitles ? "all" : "none")
     }
 }
 
-extension AppStoreFixture {
+extension AppStoreGatewayFixture {
     fileprivate func units() -> AppleSale { sale("com.example.c.units", AppleSale.consumable) }
 
     @discardableResult

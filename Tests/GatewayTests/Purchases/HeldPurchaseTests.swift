@@ -18,7 +18,7 @@ struct HeldPurchaseTests {
     }
 
     private static func rings(
-        _ apple: AppStoreFixture, _ environment: String = "Production", count: Int = 2
+        _ apple: AppStoreGatewayFixture, _ environment: String = "Production", count: Int = 2
     ) -> [AppleSale] {
         (0..<count).map { number in
             apple.sale("com.example.ring", AppleSale.nonConsumable) {
@@ -29,7 +29,8 @@ struct HeldPurchaseTests {
         }
     }
 
-    private static func takeBack(_ sale: AppleSale, _ way: Way = .refund, at apple: AppStoreFixture) async throws {
+    private static func takeBack(_ sale: AppleSale, _ way: Way = .refund, at apple: AppStoreGatewayFixture) async throws
+    {
         let taken = sale.signedAgain(after: 600) { sale in
             sale.revoked = sale.signed
             if way == .revoke { sale.more["inAppOwnershipType"] = .string("FAMILY_SHARED") }
@@ -37,7 +38,7 @@ struct HeldPurchaseTests {
         try await apple.notify(AppleNotice(way.rawValue, nil, taken, at: apple.now))
     }
 
-    private static func holds(_ apple: AppStoreFixture, _ user: String = "alice") async throws -> [String] {
+    private static func holds(_ apple: AppStoreGatewayFixture, _ user: String = "alice") async throws -> [String] {
         try await apple.desk.snapshot(user).entitlements.filter(\.status.holds).map(\.source.id)
     }
 

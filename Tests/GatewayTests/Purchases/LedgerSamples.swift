@@ -55,7 +55,7 @@ enum LedgerSamples {
     static let anybody = TestPurchaseRules(entitled: .all, maxHours: 0)
 }
 
-extension AppStoreFixture {
+extension AppStoreGatewayFixture {
     /// Runs a body in one transaction.
     func settle<T: Sendable>(_ body: @escaping @Sendable (Settlement) throws -> T) async throws -> T {
         try await gateway.settlements.run(AuditContext(actor: .system("test"), requestID: "")) { try body($0) }

@@ -101,7 +101,7 @@ struct OwnershipDecisionTests {
     ]
 
     /// A decision alone gives no grants, so the invariants do not hold after it.
-    private static let setup = AppStoreFixtureSetup { $0.desk.checksInvariants = false }
+    private static let setup = AppStoreGatewayFixtureSetup { $0.desk.checksInvariants = false }
 
     @Test(arguments: TestEngine.allCases)
     func `each claim is decided by tokens first, then by the policy`(_ engine: TestEngine) async throws {

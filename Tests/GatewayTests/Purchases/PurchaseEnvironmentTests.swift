@@ -39,7 +39,7 @@ struct PurchaseEnvironmentTests {
     /// What `sandbox` says, and how many hours of its purchase each user gets.
     struct Rules: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let setup: AppStoreFixtureSetup
+        let setup: AppStoreGatewayFixtureSetup
         let alice: Int64
         let bob: Int64
     }
@@ -96,7 +96,7 @@ struct PurchaseEnvironmentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a bounded non-consumable of the sandbox ends`(_ engine: TestEngine) async throws {
-        try await withAppleDesk(on: engine, AppStoreFixtureSetup { $0.maxHours = 2 }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.maxHours = 2 }) { apple in
             let sale = apple.sale("com.example.life", AppleSale.nonConsumable) { $0.environment = "Sandbox" }
             let attached = try await apple.attach(sale)
             #expect(!attached.perpetual && attached.expires_at == apple.now.adding(seconds: 7_200).rawValue)
@@ -107,7 +107,7 @@ struct PurchaseEnvironmentTests {
 
     @Test(arguments: TestEngine.allCases)
     func `an environment that is not configured is refused`(_ engine: TestEngine) async throws {
-        try await withAppleDesk(on: engine, AppStoreFixtureSetup { $0.environments = ["Production"] }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.environments = ["Production"] }) { apple in
             let refused = GatewayError.invalidTransaction(.wrongEnvironment)
             #expect(try await apple.refusal(apple.sale { $0.environment = "Sandbox" }) == refused)
             // Where Xcode is not allowed, its one certificate is just not Apple's chain.
@@ -120,7 +120,7 @@ struct PurchaseEnvironmentTests {
         }
     }
 
-    private static let xcode = AppStoreFixtureSetup { $0.environments = ["Production", "Sandbox", "Xcode"] }
+    private static let xcode = AppStoreGatewayFixtureSetup { $0.environments = ["Production", "Sandbox", "Xcode"] }
 
     @Test(arguments: TestEngine.allCases)
     func `in xcode ids repeat and nobody owns them`(_ engine: TestEngine) async throws {
@@ -189,10 +189,10 @@ struct PurchaseEnvironmentTests {
             ).attached
             #expect(units.credited == ["gems": 10] && !units.active && units.expires_at == 0)
         }
-        let production = AppStoreFixtureSetup {
+        let production = AppStoreGatewayFixtureSetup {
             ($0.environments, $0.isDevelopment) = (["Production", "Xcode"], false)
         }
-        for setup in [AppStoreFixtureSetup(), production] {
+        for setup in [AppStoreGatewayFixtureSetup(), production] {
             try await withAppleDesk(on: engine, setup) { apple in
                 let sale = apple.sale()
                 await #expect(throws: GatewayError.invalidReceipt("wrong_environment")) {

@@ -142,7 +142,7 @@ struct PurchaseOrderTests {
     func `money for an order that apple paid gives nothing more and goes back`(
         _ engine: TestEngine, _ policy: DuplicatePolicy
     ) async throws {
-        let setup = AppStoreFixtureSetup {
+        let setup = AppStoreGatewayFixtureSetup {
             $0.desk = GatewayFixtureSetup(policies: OrderPolicies(duplicatePayment: policy))
         }
         try await withAppleDesk(on: engine, setup) { apple in

@@ -58,7 +58,7 @@ struct PurchaseRestoreTests {
     /// What a user did, and what the seven fields say; `ends` counts days from the start, nil is 0.
     struct State: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let act: @Sendable (AppStoreFixture) async throws -> Void
+        let act: @Sendable (AppStoreGatewayFixture) async throws -> Void
         var active = true
         var ends: Int64?
         var tierEnds: Int64?

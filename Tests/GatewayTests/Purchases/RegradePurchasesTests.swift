@@ -9,7 +9,7 @@ import Testing
 @Suite("Purchases: what an earlier release made of them")
 struct RegradePurchasesTests {
     /// Puts what a sale gave to where an earlier release left it after a refund of a part: all of it taken back.
-    private static func takeAll(_ apple: AppStoreFixture) async throws {
+    private static func takeAll(_ apple: AppStoreGatewayFixture) async throws {
         try await apple.store.write { tx in
             try tx.execute(
                 "UPDATE grants SET revoked_at = 1, revoked_by = 'refund', days = 90 WHERE source_kind = 'apple_transaction'"

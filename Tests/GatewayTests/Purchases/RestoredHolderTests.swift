@@ -12,7 +12,7 @@ struct RestoredHolderTests {
     typealias Kind = RestoredPurchaseTests.Kind
 
     private static func refund(
-        _ pair: RestoredPurchaseTests.Pair, _ sale: AppleSale, at apple: AppStoreFixture
+        _ pair: RestoredPurchaseTests.Pair, _ sale: AppleSale, at apple: AppStoreGatewayFixture
     ) async throws {
         try await apple.notify(AppleNotice("REFUND", nil, pair.refund(sale), at: apple.now))
     }
@@ -176,7 +176,7 @@ struct RestoredHolderTests {
     func `a further id that was taken back, and gives all the same, is found`(
         _ engine: TestEngine, _ kind: Kind
     ) async throws {
-        var setup = AppStoreFixtureSetup()
+        var setup = AppStoreGatewayFixtureSetup()
         setup.desk.checksInvariants = false
         try await withAppleDesk(on: engine, setup) { apple in
             let pair = kind.pair("1000", at: apple)

@@ -21,7 +21,7 @@ struct RestoredPurchaseTests {
     enum Kind: CaseIterable, Sendable {
         case ring, untold, period, namedPeriod
 
-        func pair(_ original: String, at apple: AppStoreFixture) -> Pair {
+        func pair(_ original: String, at apple: AppStoreGatewayFixture) -> Pair {
             let sale =
                 switch self {
                 case .ring: apple.sale("com.example.ring", AppleSale.nonConsumable)
@@ -39,7 +39,7 @@ struct RestoredPurchaseTests {
     enum Fact: CaseIterable, Sendable {
         case first, second, refundOfFirst, refundOfSecond
 
-        fileprivate func happen(_ pair: Pair, user: String, at apple: AppStoreFixture) async throws {
+        fileprivate func happen(_ pair: Pair, user: String, at apple: AppStoreGatewayFixture) async throws {
             switch self {
             case .first: _ = try await apple.refusal(pair.first, user: user)
             case .second: _ = try await apple.refusal(pair.second, user: user)

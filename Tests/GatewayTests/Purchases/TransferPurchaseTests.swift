@@ -11,7 +11,7 @@ struct TransferPurchaseTests {
     private static let admin = CallContext(actor: .system("admin"), requestID: "req_admin")
 
     private static func transfer(
-        _ original: String, to user: String, _ environment: Environment? = nil, at apple: AppStoreFixture
+        _ original: String, to user: String, _ environment: Environment? = nil, at apple: AppStoreGatewayFixture
     ) async throws -> TransferredPurchase {
         apple.desk.clock.tick()
         return try await apple.gateway.purchases.transfer(
@@ -47,7 +47,7 @@ struct TransferPurchaseTests {
     }
 
     private static func refusal(
-        _ original: String, _ environment: Environment? = nil, at apple: AppStoreFixture
+        _ original: String, _ environment: Environment? = nil, at apple: AppStoreGatewayFixture
     ) async throws -> GatewayError? {
         do {
             _ = try await transfer(original, to: "bob", environment, at: apple)

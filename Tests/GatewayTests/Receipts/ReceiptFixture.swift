@@ -6,10 +6,10 @@ import TestSupport
 
 /// Runs a test at a desk that takes receipts.
 func withReceiptDesk(
-    on engine: TestEngine, _ edit: (inout AppStoreFixtureSetup) -> Void = { _ in },
-    _ body: (AppStoreFixture) async throws -> Void
+    on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
+    _ body: (AppStoreGatewayFixture) async throws -> Void
 ) async throws {
-    let setup = AppStoreFixtureSetup {
+    let setup = AppStoreGatewayFixtureSetup {
         $0.trustsReceipts = true
         $0.sharedSecret = ReceiptFixture.secret
         edit(&$0)
@@ -21,7 +21,7 @@ enum ReceiptFixture {
     static let secret = "5d41402abc4b2a76b9719d911017c592"
 }
 
-extension AppStoreFixture {
+extension AppStoreGatewayFixture {
     func receipt(_ sales: AppleSale..., edit: (inout AppleReceipt) -> Void = { _ in }) -> AppleReceipt {
         AppleReceipt(sales, at: now, edit)
     }

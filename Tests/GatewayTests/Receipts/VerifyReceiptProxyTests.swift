@@ -12,7 +12,8 @@ struct VerifyReceiptProxyTests {
     ]
 
     private static func withProxy(
-        on engine: TestEngine, _ address: String = "apple", _ body: (AppStoreFixture, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ address: String = "apple",
+        _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
         try await withReceiptDesk(

@@ -13,8 +13,8 @@ struct ExplainTests {
         let testDescription: String
         var sku: String?
         var reader = Explanation.Reader.staff
-        var setup = AppStoreFixtureSetup()
-        let happen: @Sendable (AppStoreFixture) async throws -> Void
+        var setup = AppStoreGatewayFixtureSetup()
+        let happen: @Sendable (AppStoreGatewayFixture) async throws -> Void
         var active = false
         let types: [String]
         /// The facts and, last, the conclusion.

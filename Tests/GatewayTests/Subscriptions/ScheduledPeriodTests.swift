@@ -12,7 +12,8 @@ struct ScheduledPeriodTests {
     private static let pro = "com.example.pro.auto"
 
     /// A running period of Pro until day 5, and the one that is billed ahead, of the tier VIP or of Pro.
-    private static func periods(_ apple: AppStoreFixture, next: String) -> (running: AppleSale, ahead: AppleSale) {
+    private static func periods(_ apple: AppStoreGatewayFixture, next: String) -> (running: AppleSale, ahead: AppleSale)
+    {
         let running = apple.period("chain", from: -25, pro) { $0.id = "chain" }
         let ahead = apple.period("chain", from: 5, next) {
             $0.isRenewal = true
@@ -21,7 +22,7 @@ struct ScheduledPeriodTests {
         return (running, ahead)
     }
 
-    private static func refunded(_ sale: AppleSale, at apple: AppStoreFixture) -> AppleSale {
+    private static func refunded(_ sale: AppleSale, at apple: AppStoreGatewayFixture) -> AppleSale {
         sale.with {
             $0.revoked = apple.now.rawValue * 1_000
             $0.signed = apple.now.rawValue * 1_000 + 2_000
@@ -57,7 +58,7 @@ struct ScheduledPeriodTests {
         }
     }
 
-    private static func user(_ apple: AppStoreFixture) async throws -> String {
+    private static func user(_ apple: AppStoreGatewayFixture) async throws -> String {
         try await apple.store.read { db in try db.users.findID(GatewayFixture.user("alice"))?.rawValue ?? "" }
     }
 

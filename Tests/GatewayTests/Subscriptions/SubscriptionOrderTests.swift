@@ -101,7 +101,7 @@ struct SubscriptionOrderTests {
 
     /// All facts in one transaction, so that thousands of them take seconds.
     private static func end(
-        _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppStoreFixture
+        _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppStoreGatewayFixture
     ) async throws -> End {
         let (ids, now, gateway) = (apple.gateway.ids, apple.now, apple.gateway)
         let source = try gateway.registry.source(of: .test("apple-iap"))

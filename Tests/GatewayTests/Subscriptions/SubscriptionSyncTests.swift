@@ -9,15 +9,15 @@ import Testing
 @Suite("Subscriptions: asking the App Store")
 struct SubscriptionSyncTests {
     private static func withStore(
-        on engine: TestEngine, _ body: (AppStoreFixture, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
-        try await withAppleDesk(on: engine, AppStoreFixtureSetup { $0.appStore = store }) { apple in
+        try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.appStore = store }) { apple in
             try await body(apple, store)
         }
     }
 
-    private static func sync(_ apple: AppStoreFixture) async throws -> (checked: Int64, changed: Int64) {
+    private static func sync(_ apple: AppStoreGatewayFixture) async throws -> (checked: Int64, changed: Int64) {
         switch try await apple.gateway.accountReconciliation.sync("apple-iap", context: .test) {
         case .done(let checked, let changed, _): return (checked, changed)
         case .running: return (-1, -1)

@@ -24,7 +24,7 @@ struct ErasureTests {
     }
 
     /// Everything that a user can leave behind, their own name in every place where an app or a client may write it.
-    private static func live(at apple: AppStoreFixture) async throws {
+    private static func live(at apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
         let user = GatewayFixture.user(name)
         let run = try await desk.run("key of \(name)", user: name)

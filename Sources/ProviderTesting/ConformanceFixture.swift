@@ -4,7 +4,7 @@ import ProviderKit
 import Synchronization
 
 /// The environment of one check: a fresh rehearsal, clock, book and transport, with functions that examine the outcome.
-final class ProviderFixture: Sendable {
+final class ConformanceFixture: Sendable {
     let rehearsal: any Rehearsal
     let clock: ManualClock
     let book: InMemoryBook
@@ -49,7 +49,7 @@ final class ProviderFixture: Sendable {
 }
 
 // Examining.
-extension ProviderFixture {
+extension ConformanceFixture {
     var expectations: Int { counter.withLock { $0 } }
 
     func expect(_ holds: Bool, _ reason: @autoclosure () -> String) throws {
@@ -113,7 +113,7 @@ extension ProviderFixture {
 }
 
 // Playing.
-extension ProviderFixture {
+extension ConformanceFixture {
     var currency: Currency { get throws { manifest.currencies.first ?? .cny } }
 
     func attempt(

@@ -6,7 +6,7 @@ package import ProviderKit
 package import Store
 
 /// The configuration of a test's App Store account.
-package struct AppStoreFixtureSetup: Sendable {
+package struct AppStoreGatewayFixtureSetup: Sendable {
     package var desk = GatewayFixtureSetup()
     package var environments = ["Production", "Sandbox"]
     /// The bundle ids of the account's apps.
@@ -27,7 +27,7 @@ package struct AppStoreFixtureSetup: Sendable {
 
     package init() {}
 
-    package init(_ edit: (inout AppStoreFixtureSetup) -> Void) { edit(&self) }
+    package init(_ edit: (inout AppStoreGatewayFixtureSetup) -> Void) { edit(&self) }
 
     package var settings: ProviderSettings {
         var sandbox: [String: SettingValue] = [
@@ -60,7 +60,7 @@ package struct AppStoreFixtureSetup: Sendable {
 }
 
 /// A ``GatewayFixture`` with an App Store account that trusts ``AppleTestCertificates`` and sells one product of each kind.
-package struct AppStoreFixture: Sendable {
+package struct AppStoreGatewayFixture: Sendable {
     package let desk: GatewayFixture
     package let gateway: Gateway
 
@@ -85,7 +85,7 @@ package struct AppStoreFixture: Sendable {
         ]
         """
 
-    package init(_ desk: GatewayFixture, _ setup: AppStoreFixtureSetup) async throws {
+    package init(_ desk: GatewayFixture, _ setup: AppStoreGatewayFixtureSetup) async throws {
         self.desk = desk
         let base = desk.gateway
         let id = try AccountID.test("apple-iap")
@@ -204,12 +204,14 @@ private let turnstile = Turnstile(6)
 
 /// Runs a test at a desk that sells through the App Store, and then checks every invariant of the resulting facts.
 package func withAppleDesk(
-    on engine: TestEngine, _ setup: AppStoreFixtureSetup = AppStoreFixtureSetup(),
-    _ body: (AppStoreFixture) async throws -> Void
+    on engine: TestEngine, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup(),
+    _ body: (AppStoreGatewayFixture) async throws -> Void
 ) async throws {
     await turnstile.enter()
     do {
-        try await withDesk(on: engine, setup.desk) { desk in try await body(try await AppStoreFixture(desk, setup)) }
+        try await withDesk(on: engine, setup.desk) { desk in
+            try await body(try await AppStoreGatewayFixture(desk, setup))
+        }
     } catch {
         await turnstile.leave()
         throw error

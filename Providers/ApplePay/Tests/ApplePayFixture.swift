@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 /// An Apple Pay account whose gateway a test scripts.
-final class ApplePayProviderFixture: HTTPTransport {
+final class ApplePayFixture: HTTPTransport {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
     private struct State {
@@ -43,7 +43,7 @@ final class ApplePayProviderFixture: HTTPTransport {
     func provider(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void = { _ in }
     ) throws -> ApplePayProvider {
-        var settings = ApplePayFixtureSetup().settings
+        var settings = ApplePayGatewayFixtureSetup().settings
         edit(&settings)
         return try ApplePayProvider(
             account: ProviderAccount(

@@ -6,7 +6,7 @@ package import ProviderKit
 package import Store
 
 /// The configuration of a test's Apple Pay account.
-package struct ApplePayFixtureSetup: Sendable {
+package struct ApplePayGatewayFixtureSetup: Sendable {
     package var desk = GatewayFixtureSetup()
     package var form = InstrumentForm.encrypted
     /// True where the account has the payment processing keys.
@@ -20,7 +20,7 @@ package struct ApplePayFixtureSetup: Sendable {
 
     package init() {}
 
-    package init(_ edit: (inout ApplePayFixtureSetup) -> Void) { edit(&self) }
+    package init(_ edit: (inout ApplePayGatewayFixtureSetup) -> Void) { edit(&self) }
 
     package var settings: [String: SettingValue] {
         var settings: [String: SettingValue] = [
@@ -29,7 +29,7 @@ package struct ApplePayFixtureSetup: Sendable {
             "supported_networks": .list([.text("visa"), .text("chinaUnionPay")]),
             "merchant_capabilities": .list([.text("supports3DS")]),
             "gateway": .text("https://gateway.example"),
-            "processor": .text(processor?.id.rawValue ?? ApplePayFixture.processor),
+            "processor": .text(processor?.id.rawValue ?? ApplePayGatewayFixture.processor),
             "token_form": .text(form.rawValue), "signing_time_window_seconds": .integer(300),
             "root_certificates": .list(trustsMint ? [.text(ApplePayTestTokens.rootFile)] : []),
             "domain_association": .text(Self.association),
@@ -59,7 +59,7 @@ package struct ApplePayFixtureSetup: Sendable {
 }
 
 /// A ``GatewayFixture`` that takes Apple Pay, charged through one of its sandbox accounts.
-package struct ApplePayFixture: Sendable {
+package struct ApplePayGatewayFixture: Sendable {
     package static let account = "apple-pay"
     package static let processor = "box-url"
 
@@ -69,7 +69,7 @@ package struct ApplePayFixture: Sendable {
     package var line: SandboxFaults { desk.line }
     package var store: Store { desk.store }
 
-    package init(_ desk: GatewayFixture, _ setup: ApplePayFixtureSetup) throws {
+    package init(_ desk: GatewayFixture, _ setup: ApplePayGatewayFixtureSetup) throws {
         self.desk = desk
         let account = ConfiguredAccount(
             id: try .test(Self.account), provider: try Self.provider(setup, desk), isTest: false, enabled: true,
@@ -78,7 +78,9 @@ package struct ApplePayFixture: Sendable {
         desk.transport.connect(to: gateway)
     }
 
-    private static func provider(_ setup: ApplePayFixtureSetup, _ desk: GatewayFixture) throws -> ApplePayProvider {
+    private static func provider(
+        _ setup: ApplePayGatewayFixtureSetup, _ desk: GatewayFixture
+    ) throws -> ApplePayProvider {
         let id = try AccountID.test(account)
         return try ApplePayProvider(
             account: ProviderAccount(id: id, settings: ProviderSettings(setup.settings), isDevelopment: true),
@@ -158,8 +160,8 @@ package struct ApplePayFixture: Sendable {
 
 /// Runs a test at a desk that takes Apple Pay, and then checks every invariant of the resulting facts.
 package func withWalletDesk(
-    on engine: TestEngine, _ setup: ApplePayFixtureSetup = ApplePayFixtureSetup(),
-    _ body: (ApplePayFixture) async throws -> Void
+    on engine: TestEngine, _ setup: ApplePayGatewayFixtureSetup = ApplePayGatewayFixtureSetup(),
+    _ body: (ApplePayGatewayFixture) async throws -> Void
 ) async throws {
-    try await withDesk(on: engine, setup.desk) { try await body(try ApplePayFixture($0, setup)) }
+    try await withDesk(on: engine, setup.desk) { try await body(try ApplePayGatewayFixture($0, setup)) }
 }
