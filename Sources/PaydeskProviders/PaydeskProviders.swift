@@ -10,6 +10,8 @@ import StripeProvider
 import WeChatPayProvider
 
 /// The kinds of provider that Paydesk brings along, for its own binary and for others' that add theirs.
+///
+/// "Writing a provider" ends with the list of what else a further kind changes.
 public enum PaydeskProviders {
     public static let all: [any PaymentProvider.Type] = [
         AlipayProvider.self, AppleIAPProvider.self, ApplePayProvider.self, EPayProvider.self, PayPalProvider.self,
