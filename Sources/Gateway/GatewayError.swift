@@ -1,7 +1,9 @@
 package import Domain
 package import ProviderKit
 
-/// The refusals of use cases; the cases are the error ids of `api.md` section 2.
+/// The refusals of use cases; the cases are the error ids of `docs/api.md` section 2.
+///
+/// The section "What a change touches" of `docs/architecture.md` lists the files that a new case changes.
 package enum GatewayError: Error, Sendable, Equatable {
     case invalidRequest(field: String, reason: LocalizedText)
     case invalidNotification

@@ -48,6 +48,8 @@ extension SelectionNeed {
 }
 
 /// The reason why an account cannot take a payment, in the order in which the reasons are looked for.
+///
+/// Clients see it as `details.reason` of `no_provider_available` (`docs/api.md` section 2); `ErrorWords` has its texts.
 package enum SelectionRefusal: String, Sendable, CaseIterable {
     /// The client insists on another one.
     case provider

@@ -1,7 +1,9 @@
 package import Domain
 import Store
 
-/// An order in the shape of `api.md` section 4: what clients read and what events carry.
+/// An order in the shape of `docs/api.md` section 4: what clients read and what events carry.
+///
+/// `OrderRoutes` has the same shape for the OpenAPI document, with which the tests compare every answer.
 package struct OrderSnapshot: Sendable {
     /// The reader, who decides which name of the user is shown.
     package enum Audience: Sendable {
@@ -11,7 +13,7 @@ package struct OrderSnapshot: Sendable {
         case partner
         /// An admin: the app's own id, and mismatches that are to be settled.
         case admin
-        /// The database: the internal id.
+        /// The database and the events, which partners read: the internal id, and no reasons of refunds.
         case stored
 
         /// True where the app's own id of the user is shown.
