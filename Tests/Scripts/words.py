@@ -36,6 +36,8 @@ RETIRED = {
 CLEAN = (
     "Sources/AppleTrust",
     "Sources/Domain",
+    "Sources/Gateway",
+    "Sources/HTTPAPI",
     "Sources/Gateway/Entitlements",
     "Sources/Gateway/Payments",
     "Sources/Gateway/Purchases",
