@@ -27,7 +27,7 @@ package struct AccountReconciliation: Sendable {
 
     /// Reconciles an account now: everything that the periodic jobs would ask about.
     ///
-    /// - Returns: the counts, or after 10 s the job that goes on with it.
+    /// - Returns: the counts, or after 10 s the job that continues it.
     /// - Throws: `notFound`.
     package func sync(_ id: String, context: CallContext) async throws(GatewayError) -> AccountSync {
         guard let account = AccountID(id).flatMap({ settlements.providers.registry[$0] }) else {

@@ -63,7 +63,7 @@ package struct Contracts: Sendable {
         _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil
     ) throws(GatewayError) -> PaymentContract {
         let payment = record.payment
-        // A payment whose opening was not answered, and that the payer has paid all the same, needs no action.
+        // A payment whose opening was not answered, but that the payer has paid, needs no action.
         let nothing: PaymentInstruction? = payment.state == .succeeded ? PaymentInstruction.none : nil
         let kept: PaymentInstruction? = if let opened { opened } else { try instruction(record) }
         guard let instruction = kept ?? nothing else { throw .notFound }

@@ -145,7 +145,7 @@ package struct OrderSnapshot: Sendable {
         var parts = OrderParts()
         let (payments, timeline) = (try db.payments.list(of: order.id), try db.orders.timeline(of: order.id))
         parts.payments = try payments.value()
-        // Without a payment of ours there are no refunds either.
+        // An order without payments has no refunds either.
         let hasPayments = !parts.payments.isEmpty
         if !hasPayments, order.origin != .checkout { parts.storeAccount = try db.purchases.findAccount(of: order.id) }
         let (refunds, disputes) =

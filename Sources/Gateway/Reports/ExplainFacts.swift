@@ -41,7 +41,7 @@ struct Explainer {
         let order = snapshot.order
         let isStores = source.purchases.contains { $0.order == order.id }
         return snapshot.timeline.compactMap { line in
-            // The sale of a store is told by its purchase.
+            // The purchase has the fact of a sale by a store.
             if order.origin != .checkout && line.type == "order.paid" { return nil }
             guard let text = text(line, snapshot, isStores: isStores) else { return nil }
             return fact(line.at, line.type, text, order: order.id)
