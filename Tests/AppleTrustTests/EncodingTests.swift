@@ -14,7 +14,7 @@ struct EncodingTests {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ count) }
             let text = Data(bytes).base64EncodedString()
             #expect(standard(text) == bytes)
-            #expect(url(MintJWS.base64URL(bytes)) == bytes)
+            #expect(url(TestJWS.base64URL(bytes)) == bytes)
         }
     }
 

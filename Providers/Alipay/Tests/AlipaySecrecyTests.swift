@@ -9,7 +9,7 @@ import Testing
 struct AlipaySecrecyTests {
     private static let planted = ["payer@example.com", "swordfish", "8888 8888"]
 
-    private func shown(_ bench: AlipayBench, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+    private func shown(_ bench: AlipayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
         let provider = try bench.provider(settings)
         var shown: [String] = []
         func show<Value>(_ call: () async throws -> Value) async {
@@ -27,7 +27,7 @@ struct AlipaySecrecyTests {
         await show { try await provider.receive(notice.raw()) }
         notice.fields["trade_status"] = "payer@example.com"
         await show { try await provider.receive(notice.raw()) }
-        await show { try await provider.receive(notice.raw(by: AlipayMint.stranger)) }
+        await show { try await provider.receive(notice.raw(by: AlipayTestCertificates.stranger)) }
         await show { try await provider.receive(AlipayNotice.raw("payer@example.com=8888 8888")) }
         var dumped = ""
         dump(provider, to: &dumped)
@@ -39,11 +39,11 @@ struct AlipaySecrecyTests {
         let node = Data(
             #"{"code":"\#(code)","msg":"swordfish","sub_code":"payer@example.com","sub_msg":"sign=swordfish 8888 8888"}"#
                 .utf8)
-        let bench = AlipayBench { request in
-            let method = AlipayStandIn.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
-            return AlipayStandIn.reply(method, node, isSigned: isSigned)
+        let bench = AlipayFixture { request in
+            let method = FakeAlipayServer.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
+            return FakeAlipayServer.reply(method, node, isSigned: isSigned)
         }
-        let key = AlipayMint.applicationPKCS8
+        let key = AlipayTestCertificates.applicationPKCS8
         for text in try await shown(bench) {
             for secret in Self.planted + [key, String(key.dropFirst(60).prefix(40))] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
@@ -55,7 +55,7 @@ struct AlipaySecrecyTests {
 
     @Test func `no page of another's reaches a log or an error`() async throws {
         for status in [200, 302, 500] {
-            let bench = AlipayBench { _ in
+            let bench = AlipayFixture { _ in
                 IncomingReply(status: status, body: Data("swordfish payer@example.com 8888 8888".utf8))
             }
             for text in try await shown(bench) {

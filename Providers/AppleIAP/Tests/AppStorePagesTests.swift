@@ -5,7 +5,7 @@ import ProviderKit
 import Testing
 
 struct AppStorePagesTests {
-    private static func page(_ texts: [String], _ revision: String?, _ hasMore: Bool) -> AppStoreBench.Reply {
+    private static func page(_ texts: [String], _ revision: String?, _ hasMore: Bool) -> AppStoreFixture.Reply {
         let signed = texts.map { "\"\($0)\"" }.joined(separator: ",")
         let cursor = revision.map { "\"revision\":\"\($0)\"," } ?? ""
         return .json("{\(cursor)\"hasMore\":\(hasMore),\"signedTransactions\":[\(signed)]}")
@@ -16,7 +16,7 @@ struct AppStorePagesTests {
     }
 
     @Test func `pages follow each other in one environment`() async throws {
-        let bench = AppStoreBench([
+        let bench = AppStoreFixture([
             .apple(4_040_010), Self.page(["a.a.a"], "1", true), Self.page(["b.b.b", "c.c.c"], "2", true),
             Self.page([], "3", true), Self.page(["d.d.d"], "4", false),
         ])
@@ -34,7 +34,7 @@ struct AppStorePagesTests {
     }
 
     @Test func `a page is fetched when it is asked for`() async throws {
-        let bench = AppStoreBench([Self.page(["a.a.a"], "1", true), Self.page(["b.b.b"], "2", false)])
+        let bench = AppStoreFixture([Self.page(["a.a.a"], "1", true), Self.page(["b.b.b"], "2", false)])
         var pages = try bench.api().history(of: "1").makeAsyncIterator()
         #expect(bench.requests.isEmpty)
         #expect(try await pages.next()?.items.count == 1 && bench.requests.count == 1)
@@ -48,13 +48,13 @@ struct AppStorePagesTests {
             (nil, ["1", "2", "3", "1", "2", "3", "1"], 7), ("0", ["1", "0", "1", "0"], 4),
         ] as [(String?, [String], Int)])
     func `a loop of pages is left`(start: String?, revisions: [String], calls: Int) async throws {
-        let bench = AppStoreBench(revisions.map { Self.page(["a.a.a"], $0, true) })
+        let bench = AppStoreFixture(revisions.map { Self.page(["a.a.a"], $0, true) })
         let (_, end) = await readAll(try bench.api([.production]).history(of: "1", after: start))
         #expect(end == .pagingLoop && bench.requests.count == calls)
     }
 
     @Test func `pages without an end end`() async throws {
-        let bench = AppStoreBench { request in
+        let bench = AppStoreFixture { request in
             Self.page(["a.a.a"], "\((Self.revision(request).flatMap(Int.init) ?? 0) + 1)", true)
         }
         let (items, end) = await readAll(try bench.api([.production]).refunds(of: "1"))
@@ -62,7 +62,7 @@ struct AppStorePagesTests {
     }
 
     @Test func `a list that failed stays at its end`() async throws {
-        let bench = AppStoreBench([Self.page([], "1", true), .apple(4_000_005), Self.page([], "2", false)])
+        let bench = AppStoreFixture([Self.page([], "1", true), .apple(4_000_005), Self.page([], "2", false)])
         var pages = try bench.api([.production]).history(of: "1").makeAsyncIterator()
         _ = try await pages.next()
         await #expect(throws: AppStoreServerError.pagingExpired(code: 4_000_005)) { try await pages.next() }
@@ -82,16 +82,16 @@ struct AppStorePagesTests {
             (#"[]"#, "the whole is of another type"),
         ])
     func `half a page is none`(body: String, damage: String) async throws {
-        let bench = AppStoreBench { _ in .json(body) }
+        let bench = AppStoreFixture { _ in .json(body) }
         let (items, end) = await readAll(try bench.api([.production]).history(of: "1"))
         #expect(items.isEmpty && end == .retryable(.damaged(damage), after: nil))
-        let healed = AppStoreBench([.json(body), Self.page(["a.a.a"], "1", false)])
+        let healed = AppStoreFixture([.json(body), Self.page(["a.a.a"], "1", false)])
         let (all, none) = await readAll(try healed.api([.production]).history(of: "1"))
         #expect(all.count == 1 && none == nil)
     }
 
     @Test func `notifications are paged by their token with the same question`() async throws {
-        let bench = AppStoreBench([
+        let bench = AppStoreFixture([
             .json(#"{"hasMore":true,"paginationToken":"t1","notificationHistory":[{"signedPayload":"a.b.c"}]}"#),
             .json(#"{"hasMore":false,"notificationHistory":[{"signedPayload":"d.e.f"}]}"#),
         ])

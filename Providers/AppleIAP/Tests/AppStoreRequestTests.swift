@@ -9,7 +9,7 @@ import Testing
 struct AppStoreRequestTests {
     @Test(arguments: AppStoreCall.all)
     func `every call asks what apple documents and reads the answer`(call: AppStoreCall) async throws {
-        let bench = AppStoreBench([.json(call.reply, status: call.status)])
+        let bench = AppStoreFixture([.json(call.reply, status: call.status)])
         #expect(try await call.run(bench.api()) == call.result)
         let request = try #require(bench.requests.first)
         #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
@@ -25,7 +25,7 @@ struct AppStoreRequestTests {
 
     @Test(arguments: ["", ".", "..", "1/2", "1?x", "1#", "1%2e", "ä", "a b", String(repeating: "1", count: 129)])
     func `an id that is none is never sent`(id: String) async throws {
-        let bench = AppStoreBench()
+        let bench = AppStoreFixture()
         let api = try bench.api()
         let days = AppStoreExtension(days: 1, reason: .other, request: "r")
         let consumption = AppStoreConsumption(
@@ -44,7 +44,7 @@ struct AppStoreRequestTests {
                 try await api.sendConsumption(consumption, transaction: id, isAutoRenewable: true)
             },
             await failure { () throws(AppStoreServerError) in
-                try await api.setAppAccountToken(AppStoreBench.issuer, original: id)
+                try await api.setAppAccountToken(AppStoreFixture.issuer, original: id)
             },
         ]
         for failure in failures {
@@ -61,7 +61,7 @@ struct AppStoreRequestTests {
             (0, "r"), (91, "r"), (-1, "r"), (1, ""), (1, String(repeating: "r", count: 129)),
         ] as [(Int, String)])
     func `an extension keeps apple's bounds`(days: Int, request: String) async throws {
-        let bench = AppStoreBench()
+        let bench = AppStoreFixture()
         let api = try bench.api()
         let asked = AppStoreExtension(days: days, reason: .undeclared, request: request)
         let ends = [
@@ -92,7 +92,7 @@ struct AppStoreRequestTests {
         consented: Bool, delivery: AppStoreConsumption.Delivery, percentage: Int64?,
         preference: AppStoreConsumption.Preference?, isAutoRenewable: Bool, fault: String?
     ) async throws {
-        let bench = AppStoreBench([.json("", status: 202)])
+        let bench = AppStoreFixture([.json("", status: 202)])
         let api = try bench.api()
         let consumption = AppStoreConsumption(
             customerConsented: consented, deliveryStatus: delivery, sampleContentProvided: true,
@@ -105,14 +105,14 @@ struct AppStoreRequestTests {
     }
 
     @Test func `an order that the app does not have is no error`() async throws {
-        let bench = AppStoreBench([.json(#"{"status":1}"#), .json(#"{"status":1,"signedTransactions":[]}"#)])
+        let bench = AppStoreFixture([.json(#"{"status":1}"#), .json(#"{"status":1,"signedTransactions":[]}"#)])
         let api = try bench.api()
         #expect(try await api.order("A").isEmpty)
         #expect(try await api.order("A").isEmpty)
     }
 
     @Test func `a token for the app's user has to be a uuid and a time must not be empty`() async throws {
-        let bench = AppStoreBench()
+        let bench = AppStoreFixture()
         let api = try bench.api()
         #expect(
             await failure { () throws(AppStoreServerError) in
@@ -128,11 +128,11 @@ struct AppStoreRequestTests {
     @Test func `signed texts are of use only to those who verify them`() async throws {
         let sale = AppleSale(at: Timestamp(1_790_000_000))
         let jws = sale.jws
-        let bench = AppStoreBench([.json(#"{"signedTransactionInfo":"\#(jws)"}"#)])
+        let bench = AppStoreFixture([.json(#"{"signedTransactionInfo":"\#(jws)"}"#)])
         let signed = try await bench.api().transaction(sale.id).value
         let provider = try AppleIAPProvider(
             account: ProviderAccount(
-                id: AccountID("apple-iap")!, settings: AppleDeskSetup().settings, isDevelopment: true),
+                id: AccountID("apple-iap")!, settings: AppStoreGatewayFixtureSetup().settings, isDevelopment: true),
             context: ProviderContext(
                 http: bench.transport, time: bench.time, random: RandomSource { Array(repeating: 1, count: $0) },
                 book: NoBook(), notifyURL: "", publicURL: ""))

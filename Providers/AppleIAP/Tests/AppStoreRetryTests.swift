@@ -6,11 +6,13 @@ import Synchronization
 import Testing
 
 struct AppStoreRetryTests {
-    private static let good = AppStoreBench.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
+    private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     /// Returns the result of a transaction call that always gets the same answer, and the number of its requests.
-    private func outcome(_ reply: AppStoreBench.Reply) async throws -> (AppStoreServerError?, AppStoreBench) {
-        let bench = AppStoreBench { _ in reply }
+    private func outcome(
+        _ reply: AppStoreFixture.Reply
+    ) async throws -> (AppStoreServerError?, AppStoreFixture) {
+        let bench = AppStoreFixture { _ in reply }
         let api = try bench.api([.production])
         return (await failure { () throws(AppStoreServerError) in try await api.transaction("1") }, bench)
     }
@@ -25,8 +27,10 @@ struct AppStoreRetryTests {
             (.failure(.outcomeUnknown), .noAnswer), (.json(""), .damaged("it is empty")),
             (.json("{"), .damaged("it is no JSON")),
             (.json("{}"), .damaged("signedTransactionInfo is missing")),
-        ] as [(AppStoreBench.Reply, AppStoreTrouble)])
-    func `what may pass is tried four times`(reply: AppStoreBench.Reply, trouble: AppStoreTrouble) async throws {
+        ] as [(AppStoreFixture.Reply, AppStoreFailure)])
+    func `what may pass is tried four times`(
+        reply: AppStoreFixture.Reply, trouble: AppStoreFailure
+    ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == .retryable(trouble, after: nil))
         #expect(bench.requests.count == 4)
@@ -53,8 +57,10 @@ struct AppStoreRetryTests {
             (.status(600), .unexpectedReply(status: 600)),
             (.json(#"{"errorCode":"4040010"}"#, status: 404), .unexpectedReply(status: 404)),
             (.json(#"{"errorCode":4040010}"#, status: 404), .unknownTransactionYet),
-        ] as [(AppStoreBench.Reply, AppStoreServerError)])
-    func `what cannot pass is asked once`(reply: AppStoreBench.Reply, expected: AppStoreServerError) async throws {
+        ] as [(AppStoreFixture.Reply, AppStoreServerError)])
+    func `what cannot pass is asked once`(
+        reply: AppStoreFixture.Reply, expected: AppStoreServerError
+    ) async throws {
         let (end, bench) = try await outcome(reply)
         #expect(end == expected)
         #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
@@ -63,23 +69,26 @@ struct AppStoreRetryTests {
     /// Each header, the pause that it leads to, and where it is too long, the time that the caller is told.
     @Test(
         arguments: [
-            ("\(AppStoreBench.start + 300)", 300, nil), ("\(AppStoreBench.start + 30_000)", 30_000, nil),
-            ("\(AppStoreBench.start + 30_001)", nil, 30_001), ("\(AppStoreBench.start + 3_600_000)", nil, 3_600_000),
-            ("\(AppStoreBench.start + 90_000_000)", nil, 3_600_000), ("\(Int64.max)", nil, 3_600_000),
-            ("\(AppStoreBench.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil), ("86400", nil, 3_600_000),
+            ("\(AppStoreFixture.start + 300)", 300, nil),
+            ("\(AppStoreFixture.start + 30_000)", 30_000, nil),
+            ("\(AppStoreFixture.start + 30_001)", nil, 30_001),
+            ("\(AppStoreFixture.start + 3_600_000)", nil, 3_600_000),
+            ("\(AppStoreFixture.start + 90_000_000)", nil, 3_600_000), ("\(Int64.max)", nil, 3_600_000),
+            ("\(AppStoreFixture.start - 5_000)", 0, nil), ("2", 2_000, nil), ("0", 0, nil),
+            ("86400", nil, 3_600_000),
             ("86401", 500, nil), ("1790000000", 500, nil), ("-1", 500, nil), ("soon", 500, nil), ("", 500, nil),
             ("99999999999999999999", 500, nil), ("1e3", 500, nil),
         ] as [(String, Int64?, Int64?)])
     func `apple's own time wins within thirty seconds`(header: String, pause: Int64?, after: Int64?) async throws {
         for reply in [429, 503] {
-            let bench = AppStoreBench([
+            let bench = AppStoreFixture([
                 .json("", status: reply, headers: [(name: "Retry-After", value: header)]), Self.good,
             ])
             let api = try bench.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
             if let after {
-                let trouble: AppStoreTrouble = reply == 429 ? .rateLimited : .status(503)
-                #expect(end == .retryable(trouble, after: AppStoreBench.start + after))
+                let trouble: AppStoreFailure = reply == 429 ? .rateLimited : .status(503)
+                #expect(end == .retryable(trouble, after: AppStoreFixture.start + after))
             } else {
                 #expect(end == nil)
             }
@@ -88,8 +97,9 @@ struct AppStoreRetryTests {
     }
 
     @Test func `a call recovers from trouble of every sort`() async throws {
-        let bench = AppStoreBench([
-            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreBench.start + 800), .failure(.outcomeUnknown),
+        let bench = AppStoreFixture([
+            .apple(5_000_000), .apple(4_290_000, retryAfter: AppStoreFixture.start + 800),
+            .failure(.outcomeUnknown),
             Self.good,
         ])
         _ = try await bench.api().transaction("1")
@@ -98,19 +108,19 @@ struct AppStoreRetryTests {
 
     @Test(arguments: AppStoreCall.all)
     func `every call tries again, and what must not be made twice says so`(call: AppStoreCall) async throws {
-        for reply in [AppStoreBench.Reply.failure(.outcomeUnknown), .apple(5_000_000), .status(502)] {
-            let bench = AppStoreBench([reply, .json(call.reply, status: call.status)])
+        for reply in [AppStoreFixture.Reply.failure(.outcomeUnknown), .apple(5_000_000), .status(502)] {
+            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
             let api = try bench.api()
             let end = await failure { () throws(AppStoreServerError) in try await call.run(api) }
             #expect(end == (call.isRepeatable ? nil : .outcomeUnknown))
             #expect(bench.requests.count == (call.isRepeatable ? 2 : 1))
         }
         // What certainly had no effect is repeated even so.
-        let certain: [AppStoreBench.Reply] = [
+        let certain: [AppStoreFixture.Reply] = [
             .failure(.notSent), .apple(4_290_000), .apple(5_000_001), .apple(4_040_002),
         ]
         for reply in certain {
-            let bench = AppStoreBench([reply, .json(call.reply, status: call.status)])
+            let bench = AppStoreFixture([reply, .json(call.reply, status: call.status)])
             #expect(try await call.run(bench.api()) == call.result)
         }
     }
@@ -118,7 +128,7 @@ struct AppStoreRetryTests {
     @Test func `an extension whose answer is damaged may have been made`() async throws {
         let call = AppStoreCall.named("extension")
         for body in ["", "{", "{}", #"{"originalTransactionId":"100"}"#] {
-            let bench = AppStoreBench([.json(body)])
+            let bench = AppStoreFixture([.json(body)])
             let api = try bench.api()
             #expect(await failure { () throws(AppStoreServerError) in try await call.run(api) } == .outcomeUnknown)
             #expect(bench.requests.count == 1)
@@ -151,7 +161,7 @@ struct AppStoreRetryTests {
             (4_000_187, "original"), (4_000_185, "family member"), (4_000_035, "consented"), (4_000_012, "180 days"),
         ] as [(Int, String)])
     func `apple's limits are told in words`(code: Int, words: String) async throws {
-        let bench = AppStoreBench([.apple(code)])
+        let bench = AppStoreFixture([.apple(code)])
         let call = AppStoreCall.named("extension")
         let api = try bench.api([.production])
         let end = try #require(await failure { () throws(AppStoreServerError) in try await call.run(api) })

@@ -30,26 +30,26 @@ struct AppStoreTokenTests {
         return try #require(Data(base64Encoded: base64 + String(repeating: "=", count: (4 - part.count % 4) % 4)))
     }
 
-    private static let good = AppStoreBench.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
+    private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
     @Test func `the token is apple's and signed by the key`() async throws {
-        let bench = AppStoreBench([Self.good])
+        let bench = AppStoreFixture([Self.good])
         _ = try await bench.api().transaction("1")
         let parts = try token(try #require(bench.requests.first)).split(separator: ".")
         try #require(parts.count == 3)
         let header = try JSONDecoder().decode(Header.self, from: decoded(parts[0]))
-        #expect(header == Header(alg: "ES256", kid: AppStoreBench.keyID, typ: "JWT"))
+        #expect(header == Header(alg: "ES256", kid: AppStoreFixture.keyID, typ: "JWT"))
         let claims = try JSONDecoder().decode(Claims.self, from: decoded(parts[1]))
-        let now = AppStoreBench.start / 1_000
+        let now = AppStoreFixture.start / 1_000
         #expect(
             claims
                 == Claims(
-                    iss: AppStoreBench.issuer, iat: now, exp: now + 300, aud: "appstoreconnect-v1",
+                    iss: AppStoreFixture.issuer, iat: now, exp: now + 300, aud: "appstoreconnect-v1",
                     bid: "com.example.app"))
         #expect(claims.exp - claims.iat <= 3_600)
         let signature = try P256.Signing.ECDSASignature(rawRepresentation: decoded(parts[2]))
         #expect(
-            AppStoreBench.privateKey.publicKey.isValidSignature(
+            AppStoreFixture.privateKey.publicKey.isValidSignature(
                 signature, for: Data("\(parts[0]).\(parts[1])".utf8)))
     }
 
@@ -57,7 +57,7 @@ struct AppStoreTokenTests {
         arguments: [(0, true), (239_999, true), (240_000, false), (-1_000, false), (86_400_000, false)]
             as [(Int64, Bool)])
     func `a token is used until shortly before its end`(later: Int64, isReused: Bool) async throws {
-        let bench = AppStoreBench([Self.good, Self.good])
+        let bench = AppStoreFixture([Self.good, Self.good])
         let api = try bench.api()
         _ = try await api.transaction("1")
         bench.advance(milliseconds: later)
@@ -67,7 +67,9 @@ struct AppStoreTokenTests {
     }
 
     @Test func `a used token that is refused is replaced once`() async throws {
-        let bench = AppStoreBench([Self.good, .status(401), Self.good, .status(401), .status(401), .status(401)])
+        let bench = AppStoreFixture([
+            Self.good, .status(401), Self.good, .status(401), .status(401), .status(401),
+        ])
         let api = try bench.api([.production])
         _ = try await api.transaction("1")
         bench.advance(milliseconds: 2_000)
@@ -81,11 +83,11 @@ struct AppStoreTokenTests {
     }
 
     @Test func `no secret is ever shown`() async throws {
-        let pem = AppStoreBench.privateKey.pemRepresentation
+        let pem = AppStoreFixture.privateKey.pemRepresentation
         let secrets =
             pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.map { String($0.prefix(24)) }
-            + [AppStoreBench.privateKey.rawRepresentation.map { String(format: "%02x", $0) }.joined()]
-        let bench = AppStoreBench([.status(401), .apple(4_000_000)])
+            + [AppStoreFixture.privateKey.rawRepresentation.map { String(format: "%02x", $0) }.joined()]
+        let bench = AppStoreFixture([.status(401), .apple(4_000_000)])
         let api = try bench.api()
         var shown: [String] = []
         for _ in 0..<2 {
@@ -94,7 +96,7 @@ struct AppStoreTokenTests {
             shown += ["\(end)", String(reflecting: end)]
         }
         let token = try token(try #require(bench.requests.last))
-        for value: Any in [api, try AppStoreBench.key(), await api.diagnose()] {
+        for value: Any in [api, try AppStoreFixture.key(), await api.diagnose()] {
             var dumped = ""
             dump(value, to: &dumped)
             shown += ["\(value)", String(reflecting: value), dumped]

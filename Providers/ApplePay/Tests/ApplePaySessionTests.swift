@@ -7,31 +7,31 @@ import Testing
 @testable import ApplePayProvider
 
 struct ApplePaySessionTests {
-    private static func status(_ status: Int) -> WalletBench.Answer {
+    private static func status(_ status: Int) -> ApplePayFixture.Answer {
         { _ in IncomingReply(status: status, body: Data(#"{"statusMessage":"secret of Apple's"}"#.utf8)) }
     }
 
     @Test func `a session is asked for with the identity and passed through byte for byte`() async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         let provider = try bench.provider()
-        #expect(try await provider.merchantSession() == WalletBench.session)
+        #expect(try await provider.merchantSession() == ApplePayFixture.session)
         let request = try #require(bench.requests.first)
         #expect(request.url == "https://gateway.example/paymentservices/paymentSession" && request.method == "POST")
         #expect(
             String(decoding: request.body, as: UTF8.self)
                 == #"{"displayName":"Example","initiative":"web","initiativeContext":"shop.example.com","#
-                + #""merchantIdentifier":"\#(ApplePayMint.merchantIdentifier)"}"#)
-        #expect(request.identity?.certificates == Array(ApplePayMint.identity.certificatePEM.utf8))
+                + #""merchantIdentifier":"\#(ApplePayTestTokens.merchantIdentifier)"}"#)
+        #expect(request.identity?.certificates == Array(ApplePayTestTokens.identity.certificatePEM.utf8))
         #expect(request.timeoutMilliseconds <= 10_000 && request.maxReplyBytes <= 64 << 10)
         #expect("\(request)".contains("PRIVATE KEY") == false)
     }
 
     @Test(arguments: [417, 500, 503])
     func `what passes is asked once more`(_ status: Int) async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         bench.answer(Self.status(status))
         let provider = try bench.provider()
-        #expect(try await provider.merchantSession() == WalletBench.session)
+        #expect(try await provider.merchantSession() == ApplePayFixture.session)
         bench.answer(Self.status(status), Self.status(status))
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
         #expect(bench.requests.count == 4)
@@ -39,10 +39,11 @@ struct ApplePaySessionTests {
 
     @Test(arguments: [204, 301, 302, 307, 400, 401, 403, 404, 429])
     func `any other status is no session, and no redirect is followed`(_ status: Int) async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         bench.answer { _ in
             IncomingReply(
-                status: status, headers: [(name: "location", value: "https://evil.example/")], body: WalletBench.session
+                status: status, headers: [(name: "location", value: "https://evil.example/")],
+                body: ApplePayFixture.session
             )
         }
         let provider = try bench.provider()
@@ -54,7 +55,7 @@ struct ApplePaySessionTests {
 
     @Test(arguments: ["", "null", "[]", "\"text\"", "{", "<html>", "{}x"])
     func `what is no JSON object is no session`(_ body: String) async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         bench.answer { _ in IncomingReply(status: 200, body: Data(body.utf8)) }
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
@@ -62,7 +63,7 @@ struct ApplePaySessionTests {
 
     @Test(arguments: [HTTPTransportError.notSent, .outcomeUnknown])
     func `no connection and no answer are told apart in the log`(_ error: HTTPTransportError) async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         bench.fail(error)
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
@@ -71,7 +72,7 @@ struct ApplePaySessionTests {
     }
 
     @Test func `without an identity there is no session`() async throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         let provider = try bench.provider { $0["identity"] = nil }
         await #expect(throws: ProviderError.rejected(reason: "no_merchant_identity")) {
             try await provider.merchantSession()
@@ -88,7 +89,7 @@ struct ApplePaySessionTests {
             "https://cn-apple-pay-gateway-tj-pod3-dr.apple.com/",
         ])
     func `Apple's addresses are known`(_ address: String) throws {
-        #expect(try WalletBench().provider().isKnown(validationURL: address))
+        #expect(try ApplePayFixture().provider().isKnown(validationURL: address))
     }
 
     @Test(
@@ -104,6 +105,6 @@ struct ApplePaySessionTests {
             "https://apple-pay-gateway.apple.com%2eevil.test/", "https://apple.com/",
         ])
     func `nobody else's address is`(_ address: String) throws {
-        #expect(try !WalletBench().provider().isKnown(validationURL: address))
+        #expect(try !ApplePayFixture().provider().isKnown(validationURL: address))
     }
 }

@@ -39,11 +39,11 @@ struct ApplePaySettingsTests {
         Case("gateway_ca", "cannot be read") { $0["gateway_ca"] = .text("/nonexistent/ca.pem") },
         Case("domain_association", "cannot be read") { $0["domain_association"] = .text("/nonexistent/file") },
         Case("identity.private_key", "is missing") {
-            $0["identity"] = .object(["certificate": .text(ApplePayMint.rootFile)])
+            $0["identity"] = .object(["certificate": .text(ApplePayTestTokens.rootFile)])
         },
         Case("identity.certificate", "is missing") { $0["identity"] = .object(["private_key": .text("x")]) },
         Case("identity", "cannot be used: the certificate's key is not RSA") {
-            $0["identity"] = WalletDeskSetup.pair(ApplePayMint.processingEC)
+            $0["identity"] = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC)
         },
         Case("payment_processing[0]", "cannot be used: the private key is not the one of the certificate") {
             $0["payment_processing"] = .list([Self.mixed])
@@ -58,27 +58,31 @@ struct ApplePaySettingsTests {
             $0["payment_processing"] = nil
         },
         Case("root_certificates[0]", "is no CA certificate that can anchor a chain") {
-            $0["root_certificates"] = .list([.text(WalletDeskSetup.file("r.pem", Data("no certificate".utf8)))])
+            $0["root_certificates"] = .list([
+                .text(ApplePayGatewayFixtureSetup.file("r.pem", Data("no certificate".utf8)))
+            ])
         },
     ]
 
     private static let mixed: SettingValue = {
-        guard case .object(var pair) = WalletDeskSetup.pair(ApplePayMint.processingEC) else { return .object([:]) }
-        pair["private_key"] = .text(ApplePayMint.identity.keyPEM)
+        guard case .object(var pair) = ApplePayGatewayFixtureSetup.pair(ApplePayTestTokens.processingEC) else {
+            return .object([:])
+        }
+        pair["private_key"] = .text(ApplePayTestTokens.identity.keyPEM)
         return .object(pair)
     }()
 
     @Test(arguments: cases)
     func `a fault stops the start with its setting`(_ example: Case) throws {
-        let faults = WalletBench().faults(example.edit)
+        let faults = ApplePayFixture().faults(example.edit)
         let fault = try #require(faults.first { $0.setting == example.setting }, "\(faults)")
         #expect(fault.problem.hasPrefix(example.problem), "\(fault.problem)")
         #expect(!fault.remedy.isEmpty && !"\(faults)".contains("PRIVATE KEY-----\nM"))
     }
 
     @Test func `sound settings have no fault, and several faults are told at once`() {
-        #expect(WalletBench().faults { _ in }.isEmpty)
-        let faults = WalletBench().faults {
+        #expect(ApplePayFixture().faults { _ in }.isEmpty)
+        let faults = ApplePayFixture().faults {
             $0["domain"] = .text("x")
             $0["country_code"] = .text("x")
         }
@@ -93,7 +97,7 @@ struct ApplePaySettingsTests {
             ("https://apple-pay-gateway.apple.com.evil.example", false), ("https://127.0.0.1:1", false),
         ])
     func `in production the gateway is one of Apple's`(_ address: String, _ isGood: Bool) {
-        let faults = WalletBench().faults(isDevelopment: false) {
+        let faults = ApplePayFixture().faults(isDevelopment: false) {
             $0["gateway"] = .text(address)
             $0["root_certificates"] = nil
         }
@@ -110,11 +114,11 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `a certificate may be DER and its key of the older forms`() {
-        let faults = WalletBench().faults {
-            let der = WalletDeskSetup.file("c.der", Data(ApplePayMint.processingEC.der))
+        let faults = ApplePayFixture().faults {
+            let der = ApplePayGatewayFixtureSetup.file("c.der", Data(ApplePayTestTokens.processingEC.der))
             $0["payment_processing"] = .list([
                 .object([
-                    "certificate": .text(der), "private_key": .text(ApplePayMint.processingEC.traditionalKeyPEM),
+                    "certificate": .text(der), "private_key": .text(ApplePayTestTokens.processingEC.traditionalKeyPEM),
                 ])
             ])
         }
@@ -122,12 +126,14 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `nothing of an account's keys is shown`() throws {
-        let bench = WalletBench()
+        let bench = ApplePayFixture()
         let provider = try bench.provider()
         var dumped = ""
         dump(provider, to: &dumped)
         for text in [dumped, "\(provider)", String(reflecting: provider)] {
-            for identity in [ApplePayMint.processingEC, ApplePayMint.processingRSA, ApplePayMint.identity] {
+            for identity in [
+                ApplePayTestTokens.processingEC, ApplePayTestTokens.processingRSA, ApplePayTestTokens.identity,
+            ] {
                 let body = identity.keyPEM.split(separator: "\n")[1]
                 #expect(
                     !text.contains(body) && !text.contains("\(Array(identity.keyPEM.utf8))".prefix(200).dropFirst()))

@@ -17,7 +17,7 @@ struct EPayInteropTests {
                 let settings: [String: SettingValue] = [
                     "mode": .text(mode), "type": .text("alipay"), "base": .text("http://127.0.0.1:\(service.port)"),
                 ]
-                let epay = try EPayDesk(desk, http: EPayLine(), settings: settings)
+                let epay = try EPayGatewayFixture(desk, http: EPayLoopbackTransport(), settings: settings)
                 let contract = try await epay.checkout(user: mode)
                 let payment = try desk.payment(contract).rawValue
                 if case .url(let address) = contract.instruction {
@@ -33,7 +33,7 @@ struct EPayInteropTests {
                 try await epay.notify(mode == "submit" ? EPayNotice.get(told) : EPayNotice.post(told))
                 #expect(try await epay.order(contract).status == .paid)
                 let provider = try EPayProvider(
-                    account: EPayBench.account(settings), context: EPayBench.context(http: EPayLine()))
+                    account: EPayFixture.account(settings), context: EPayFixture.context(http: EPayLoopbackTransport()))
                 let reference = ProviderReference(
                     payment: try desk.payment(contract), reference: nil, amount: contract.amount)
                 #expect(try await provider.query(reference).outcome == .succeeded(contract.amount))
@@ -61,7 +61,7 @@ private struct EPayService {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let port = try FreePort.next()
         let program = try SpawnedProgram(
-            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", EPayStandIn.pid, EPayStandIn.key],
+            ["/usr/bin/env", InteropPython.interpreter, script, "\(port)", FakeEPayServer.pid, FakeEPayServer.key],
             in: folder.path,
             name: "service", environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
         for _ in 0..<1_000 {
@@ -90,7 +90,7 @@ private struct EPayService {
 }
 
 /// Calls a process on this machine over HTTP.
-private struct EPayLine: HTTPTransport {
+private struct EPayLoopbackTransport: HTTPTransport {
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
         let parts = request.url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
         guard parts.count == 3, let port = parts[1].split(separator: ":").last.flatMap({ UInt16($0) }) else {

@@ -7,19 +7,19 @@ import Testing
 
 /// Planted secrets must not be found in anything that a log or an answer could hold.
 struct EPaySecrecyTests {
-    private static let planted = [EPayStandIn.key, "payer@example.com", "swordfish"]
+    private static let planted = [FakeEPayServer.key, "payer@example.com", "swordfish"]
 
     @Test(arguments: [#"{"code":1"#, #"{"code":-1"#, #"{"code":"payer@example.com""#, "swordfish {"], [200, 500])
     func `neither the key nor an answer's words reach a log or an error`(head: String, status: Int) async throws {
         let text =
             head
-            + #","msg":"swordfish \#(EPayStandIn.key)","key":"\#(EPayStandIn.key)","trade_no":"payer@example.com"}"#
-        let bench = EPayBench { _ in IncomingReply(status: status, body: Data(text.utf8)) }
+            + #","msg":"swordfish \#(FakeEPayServer.key)","key":"\#(FakeEPayServer.key)","trade_no":"payer@example.com"}"#
+        let bench = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
         var shown: [String] = []
         func show<Value>(_ call: () async throws -> Value) async {
             do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
         }
-        let provider = try bench.provider(EPayBench.mapi)
+        let provider = try bench.provider(EPayFixture.mapi)
         let reference = bench.reference(bench.attempt())
         await show { try await provider.open(bench.attempt()) }
         await show { try await provider.query(reference) }

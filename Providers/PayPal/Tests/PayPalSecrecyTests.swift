@@ -9,11 +9,11 @@ import Testing
 /// Planted secrets must not be found in anything that a log or an answer could hold.
 struct PayPalSecrecyTests {
     private static let secrets = [
-        "planted message", "payer@example.com", "planted code", PayPalStandIn.clientSecret, "A21AA-planted-token",
-        Data("\(PayPalStandIn.clientID):\(PayPalStandIn.clientSecret)".utf8).base64EncodedString(),
+        "planted message", "payer@example.com", "planted code", FakePayPalServer.clientSecret, "A21AA-planted-token",
+        Data("\(FakePayPalServer.clientID):\(FakePayPalServer.clientSecret)".utf8).base64EncodedString(),
     ]
 
-    private func run(_ bench: PayPalBench, _ provider: PayPalProvider) async -> [String] {
+    private func run(_ bench: PayPalFixture, _ provider: PayPalProvider) async -> [String] {
         var shown: [String] = []
         func show<Value>(_ call: () async throws -> Value) async {
             do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
@@ -39,9 +39,9 @@ struct PayPalSecrecyTests {
             {"name":"planted code","message":"planted message","details":[{"issue":"planted code",\
             "description":"payer@example.com"}],"payer":{"email_address":"payer@example.com"},"id":"planted code"}
             """.utf8)
-        let (box, now) = (PayPalStandIn(), ManualClock().now.rawValue)
+        let (box, now) = (FakePayPalServer(), ManualClock().now.rawValue)
         let headers = [(name: "Paypal-Debug-Id", value: "f9a8b7c6d5e4f")]
-        let bench = PayPalBench { request in
+        let bench = PayPalFixture { request in
             request.url.hasSuffix("/token")
                 ? box.answer(request, now: now) : IncomingReply(status: status, headers: headers, body: body)
         }
@@ -53,14 +53,18 @@ struct PayPalSecrecyTests {
     }
 
     @Test func `a notification's contents are in no error and no log`() async throws {
-        let bench = PayPalBench()
-        let body = PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", ["id": "../payer@example.com"])
+        let bench = PayPalFixture()
+        let body = PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", ["id": "../payer@example.com"])
         let now = bench.clock.now.rawValue
         for headers in [
-            PayPalMint.headers(body, at: now), PayPalMint.headers(body, at: now, by: PayPalMint.stranger),
+            PayPalTestCertificates.headers(body, at: now),
+            PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.stranger),
         ] {
             var shown = ""
-            do { shown = "\(try await bench.provider().receive(PayPalMint.notification(body, headers)).facts)" } catch {
+            do {
+                shown =
+                    "\(try await bench.provider().receive(PayPalTestCertificates.notification(body, headers)).facts)"
+            } catch {
                 shown = String(reflecting: error)
             }
             for text in bench.lines + [shown] { #expect(!text.contains("payer@")) }

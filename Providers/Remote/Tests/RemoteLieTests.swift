@@ -73,7 +73,7 @@ struct RemoteLieTests {
 
     @Test(arguments: anywhere)
     func `no call is ended by`(lie: Lie) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         _ = await provider.fetchManifest(keeps: false)
         for call in ["payments/open", "payments/query", "payments/cancel", "refunds/make", "refunds/query"] {
@@ -118,7 +118,7 @@ struct RemoteLieTests {
 
     @Test(arguments: openings)
     func `nobody is shown a contract after`(lie: Lie) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider(isDevelopment: false)
         bench.plugin.twist("payments/open", lie.twist)
         let end = await ending { () async throws(ProviderError) in
@@ -130,7 +130,7 @@ struct RemoteLieTests {
 
     @Test(arguments: ["javascript:alert(1)", "http://plain.example/", "data:text/html,x", "a\u{0}b", "", "二维码"])
     func `a code is no text that a phone would run`(text: String) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider(isDevelopment: false)
         bench.plugin.twist("payments/open") { $0.body["contract"] = ["type": "qr", "text": text] }
         let end = await ending { () async throws(ProviderError) in try await provider.open(bench.attempt()) }
@@ -140,7 +140,7 @@ struct RemoteLieTests {
     }
 
     @Test func `a refund that never arrived has an end, a day later`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         let refund = bench.refund(bench.reference(), cny(1_000))
         bench.plugin.twist("refunds/query") { $0["refund", "status"] = "not_found" }
@@ -154,7 +154,7 @@ struct RemoteLieTests {
     }
 
     @Test func `a refund that was made at the plugin is known by its reference`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         let made = bench.refund(bench.reference(), cny(1_000))
         let refund = RefundAttempt(
@@ -171,7 +171,7 @@ struct RemoteLieTests {
     }
 
     @Test func `another refund's id and another amount give no report`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         let refund = bench.refund(bench.reference(), cny(1_000))
         for call in ["refunds/make", "refunds/query"] {
@@ -199,7 +199,7 @@ struct RemoteLieTests {
     func `a status means what the protocol says, and any other nothing`(
         status: String, outcome: PaymentOutcome
     ) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         bench.plugin.twist("payments/query") { said in
             said["payment", "status"] = status
             // Another amount is stated as it is: Paydesk compares it.
@@ -217,7 +217,7 @@ struct RemoteLieTests {
             (503, "unavailable", .unavailable), (504, "outcome_unknown", .outcomeUnknown),
         ])
     func `a signed refusal is what it says`(status: Int, word: String, error: ProviderError) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         for call in ["payments/open", "payments/cancel", "refunds/make", "payments/query"] {
             bench.plugin.twist(call) { said in

@@ -8,7 +8,7 @@ import Testing
 
 struct RemoteManifestTests {
     @Test func `what an account can do is its plugin's to say`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         #expect(provider.contractTypes.isEmpty && provider.manifest == RemoteProvider.manifest)
         #expect(await provider.fetchManifest(keeps: true) == .pinned)
@@ -29,7 +29,7 @@ struct RemoteManifestTests {
             ("cancel", #""perhaps""#), ("refunds", "null"), ("notifications", #""yes""#),
         ])
     func `a manifest that is none opens nothing`(member: String, json: String) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         bench.plugin.twist("manifest", Self.saying(member, json))
         guard case .awaited = await provider.fetchManifest(keeps: true) else {
@@ -57,7 +57,7 @@ struct RemoteManifestTests {
     func `a manifest that changes opens no new payment, and what was begun goes on`(
         member: String, json: String
     ) async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         _ = await provider.fetchManifest(keeps: true)
         let before = provider.manifest
@@ -90,7 +90,7 @@ struct RemoteManifestTests {
     }
 
     @Test func `what a call pinned first is written down by the next look`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         _ = try await provider.cancel(bench.reference())
         #expect(provider.manifestState == .pinned)
@@ -100,7 +100,7 @@ struct RemoteManifestTests {
     }
 
     @Test func `a plugin that is down at the start is taken once it is up`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         let provider = try bench.provider()
         bench.plugin.twist("manifest") { $0.raw = IncomingReply(status: 502) }
         guard case .awaited(let why) = await provider.fetchManifest(keeps: true) else {
@@ -118,7 +118,7 @@ struct RemoteManifestTests {
     }
 
     @Test func `the rules of the manifest hold whatever is asked`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         bench.plugin.twist("manifest") { said in
             said.body["cancel"] = "none"
             said.body["refunds"] = "full"
@@ -151,7 +151,7 @@ struct RemoteManifestTests {
     }
 
     @Test func `the server writes down what it goes by, and a question of another process does not`() async throws {
-        let bench = RemoteBench()
+        let bench = RemoteFixture()
         _ = await (try bench.provider()).fetchManifest(keeps: false)
         #expect(await bench.book.writes == 0)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import RemoteProvider
 
 struct RemoteSignatureTests {
-    private let bench = RemoteBench()
+    private let bench = RemoteFixture()
     private var now: Int64 { bench.clock.now.rawValue }
     private let text = #"{"type":"payment","payment":{"payment_id":"invoice-77","status":"waiting"}}"#
 

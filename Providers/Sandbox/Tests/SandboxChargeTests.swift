@@ -8,7 +8,7 @@ struct SandboxChargeTests {
     private static let instrument = Instrument.applePayEncrypted(
         EncryptedToken(paymentData: Array("{}".utf8), transactionID: "ab", displayName: nil, network: nil))
 
-    private static func charge(_ bench: SandboxBench, _ value: Int64) -> InstrumentCharge {
+    private static func charge(_ bench: SandboxFixture, _ value: Int64) -> InstrumentCharge {
         InstrumentCharge(
             payment: bench.ids.make(), order: bench.ids.make(), amount: cny(value), title: "VIP", instrument: instrument
         )
@@ -20,7 +20,7 @@ struct SandboxChargeTests {
             (1_013, .failed(reason: "payer_failed")), (1_017, .accepted), (1_300, .succeeded(cny(1_300))),
         ] as [(Int64, PaymentOutcome)])
     func `the amount decides how a charge ends`(_ value: Int64, _ outcome: PaymentOutcome) async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider()
         let charge = Self.charge(bench, value)
         #expect(try await provider.charge(charge).outcome == outcome)
@@ -29,7 +29,7 @@ struct SandboxChargeTests {
     }
 
     @Test func `a repeated charge has one effect, and another amount under its id is refused`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider()
         let charge = Self.charge(bench, 3990)
         for _ in 0..<3 { #expect(try await provider.charge(charge).outcome == .succeeded(cny(3990))) }
@@ -42,7 +42,7 @@ struct SandboxChargeTests {
     }
 
     @Test func `a charge of a payment that was closed first is refused`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider()
         let charge = Self.charge(bench, 3990)
         let reference = ProviderReference(payment: charge.payment, reference: nil, amount: charge.amount)
@@ -51,7 +51,7 @@ struct SandboxChargeTests {
     }
 
     @Test func `a lost reply leaves the effect`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let charge = Self.charge(bench, 3990)
         let lossy = try bench.provider(["reply": .text("lost")])
         await #expect(throws: ProviderError.outcomeUnknown) { try await lossy.charge(charge) }

@@ -6,7 +6,7 @@ import SandboxProvider
 import Testing
 
 struct SandboxPageTests {
-    private let bench = SandboxBench()
+    private let bench = SandboxFixture()
 
     private func html(_ page: PaymentPage?) throws -> String {
         guard case .html(let html)? = page else { throw ProviderError.unsupported }
@@ -106,7 +106,7 @@ struct SandboxPageTests {
     }
 
     @Test func `a notification that cannot be delivered does not trouble the payer`() async throws {
-        let bench = SandboxBench { _ throws(HTTPTransportError) in throw .notSent }
+        let bench = SandboxFixture { _ throws(HTTPTransportError) in throw .notSent }
         let provider = try bench.provider()
         let attempt = bench.attempt(returnURL: "https://app.example/done")
         _ = try await provider.open(attempt)

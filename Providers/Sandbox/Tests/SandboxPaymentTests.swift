@@ -6,13 +6,13 @@ import SandboxProvider
 import Testing
 
 struct SandboxPaymentTests {
-    private let bench = SandboxBench()
+    private let bench = SandboxFixture()
 
     @Test func `each contract type has its own instruction`() async throws {
         let attempt = bench.attempt()
         let page = "https://pay.example/sandbox/\(attempt.payment)"
         func instruction(_ contract: String) async throws -> PaymentInstruction {
-            try await SandboxBench().provider(["contract": .text(contract)]).open(attempt).instruction
+            try await SandboxFixture().provider(["contract": .text(contract)]).open(attempt).instruction
         }
         #expect(try await instruction("url") == .url(checkoutURL: page))
         #expect(try await instruction("qr") == .qr(text: page))

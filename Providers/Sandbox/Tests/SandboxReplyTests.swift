@@ -12,7 +12,7 @@ struct SandboxReplyTests {
         func take(_ nap: Duration) { taken.withLock { $0.append(nap) } }
     }
 
-    private func callEverything(_ provider: SandboxProvider, _ bench: SandboxBench) async {
+    private func callEverything(_ provider: SandboxProvider, _ bench: SandboxFixture) async {
         let attempt = bench.attempt()
         let refund = bench.refund(attempt, cny(1))
         _ = try? await provider.open(attempt)
@@ -28,7 +28,7 @@ struct SandboxReplyTests {
             (250, "error", .milliseconds(250)), (0, "slow", .seconds(5)), (250, "slow", .milliseconds(5_250)),
         ] as [(Int64, String, Duration?)])
     func `every call takes the delay`(milliseconds: Int64, reply: String, nap: Duration?) async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let naps = Naps()
         let provider = try bench.provider(
             ["delay_ms": .integer(milliseconds), "reply": .text(reply)], sleep: { naps.take($0) })
@@ -37,21 +37,21 @@ struct SandboxReplyTests {
     }
 
     @Test func `a call that is cancelled while it waits has no effect`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider(["delay_ms": .integer(1)], sleep: { _ in throw CancellationError() })
         await #expect(throws: ProviderError.unavailable) { try await provider.open(bench.attempt()) }
         #expect(await bench.book.entries.isEmpty)
     }
 
     @Test func `without a sleeper of its own it waits by the clock of the machine`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try SandboxProvider(
-            account: SandboxBench.account(["delay_ms": .integer(1)]), context: bench.context)
+            account: SandboxFixture.account(["delay_ms": .integer(1)]), context: bench.context)
         #expect(try await provider.open(bench.attempt()).outcome == .accepted)
     }
 
     @Test func `with lost replies changes take effect and queries work`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider(["reply": .text("lost")])
         let attempt = bench.attempt()
         let refund = bench.refund(attempt, cny(1_000))
@@ -64,13 +64,13 @@ struct SandboxReplyTests {
     }
 
     @Test func `with errors nothing happens at all`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         await callEverything(try bench.provider(["reply": .text("error")]), bench)
         #expect(await bench.book.entries.isEmpty)
     }
 
     @Test func `a refusal is lost like any other answer`() async throws {
-        let bench = SandboxBench()
+        let bench = SandboxFixture()
         let provider = try bench.provider(["reply": .text("lost")])
         let refund = bench.refund(bench.attempt(), cny(4_000))
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.refund(refund) }

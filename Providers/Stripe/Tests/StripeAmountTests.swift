@@ -27,7 +27,7 @@ struct StripeAmountTests {
         ] as [(Int64, String, String)])
     func `what cannot be charged exactly is refused`(value: Int64, code: String, reason: String) async throws {
         #expect(throws: ProviderError.rejected(reason: reason)) { try StripeAmount(money(value, code)) }
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unfit(reason: reason)) {
             try await provider.open(bench.attempt(money(value, code)))

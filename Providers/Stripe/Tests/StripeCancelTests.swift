@@ -7,15 +7,15 @@ import Synchronization
 import Testing
 
 struct StripeCancelTests {
-    private let bench = StripeBench()
+    private let bench = StripeFixture()
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a cancel names the state that it saw in its key`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let attempt = bench.attempt()
         let opened = try await provider.open(attempt)
         #expect(try await provider.cancel(bench.reference(attempt, opened.reference)).outcome == .cancelled)
-        let key = bench.transport.requests.last.flatMap { StripeStandInCall($0).header("idempotency-key") }
+        let key = bench.transport.requests.last.flatMap { FakeStripeServerCall($0).header("idempotency-key") }
         let state = settings.isEmpty ? "requires_payment_method" : "open"
         #expect(key == "\(attempt.payment.rawValue)-cancel-\(state)")
     }
@@ -31,7 +31,7 @@ struct StripeCancelTests {
         #expect(try await provider.cancel(reference).outcome == .cancelled)
     }
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a declined try does not keep a payment open`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let attempt = bench.attempt()
@@ -55,7 +55,7 @@ struct StripeCancelTests {
         #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
     }
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `an opening that comes after the cancel opens nothing`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let attempt = bench.attempt()
@@ -71,7 +71,7 @@ struct StripeCancelTests {
         let attempt = bench.attempt()
         let reply = IncomingReply.stripe(500, "api_error", headers: [(name: "Stripe-Should-Retry", value: "false")])
         bench.standIn.state.withLock {
-            $0.keys["\(attempt.payment.rawValue)-open"] = StripeStandIn.Stored(
+            $0.keys["\(attempt.payment.rawValue)-open"] = FakeStripeServer.Stored(
                 call: "POST payment_intents", form: "what the opening sent", reply: reply)
         }
         #expect(try await provider.cancel(bench.reference(attempt)).outcome == .pending(status: "not_found"))

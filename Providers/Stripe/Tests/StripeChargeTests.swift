@@ -10,7 +10,7 @@ import Testing
 struct StripeChargeTests {
     private static let paymentData = Array(#"{ "version":"EC_v1", "data":"AA+/==", "é":1}"#.utf8)
 
-    private static func charge(_ bench: StripeBench, _ amount: Money = usd(3990)) -> InstrumentCharge {
+    private static func charge(_ bench: StripeFixture, _ amount: Money = usd(3990)) -> InstrumentCharge {
         InstrumentCharge(
             payment: bench.ids.make(), order: bench.ids.make(), amount: amount, title: "VIP",
             instrument: .applePayEncrypted(
@@ -23,18 +23,18 @@ struct StripeChargeTests {
     }
 
     @Test func `the token goes to Stripe as it was received, and one payment is made with it`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         let charge = Self.charge(bench)
         let report = try await provider.charge(charge)
         #expect(report.outcome == .succeeded(usd(3990)) && report.reference?.hasPrefix("pi_") == true)
         #expect(bench.calls == ["POST tokens", "POST payment_intents"])
-        let token = StripeStandInCall(bench.transport.requests[0])
+        let token = FakeStripeServerCall(bench.transport.requests[0])
         #expect(token.values["pk_token"] == String(decoding: Self.paymentData, as: UTF8.self))
         #expect(token.values["pk_token_instrument_name"] == "Visa 1111")
         #expect(token.values["pk_token_payment_network"] == "Visa")
         #expect(token.values["pk_token_transaction_id"] == "AB12")
-        let intent = StripeStandInCall(bench.transport.requests[1])
+        let intent = FakeStripeServerCall(bench.transport.requests[1])
         #expect(intent.values["confirm"] == "true" && intent.values["error_on_requires_action"] == "true")
         #expect(intent.header("idempotency-key") == "\(charge.payment)-open")
         #expect(token.header("idempotency-key") == "\(charge.payment)-token")
@@ -46,7 +46,7 @@ struct StripeChargeTests {
     @Test(arguments: [429, 401, 403])
     func `what an earlier turn may have charged is not denied by a later one`(_ status: Int) async throws {
         for first in [500, 409] {
-            let bench = StripeBench()
+            let bench = StripeFixture()
             bench.standIn.script(
                 .json(["id": "tok_1"]), .stripe(first, "api_error"), .stripe(status, "rate_limit_error"),
                 .stripe(status, "rate_limit_error"))
@@ -54,7 +54,7 @@ struct StripeChargeTests {
             await #expect(throws: ProviderError.outcomeUnknown) { try await provider.charge(Self.charge(bench)) }
         }
         // Where the first turn began nothing either, nothing was charged.
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let again = [(name: "stripe-should-retry", value: "true")]
         bench.standIn.script(
             .json(["id": "tok_1"]), .stripe(429, "rate_limit_error", headers: again),
@@ -64,7 +64,7 @@ struct StripeChargeTests {
     }
 
     @Test func `a declined token is a refusal with its reason`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         bench.standIn.state.withLock { $0.declines = true }
         let provider = try bench.provider()
         let charge = Self.charge(bench)
@@ -78,7 +78,7 @@ struct StripeChargeTests {
 
     @Test(arguments: ["payment_intent", "checkout_session"])
     func `a lost reply is found again whatever the account's mode`(_ mode: String) async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider(["mode": .text(mode)])
         let charge = Self.charge(bench)
         bench.standIn.state.withLock { $0.losesIntents = true }
@@ -89,7 +89,7 @@ struct StripeChargeTests {
 
     @Test func `a token that Stripe did not make charges nothing`() async throws {
         for status in [429, 500] {
-            let bench = StripeBench()
+            let bench = StripeFixture()
             let refusal = IncomingReply.stripe(
                 status, "api_error", nil, headers: [(name: "stripe-should-retry", value: "false")])
             bench.standIn.script(refusal)
@@ -97,14 +97,14 @@ struct StripeChargeTests {
             await #expect(throws: ProviderError.unavailable) { try await provider.charge(Self.charge(bench)) }
             #expect(bench.calls == ["POST tokens"])
         }
-        let bench = StripeBench()
+        let bench = StripeFixture()
         bench.standIn.script(.json(["id": "pm_1"]))
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.charge(Self.charge(bench)) }
     }
 
     @Test func `closing a payment whose charge never arrived keeps it from arriving`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         let charge = Self.charge(bench)
         #expect(try await provider.cancel(Self.reference(charge)).outcome == .cancelled)
@@ -113,7 +113,7 @@ struct StripeChargeTests {
     }
 
     @Test func `what is decrypted is not Stripe's to charge`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let card = NetworkToken(
             accountNumber: SecretBytes(Array("4111111111111111".utf8)), expiryMonth: 12, expiryYear: 2031,
             cryptogram: nil,
@@ -127,7 +127,7 @@ struct StripeChargeTests {
     }
 
     @Test func `the token is in no log and no error`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         bench.standIn.state.withLock { $0.declines = true }
         let charge = Self.charge(bench)
         var shown = ["\(charge)", String(reflecting: charge)]

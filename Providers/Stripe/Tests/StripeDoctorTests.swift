@@ -6,9 +6,9 @@ import StripeProvider
 import Testing
 
 struct StripeDoctorTests {
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a key that Stripe takes is good`(_ settings: [String: SettingValue]) async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let found = await (try bench.provider(settings)).diagnose()
         #expect(found.map(\.level) == [.good] && found.first?.words.contains("test mode") == true)
         #expect(bench.transport.requests.map(\.method) == ["GET"])
@@ -30,7 +30,7 @@ struct StripeDoctorTests {
 
     @Test func `what Stripe answers is said with its remedy, and no key is`() async throws {
         for (reply, level, says) in Self.answers {
-            let bench = StripeBench { _ throws(HTTPTransportError) in
+            let bench = StripeFixture { _ throws(HTTPTransportError) in
                 guard let reply else { throw .notSent }
                 return reply
             }
@@ -41,10 +41,10 @@ struct StripeDoctorTests {
     }
 
     @Test func `a test key is pointed out in production alone`() throws {
-        #expect(try StripeBench().provider().examine().isEmpty)
-        let found = try StripeBench().provider(isDevelopment: false).examine()
+        #expect(try StripeFixture().provider().examine().isEmpty)
+        let found = try StripeFixture().provider(isDevelopment: false).examine()
         #expect(found.map(\.level) == [.notice] && found.first?.words.contains("test cards") == true)
         let live: [String: SettingValue] = ["secret_key": .text("sk_live_1"), "publishable_key": .text("pk_live_1")]
-        #expect(try StripeBench().provider(live, isDevelopment: false).examine().isEmpty)
+        #expect(try StripeFixture().provider(live, isDevelopment: false).examine().isEmpty)
     }
 }

@@ -63,13 +63,13 @@ struct StripeErrorTests {
         Row("200 and a list", IncomingReply(status: 200, body: Data("[]".utf8)), .outcomeUnknown, .unavailable),
     ]
 
-    private func bench(_ row: Row) -> StripeBench {
-        StripeBench { _ throws(HTTPTransportError) in try row.reply.get() }
+    private func bench(_ row: Row) -> StripeFixture {
+        StripeFixture { _ throws(HTTPTransportError) in try row.reply.get() }
     }
 
     @Test(arguments: rows)
     func `an opening's answer has one meaning`(row: Row) async throws {
-        for settings in [[:], StripeBench.sessions] {
+        for settings in [[:], StripeFixture.sessions] {
             let bench = bench(row)
             await #expect(throws: row.change) { try await bench.provider(settings).open(bench.attempt()) }
         }
@@ -94,7 +94,7 @@ struct StripeErrorTests {
     }
 
     @Test func `a refund's key that was used otherwise leaves its outcome unknown`() async throws {
-        let bench = StripeBench { _ in .stripe(400, "idempotency_error") }
+        let bench = StripeFixture { _ in .stripe(400, "idempotency_error") }
         let reference = bench.reference(bench.attempt(), "pi_1")
         await #expect(throws: ProviderError.outcomeUnknown) {
             try await bench.provider().refund(bench.refund(reference, usd(1)))
@@ -115,10 +115,10 @@ struct StripeErrorTests {
         let headers = [("Stripe-Should-Retry", advice), ("Retry-After", after)].compactMap { name, value in
             value.map { (name: name, value: $0) }
         }
-        let bench = StripeBench { _ in .stripe(status, "api_error", headers: headers) }
+        let bench = StripeFixture { _ in .stripe(status, "api_error", headers: headers) }
         _ = try? await bench.provider().open(bench.attempt())
         #expect(bench.transport.requests.count == calls)
-        let keys = bench.transport.requests.map { StripeStandInCall($0).header("idempotency-key") }
+        let keys = bench.transport.requests.map { FakeStripeServerCall($0).header("idempotency-key") }
         #expect(Set(keys).count == 1 && keys[0]?.hasSuffix("-open") == true)
         let pauses = bench.pauses.withLock { $0 }
         #expect(pauses.count == calls - 1)
@@ -126,23 +126,23 @@ struct StripeErrorTests {
     }
 
     @Test func `a call that succeeds at last is a success`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         bench.standIn.script(.stripe(500, "api_error"), .stripe(409, "idempotency_error", "idempotency_key_in_use"))
         let opened = try await bench.provider().open(bench.attempt())
         #expect(opened.outcome == .accepted && bench.calls.count == 3)
     }
 
     @Test func `a service that takes its time is not asked again and again`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let clock = bench.clock
-        let slow = StripeBench { _ in
+        let slow = StripeFixture { _ in
             clock.advance(seconds: 21)
             return .stripe(500, "api_error")
         }
         let context = ProviderContext(
             http: slow.transport, time: clock.time, random: slow.context.random, book: slow.context.book, notifyURL: "",
             publicURL: "https://pay.example")
-        let provider = try StripeProvider(account: StripeBench.account(), context: context, pause: { _ in })
+        let provider = try StripeProvider(account: StripeFixture.account(), context: context, pause: { _ in })
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.open(bench.attempt()) }
         #expect(slow.transport.requests.count == 1)
     }

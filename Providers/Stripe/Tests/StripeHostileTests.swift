@@ -22,7 +22,7 @@ struct StripeHostileTests {
     ])
     func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
         let payment = Mutex("")
-        let bench = StripeBench { _ in
+        let bench = StripeFixture { _ in
             let lies: [String: [String: Any]] = [
                 "another payment": ["metadata": ["payment_id": "pay_01jhgx0000000000000000000a"]],
                 "no metadata": ["metadata": NSNull()], "live": ["livemode": true], "another amount": ["amount": 1],
@@ -45,7 +45,7 @@ struct StripeHostileTests {
     ])
     func `a page's address is a plain https address`(address: String) async throws {
         let payment = Mutex("")
-        let bench = StripeBench { _ in
+        let bench = StripeFixture { _ in
             .json([
                 "id": "cs_1", "status": "open", "payment_status": "unpaid", "amount_total": 3990, "currency": "usd",
                 "url": address, "livemode": false, "metadata": ["payment_id": payment.withLock { $0 }],
@@ -54,12 +54,12 @@ struct StripeHostileTests {
         let attempt = bench.attempt()
         payment.withLock { $0 = attempt.payment.rawValue }
         await #expect(throws: ProviderError.outcomeUnknown) {
-            try await bench.provider(StripeBench.sessions).open(attempt)
+            try await bench.provider(StripeFixture.sessions).open(attempt)
         }
     }
 
     @Test func `another account's object answers no question`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         let (mine, theirs) = (bench.attempt(), bench.attempt())
         _ = try await provider.open(mine)
@@ -72,7 +72,7 @@ struct StripeHostileTests {
 
     @Test(arguments: ["", "..", "pi_1/cancel", "pi_1?expand[]=x", "ch_1", "pi_é", "re_1"])
     func `a reference that is none of ours is not asked for`(reference: String) async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         let payment = bench.reference(bench.attempt(), reference)
         await #expect(throws: ProviderError.unproven(.otherPayment)) { try await provider.query(payment) }
@@ -82,9 +82,9 @@ struct StripeHostileTests {
     }
 
     @Test func `an answer with another id than was asked for is refused`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let attempt = bench.attempt()
-        let liar = StripeBench { _ in
+        let liar = StripeFixture { _ in
             Self.intent(["id": "pi_2", "status": "succeeded"], payment: attempt.payment.rawValue)
         }
         await #expect(throws: ProviderError.unproven(.otherPayment)) {
@@ -97,7 +97,7 @@ struct StripeHostileTests {
     }
 
     @Test func `lists that never end do end`() async throws {
-        let bench = StripeBench { request in
+        let bench = StripeFixture { request in
             let neighbour: [String: Any] = ["id": "pi_\(UUID().uuidString.replacing("-", with: ""))", "status": "x"]
             return .json(["data": [neighbour], "has_more": true])
         }
@@ -119,7 +119,7 @@ struct StripeHostileTests {
         #"{"id":"pi_1","status":"succeeded","amount_received":-1,"currency":"usd"}"#, "\u{FEFF}{}",
     ])
     func `garbage is never a result`(text: String) async throws {
-        let bench = StripeBench { _ in IncomingReply(status: 200, body: Data(text.utf8)) }
+        let bench = StripeFixture { _ in IncomingReply(status: 200, body: Data(text.utf8)) }
         let provider = try bench.provider()
         let reference = bench.reference(bench.attempt(), "pi_1")
         await #expect(throws: ProviderError.self) { try await provider.query(reference) }
@@ -133,7 +133,7 @@ struct StripeHostileTests {
     }
 
     @Test func `calls are bounded in time and size`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let provider = try bench.provider()
         let attempt = bench.attempt()
         _ = try await provider.open(attempt)

@@ -7,10 +7,10 @@ import Synchronization
 import Testing
 
 struct StripeOpeningTests {
-    private let bench = StripeBench()
+    private let bench = StripeFixture()
 
     private func body(_ index: Int = 0) throws -> [String: String] {
-        StripeStandInCall(try #require(bench.transport.requests.dropFirst(index).first)).values
+        FakeStripeServerCall(try #require(bench.transport.requests.dropFirst(index).first)).values
     }
 
     @Test func `a PaymentIntent has the amount, our ids and nothing personal`() async throws {
@@ -18,7 +18,7 @@ struct StripeOpeningTests {
         let opened = try await bench.provider().open(attempt)
         let intent = try #require(bench.standIn.state.withLock { $0.intents.first })
         #expect(
-            opened.instruction == .stripe(publishableKey: StripeBench.publishable, clientSecret: intent.secret))
+            opened.instruction == .stripe(publishableKey: StripeFixture.publishable, clientSecret: intent.secret))
         #expect(opened.reference == intent.id && opened.outcome == .accepted)
         #expect(
             try body() == [
@@ -34,7 +34,7 @@ struct StripeOpeningTests {
         let headers = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
         #expect(
             headers == [
-                "Authorization": "Bearer \(StripeStandIn.key)", "Stripe-Version": "2026-10-28.endive",
+                "Authorization": "Bearer \(FakeStripeServer.key)", "Stripe-Version": "2026-10-28.endive",
                 "Accept": "application/json", "User-Agent": "paydesk",
                 "Content-Type": "application/x-www-form-urlencoded",
                 "Idempotency-Key": "\(attempt.payment.rawValue)-open",
@@ -52,7 +52,7 @@ struct StripeOpeningTests {
 
     @Test func `a session has a line, the way back and our ids twice`() async throws {
         let attempt = bench.attempt(title: "VIP & é")
-        let opened = try await bench.provider(StripeBench.sessions).open(attempt)
+        let opened = try await bench.provider(StripeFixture.sessions).open(attempt)
         let session = try #require(bench.standIn.state.withLock { $0.sessions.first })
         #expect(opened.instruction == .url(checkoutURL: "https://checkout.stripe.example/c/pay/\(session.id)#frag"))
         #expect(opened.reference == session.id && opened.outcome == .accepted)
@@ -71,14 +71,14 @@ struct StripeOpeningTests {
 
     @Test func `a session without a title or a way back has others`() async throws {
         let attempt = bench.attempt(title: "", returnURL: nil)
-        _ = try await bench.provider(StripeBench.sessions).open(attempt)
+        _ = try await bench.provider(StripeFixture.sessions).open(attempt)
         #expect(try body()["line_items[0][price_data][product_data][name]"] == attempt.order.rawValue)
         #expect(try body()["success_url"] == "https://pay.example")
     }
 
     @Test(arguments: [(-10, 2_400), (60, 2_400), (3_600, 3_600), (86_400, 86_100), (.max, 86_100)] as [(Int64, Int64)])
     func `a session ends when Stripe allows it`(expires: Int64, end: Int64) async throws {
-        _ = try await bench.provider(StripeBench.sessions).open(bench.attempt(expires: expires))
+        _ = try await bench.provider(StripeFixture.sessions).open(bench.attempt(expires: expires))
         #expect(try body()["expires_at"] == "\(bench.clock.now.rawValue + end)")
     }
 
@@ -86,7 +86,7 @@ struct StripeOpeningTests {
     func `a session that is opened late lives long enough`(later: Int64) async throws {
         let attempt = bench.attempt()
         bench.clock.advance(seconds: later)
-        let provider = try bench.provider(StripeBench.sessions)
+        let provider = try bench.provider(StripeFixture.sessions)
         let opened = try await provider.open(attempt)
         bench.clock.advance(seconds: 301)
         // The parameters are others now, and the session is still the same.
@@ -94,7 +94,7 @@ struct StripeOpeningTests {
         #expect(bench.standIn.state.withLock { $0.sessions.count } == 1)
     }
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a repetition minutes later sends the same bytes`(settings: [String: SettingValue]) async throws {
         let attempt = bench.attempt()
         let first = try await bench.provider(settings).open(attempt)
@@ -114,7 +114,7 @@ struct StripeOpeningTests {
         #expect(bench.calls.last?.hasPrefix("GET payment_intents/pi_") == true)
     }
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `after a day it asks before it opens`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let attempt = bench.attempt(expires: 200_000)
@@ -150,8 +150,8 @@ struct StripeOpeningTests {
 
     @Test(arguments: [0, 30, 950, 90_000] as [Int64])
     func `a payment whose opening was not answered is found among its neighbours`(later: Int64) async throws {
-        for settings in [[:], StripeBench.sessions] {
-            let bench = StripeBench()
+        for settings in [[:], StripeFixture.sessions] {
+            let bench = StripeFixture()
             let provider = try bench.provider(settings)
             let attempt = bench.attempt(expires: 200_000)
             for _ in 0..<130 { _ = try await provider.open(bench.attempt()) }
@@ -163,7 +163,7 @@ struct StripeOpeningTests {
         }
     }
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a payment that was opened long after its making is found`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let attempt = bench.attempt(expires: 200_000)
@@ -181,7 +181,7 @@ struct StripeOpeningTests {
             let one = state.intents[0]
             for number in 0..<1_100 {
                 state.intents.append(
-                    StripeStandIn.Intent(
+                    FakeStripeServer.Intent(
                         id: "pi_neighbour\(number)", amount: 1, currency: "usd", metadata: [:], created: one.created))
             }
         }

@@ -7,9 +7,9 @@ import Synchronization
 import Testing
 
 struct StripeRefundTests {
-    private let bench = StripeBench()
+    private let bench = StripeFixture()
 
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a refund names its PaymentIntent, its part and our ids`(settings: [String: SettingValue]) async throws {
         let provider = try bench.provider(settings)
         let payment = try await bench.paid(provider)
@@ -20,11 +20,11 @@ struct StripeRefundTests {
         let request = try #require(bench.transport.requests.last)
         let intent = bench.standIn.state.withLock { $0.intents[0].id }
         #expect(
-            StripeStandInCall(request).values == [
+            FakeStripeServerCall(request).values == [
                 "payment_intent": intent, "amount": "1000", "metadata[refund_id]": refund.refund.rawValue,
                 "metadata[payment_id]": payment.payment.rawValue,
             ])
-        #expect(StripeStandInCall(request).header("idempotency-key") == "\(refund.refund.rawValue)-refund")
+        #expect(FakeStripeServerCall(request).header("idempotency-key") == "\(refund.refund.rawValue)-refund")
     }
 
     @Test func `a refund that fails after its success is asked about and told of`() async throws {
@@ -90,7 +90,7 @@ struct StripeRefundTests {
     }
 
     @Test func `what was never paid has nothing to give back`() async throws {
-        let provider = try bench.provider(StripeBench.sessions)
+        let provider = try bench.provider(StripeFixture.sessions)
         let attempt = bench.attempt()
         let opened = try await provider.open(attempt)
         await #expect(throws: ProviderError.rejected(reason: "payment_not_paid")) {
@@ -105,7 +105,7 @@ struct StripeRefundTests {
             let provider = try bench.provider()
             let report = try await provider.refund(bench.refund(try await bench.paid(provider, whole), part))
             #expect(report.amount == part)
-            #expect(StripeStandInCall(try #require(bench.transport.requests.last)).values["amount"] == sent)
+            #expect(FakeStripeServerCall(try #require(bench.transport.requests.last)).values["amount"] == sent)
         }
     }
 }

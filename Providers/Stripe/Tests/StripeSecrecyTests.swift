@@ -13,7 +13,7 @@ struct StripeSecrecyTests {
     /// The secrets in Stripe's message about a wrong key, and a payer's data in a notification.
     private static let planted = ["sk_test_planted", "payer@example.com", "pi_1_secret_planted", "4242"]
 
-    private func run(_ bench: StripeBench, _ provider: StripeProvider) async -> [String] {
+    private func run(_ bench: StripeFixture, _ provider: StripeProvider) async -> [String] {
         var shown: [String] = []
         func show<Value>(_ call: () async throws -> Value) async {
             do { _ = try await call() } catch { shown += ["\(error)", String(reflecting: error)] }
@@ -40,19 +40,19 @@ struct StripeSecrecyTests {
             "message":"Invalid API Key provided: sk_test_planted","payment_intent":{"client_secret":"pi_1_secret_planted"}}}
             """.utf8)
         let headers = [(name: "Request-Id", value: "req_Ab9")]
-        let bench = StripeBench { _ in IncomingReply(status: status, headers: headers, body: body) }
+        let bench = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
         let shown = await run(bench, try bench.provider())
         let logged = bench.logged.withLock { $0 }
         #expect(logged.count >= 5 && logged.allSatisfy { $0.contains("request_id=req_Ab9") })
         for text in shown + logged {
-            for secret in Self.planted + [StripeStandIn.key, StripeBench.secret] {
+            for secret in Self.planted + [FakeStripeServer.key, StripeFixture.secret] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
         }
     }
 
     @Test func `a strange request id is not logged`() async throws {
-        let bench = StripeBench { _ in
+        let bench = StripeFixture { _ in
             IncomingReply(status: 500, headers: [(name: "request-id", value: "a b\u{1B}[31m")])
         }
         _ = try? await bench.provider().open(bench.attempt())
@@ -61,14 +61,14 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {
-        let refused = StripeBench { _ in .stripe(401, "invalid_request_error") }
+        let refused = StripeFixture { _ in .stripe(401, "invalid_request_error") }
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
             refused.logged.withLock { $0 } == [
                 "error stripe: the secret key was refused call=POST payment_intents request_id=req_9kQ401 status=401 "
                     + "type=invalid_request_error"
             ])
-        let silent = StripeBench { _ throws(HTTPTransportError) in throw .outcomeUnknown }
+        let silent = StripeFixture { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
             silent.logged.withLock { $0 } == [
@@ -77,11 +77,11 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a notification's body is in no error`() async throws {
-        let bench = StripeBench()
+        let bench = StripeFixture()
         let body = Data(#"{"id":"evt_1","payer@example.com":"4242"#.utf8)
-        for secret in [StripeBench.secret, "whsec_other"] {
-            let raw = StripeStandIn.notification(
-                body, [StripeStandIn.signature(body, at: bench.clock.now.rawValue, secret: secret)])
+        for secret in [StripeFixture.secret, "whsec_other"] {
+            let raw = FakeStripeServer.notification(
+                body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: secret)])
             let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
@@ -93,29 +93,29 @@ struct StripeSecrecyTests {
         _ engine: TestEngine
     ) async throws {
         let capture = LogCapture()
-        var setup = DeskSetup()
+        var setup = GatewayFixtureSetup()
         setup.logger = capture.logger()
         try await withDesk(on: engine, setup) { desk in
-            let standIn = StripeStandIn()
+            let standIn = FakeStripeServer()
             let clock = desk.clock
             let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
                 standIn.answer(request, now: clock.now.rawValue)
             }
-            let stripe = try StripeDesk(desk, http: transport)
+            let stripe = try StripeGatewayFixture(desk, http: transport)
             let contract = try await stripe.checkout()
             #expect(standIn.act(succeed: true, on: try desk.payment(contract).rawValue))
             var intent = standIn.state.withLock { $0.intents[0].json }
             intent["receipt_email"] = "payer@example.com"
             intent["client_secret"] = "pi_1_secret_planted"
             // A forged one is told in the log, so that the log is seen to be looked at.
-            let forged = StripeStandIn.event("payment_intent.succeeded", intent, id: "evt_0")
+            let forged = FakeStripeServer.event("payment_intent.succeeded", intent, id: "evt_0")
             await #expect(throws: GatewayError.invalidNotification) {
                 try await stripe.notify(forged, "t=\(clock.now.rawValue),v1=00")
             }
             #expect(!capture.text.isEmpty)
             try await stripe.notify("payment_intent.succeeded", intent, id: "evt_1")
             #expect(try await stripe.state(contract) == .paid)
-            for secret in ["payer@example.com", "pi_1_secret_planted", StripeBench.secret, StripeStandIn.key] {
+            for secret in ["payer@example.com", "pi_1_secret_planted", StripeFixture.secret, FakeStripeServer.key] {
                 #expect(!capture.text.contains(secret), "\(secret)")
                 #expect(try await desk.places(of: secret) == [], "\(secret)")
             }

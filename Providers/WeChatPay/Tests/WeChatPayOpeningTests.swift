@@ -7,7 +7,7 @@ import Testing
 import WeChatPayProvider
 
 struct WeChatPayOpeningTests {
-    private let bench = WeChatPayBench()
+    private let bench = WeChatPayFixture()
 
     @Test func `an order says what WeChat Pay has to know, and no more`() async throws {
         let attempt = bench.attempt(title: "会员 “月卡” / VIP")
@@ -15,11 +15,11 @@ struct WeChatPayOpeningTests {
         guard case .qr(let text) = opened.instruction else { throw RehearsalGap("gave \(opened.instruction)") }
         #expect(text == "weixin://wxpay/bizpayurl?pr=p4lpSuKzz1" && opened.outcome == .accepted)
         let request = try #require(bench.transport.requests.last)
-        let call = WeChatPayStandInCall(request)
+        let call = FakeWeChatPayServerCall(request)
         #expect(request.url == "https://api.mch.weixin.qq.com/v3/pay/transactions/native")
         #expect(
             call.object as NSDictionary == [
-                "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "description": attempt.title,
+                "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid, "description": attempt.title,
                 "out_trade_no": attempt.payment.rawValue, "notify_url": bench.context.notifyURL,
                 "time_expire": "2025-01-14T21:36:40+08:00", "amount": ["total": 3990, "currency": "CNY"],
             ])
@@ -29,22 +29,22 @@ struct WeChatPayOpeningTests {
 
     @Test func `in public key mode every call names the key`() async throws {
         bench.standIn.state.withLock { $0.seal = .publicKey }
-        _ = try await bench.provider(WeChatPayBench.publicKey).open(bench.attempt())
+        _ = try await bench.provider(WeChatPayFixture.publicKey).open(bench.attempt())
         #expect(bench.calls == ["POST /v3/pay/transactions/native"])
-        let header = bench.transport.requests.first.map { WeChatPayStandInCall($0).header("wechatpay-serial") }
-        #expect(header == WeChatPayMint.publicKeyID)
+        let header = bench.transport.requests.first.map { FakeWeChatPayServerCall($0).header("wechatpay-serial") }
+        #expect(header == WeChatPayTestCertificates.publicKeyID)
     }
 
     @Test func `h5 gives a page with the way back, and says where the payer is`() async throws {
-        let opened = try await bench.provider(WeChatPayBench.h5).open(bench.attempt())
+        let opened = try await bench.provider(WeChatPayFixture.h5).open(bench.attempt())
         guard case .url(let page) = opened.instruction else { throw RehearsalGap("gave \(opened.instruction)") }
         #expect(page.hasPrefix("https://wx.tenpay.com/cgi-bin/mmpayweb-bin/checkmweb?prepay_id="))
         #expect(page.hasSuffix("&redirect_url=https%3A%2F%2Fapp.example%2Fdone%3Fa%3D1%26b%3D2"))
         let scene = bench.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["scene_info"] as? NSDictionary
+            FakeWeChatPayServerCall($0).object["scene_info"] as? NSDictionary
         }
         #expect(scene == ["payer_client_ip": "203.0.113.9", "h5_info": ["type": "Wap"]])
-        let plain = try await bench.provider(WeChatPayBench.h5).open(bench.attempt(returnURL: nil))
+        let plain = try await bench.provider(WeChatPayFixture.h5).open(bench.attempt(returnURL: nil))
         guard case .url(let page) = plain.instruction else { throw RehearsalGap("gave \(plain.instruction)") }
         #expect(!page.contains("redirect_url"))
     }
@@ -61,7 +61,7 @@ struct WeChatPayOpeningTests {
         let settings = ["mode": "h5", "h5_payer_address": setting ?? ""].mapValues(SettingValue.text)
         _ = try await bench.provider(settings).open(bench.attempt(payerAddress: own))
         let scene = bench.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["scene_info"] as? NSDictionary
+            FakeWeChatPayServerCall($0).object["scene_info"] as? NSDictionary
         }
         #expect(scene?["payer_client_ip"] as? String == told)
     }
@@ -92,7 +92,7 @@ struct WeChatPayOpeningTests {
         let attempt = bench.attempt(title: title)
         _ = try await bench.provider().open(attempt)
         let sent = bench.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["description"] as? String
+            FakeWeChatPayServerCall($0).object["description"] as? String
         }
         #expect(sent?.utf8.count == bytes && (title.isEmpty || title.hasPrefix(sent ?? "-")))
     }
@@ -115,7 +115,7 @@ struct WeChatPayOpeningTests {
         let now = bench.clock.now.rawValue
         bench.standIn.script("/native", bench.standIn.signed(200, ["code_url": code], now: now))
         bench.standIn.script("/h5", bench.standIn.signed(200, ["h5_url": code], now: now))
-        for settings in [[:], WeChatPayBench.h5] {
+        for settings in [[:], WeChatPayFixture.h5] {
             await #expect(throws: ProviderError.outcomeUnknown) {
                 try await bench.provider(settings).open(bench.attempt())
             }
@@ -132,7 +132,7 @@ struct WeChatPayOpeningTests {
         await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().open(changed) }
         _ = bench.standIn.act(succeed: true, on: attempt.payment.rawValue)
         await #expect(throws: ProviderError.outcomeUnknown) { try await bench.provider().open(attempt) }
-        let (status, object) = WeChatPayStandIn.no(400, "INVALID_REQUEST")
+        let (status, object) = FakeWeChatPayServer.no(400, "INVALID_REQUEST")
         bench.standIn.script("/native", bench.standIn.signed(status, object, now: bench.clock.now.rawValue))
         await #expect(throws: ProviderError.rejected(reason: "INVALID_REQUEST")) {
             try await bench.provider().open(bench.attempt())
@@ -148,7 +148,7 @@ struct WeChatPayOpeningTests {
         (400, "a code with spaces", .outcomeUnknown), (408, "TIMEOUT", .outcomeUnknown),
     ])
     func `each of WeChat Pay's words has its meaning`(status: Int, code: String, error: ProviderError) async throws {
-        let (_, object) = WeChatPayStandIn.no(status, code)
+        let (_, object) = FakeWeChatPayServer.no(status, code)
         bench.standIn.script("/native", bench.standIn.signed(status, object, now: bench.clock.now.rawValue))
         await #expect(throws: error) { try await bench.provider().open(bench.attempt()) }
     }
@@ -156,7 +156,7 @@ struct WeChatPayOpeningTests {
     @Test func `an order that is too young to be closed is reported as it is`() async throws {
         let attempt = bench.attempt()
         _ = try await bench.provider().open(attempt)
-        let (status, object) = WeChatPayStandIn.no(400, "ORDER_TOO_YOUNG")
+        let (status, object) = FakeWeChatPayServer.no(400, "ORDER_TOO_YOUNG")
         bench.standIn.script("/close", bench.standIn.signed(status, object, now: bench.clock.now.rawValue))
         #expect(try await bench.provider().cancel(bench.reference(attempt)).outcome == .accepted)
         bench.standIn.state.withLock { $0.orders[0].state = "USERPAYING" }
@@ -171,7 +171,7 @@ struct WeChatPayOpeningTests {
     @Test func `another payment's answer is refused`() async throws {
         let (mine, theirs) = (bench.attempt(), bench.attempt())
         for more in [["out_trade_no": theirs.payment.rawValue], ["mchid": "1900000009"], ["appid": "wx9"]] {
-            let order = WeChatPayStandIn.Order(
+            let order = FakeWeChatPayServer.Order(
                 number: mine.payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS")
             let object = order.json.merging(more) { $1 }
             bench.standIn.script(
@@ -188,7 +188,7 @@ struct WeChatPayOpeningTests {
         let first = try await provider.refund(refund)
         #expect(first.outcome == .pending && first.amount == cny(990) && first.reference?.hasPrefix("5030") == true)
         #expect(try await provider.refund(refund) == first)
-        let call = try #require(bench.transport.requests.last.map(WeChatPayStandInCall.init))
+        let call = try #require(bench.transport.requests.last.map(FakeWeChatPayServerCall.init))
         #expect(
             call.object as NSDictionary == [
                 "out_trade_no": refund.payment.payment.rawValue, "out_refund_no": refund.refund.rawValue,

@@ -11,8 +11,9 @@ struct WeChatPaySecrecyTests {
     private static let planted = ["planted-message", "planted-openid", "payer@example.com", "planted code"]
 
     private static var secrets: [String] {
-        let lines = WeChatPayMint.merchantKey.split(separator: "\n").dropFirst().dropLast()
-        return planted + [WeChatPayStandIn.apiKey, "\(Array(WeChatPayStandIn.apiKey.utf8))"] + lines.map(String.init)
+        let lines = WeChatPayTestCertificates.merchantKey.split(separator: "\n").dropFirst().dropLast()
+        return planted + [FakeWeChatPayServer.apiKey, "\(Array(FakeWeChatPayServer.apiKey.utf8))"]
+            + lines.map(String.init)
     }
 
     private static var words: [String: Any] {
@@ -22,7 +23,7 @@ struct WeChatPaySecrecyTests {
         ]
     }
 
-    private func run(_ bench: WeChatPayBench, _ provider: WeChatPayProvider) async -> [String] {
+    private func run(_ bench: WeChatPayFixture, _ provider: WeChatPayProvider) async -> [String] {
         var shown: [String] = []
         func show<Value>(_ call: () async throws -> Value) async {
             do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
@@ -43,8 +44,8 @@ struct WeChatPaySecrecyTests {
 
     @Test(arguments: [200, 202, 400, 401, 403, 404, 429, 500])
     func `no answer's words reach a log or an error`(status: Int) async throws {
-        let (box, now) = (WeChatPayStandIn(), ManualClock().now.rawValue)
-        let bench = WeChatPayBench { request in
+        let (box, now) = (FakeWeChatPayServer(), ManualClock().now.rawValue)
+        let bench = WeChatPayFixture { request in
             request.url.hasSuffix("/certificates")
                 ? box.answer(request, now: now) : box.signed(status, Self.words, now: now)
         }
@@ -56,8 +57,8 @@ struct WeChatPaySecrecyTests {
     }
 
     @Test func `a notification's contents are in no error and no log`() async throws {
-        let bench = WeChatPayBench()
-        let body = WeChatPayStandIn.event(
+        let bench = WeChatPayFixture()
+        let body = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", ["payer": ["openid": "planted-openid"], "message": "planted-message"])
         for seal in [WeChatPaySeal.platform, WeChatPaySeal(.stranger)] {
             let error = await #expect(throws: ProviderError.self) {
@@ -70,18 +71,18 @@ struct WeChatPaySecrecyTests {
     }
 
     @Test func `a probe is refused in silence and without a fetch`() async throws {
-        let bench = WeChatPayBench()
-        let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
+        let bench = WeChatPayFixture()
+        let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
         var headers = WeChatPaySeal(.stranger).headers(body, at: bench.clock.now.rawValue)
         headers[3].value = "WECHATPAY/SIGNTEST/" + headers[3].value
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await bench.provider().receive(WeChatPayStandIn.notification(body, headers))
+            try await bench.provider().receive(FakeWeChatPayServer.notification(body, headers))
         }
         #expect(bench.lines.isEmpty && bench.calls.isEmpty)
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {
-        let refused = WeChatPayBench()
+        let refused = WeChatPayFixture()
         refused.standIn.script("/certificates", IncomingReply(status: 401, body: Data(#"{"code":"SIGN_ERROR"}"#.utf8)))
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
@@ -89,7 +90,7 @@ struct WeChatPaySecrecyTests {
                 "error wechat pay: the merchant's key or right was refused call=GET /v3/certificates code=SIGN_ERROR "
                     + "status=401"
             ])
-        let silent = WeChatPayBench { _ throws(HTTPTransportError) in throw .outcomeUnknown }
+        let silent = WeChatPayFixture { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
             silent.lines == ["warning wechat pay: no answer call=GET /v3/certificates error=outcomeUnknown"])
