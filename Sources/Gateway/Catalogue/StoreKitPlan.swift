@@ -44,7 +44,7 @@ struct StoreKitPlan {
         matched[position].products.append((product, days))
     }
 
-    // MARK: A SKU that is there
+    // MARK: Known products
 
     private mutating func change(_ before: SKU, _ products: [(product: StoreKitProduct, days: Int64?)]) {
         guard let first = products.first?.product else { return }
@@ -105,7 +105,7 @@ struct StoreKitPlan {
         return period.covers(days)
     }
 
-    // MARK: A new SKU
+    // MARK: New products
 
     private mutating func make(_ product: StoreKitProduct, _ codes: inout Set<String>) {
         let id = product.productID
@@ -160,7 +160,7 @@ struct StoreKitPlan {
         SKUCode(String(product.lowercased().suffix(64).drop { "._-".contains($0) }))
     }
 
-    // MARK: What is said
+    // MARK: Messages
 
     private mutating func validated(_ sku: SKU, _ path: String) -> SKU? {
         do throws(SKUFault) { return try sku.validated() } catch {
