@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import _CryptoExtras
 
-/// An Alipay account with everything that its provider touches.
+/// An Alipay account with all dependencies of its provider.
 final class AlipayFixture: Sendable {
     let clock = ManualClock()
     let standIn: FakeAlipayServer
@@ -17,7 +17,7 @@ final class AlipayFixture: Sendable {
 
     var logged: [String] { lines.all }
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(_ standIn: FakeAlipayServer = FakeAlipayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         transport = RecordingTransport { request throws(HTTPTransportError) in
@@ -80,7 +80,7 @@ final class AlipayFixture: Sendable {
         RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
     }
 
-    /// A payment that was opened and paid.
+    /// Opens and pays a payment.
     func paid(_ provider: AlipayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         _ = try await provider.open(attempt)
@@ -89,7 +89,7 @@ final class AlipayFixture: Sendable {
     }
 }
 
-/// What a provider wrote into its log.
+/// The lines that a provider logged.
 final class AlipayLines: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -101,7 +101,7 @@ final class AlipayLines: Sendable {
     }
 }
 
-/// A notification as Alipay posts it.
+/// A notification in the form in which Alipay posts it.
 struct AlipayNotice {
     var fields: [String: String]
 
@@ -117,7 +117,7 @@ struct AlipayNotice {
         if status != "WAIT_BUYER_PAY", status != "TRADE_CLOSED" { fields["gmt_payment"] = "2026-11-21 17:59:58" }
     }
 
-    /// The text that is signed: everything but `sign` and `sign_type`, empty values too.
+    /// The signed text: all fields except `sign` and `sign_type`, including empty ones.
     var signed: String {
         fields.filter { $0.key != "sign" && $0.key != "sign_type" }.sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
@@ -131,7 +131,7 @@ struct AlipayNotice {
             .joined(separator: "&")
     }
 
-    /// As browsers and Alipay encode forms: a space is a plus sign.
+    /// Encodes text as browsers and Alipay encode forms: a space is a plus sign.
     static func escaped(_ text: String) -> String {
         (text.addingPercentEncoding(
             withAllowedCharacters: .alphanumerics.intersection(.init(charactersIn: "\u{0}"..."\u{7F}"))) ?? "")

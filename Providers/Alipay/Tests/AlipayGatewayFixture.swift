@@ -6,14 +6,14 @@ import ProviderKit
 import ProviderTesting
 import TestSupport
 
-/// A whole gateway with one Alipay account.
+/// A complete gateway with one Alipay account.
 struct AlipayGatewayFixture: Sendable {
     static let account = "alipay-main"
 
     let desk: GatewayFixture
     let gateway: Gateway
 
-    /// - Parameter http: leads to Alipay, or to what stands in for it.
+    /// - Parameter http: the transport to Alipay or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {
@@ -27,12 +27,12 @@ struct AlipayGatewayFixture: Sendable {
             user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
-    /// Another attempt for the same order.
+    /// Makes another attempt for the same order.
     func retry(_ contract: PaymentContract, provider: String, user: String = "alice") async throws -> PaymentContract {
         try await desk.retry(contract.order, user: user, provider: provider, at: gateway)
     }
 
-    /// Delivers a notification, as Alipay posts it.
+    /// Delivers a notification like Alipay.
     @discardableResult
     func notify(_ raw: RawNotification) async throws -> Acknowledgement {
         desk.clock.tick()

@@ -64,7 +64,7 @@ struct AlipayPaymentTests {
         #expect(try await provider.cancel(bench.reference(attempt)).outcome == .pending(status: "not_found"))
         #expect(bench.standIn.act("WAIT_BUYER_PAY", attempt.payment.rawValue))
         #expect(try await provider.cancel(bench.reference(attempt)).outcome == .cancelled)
-        // Once more, and it stays so.
+        // A repetition has the same result.
         #expect(try await provider.cancel(bench.reference(attempt)).outcome == .cancelled)
         #expect(!bench.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue))
     }
@@ -77,7 +77,7 @@ struct AlipayPaymentTests {
         await #expect(throws: ProviderError.rejected(reason: "ACQ.TRADE_HAS_CLOSE")) {
             try await provider.open(closed)
         }
-        // What was paid is asked for.
+        // A paid trade is reported as paid.
         let paid = bench.attempt()
         _ = try await provider.open(paid)
         _ = bench.standIn.act("TRADE_SUCCESS", paid.payment.rawValue)
@@ -97,7 +97,7 @@ struct AlipayPaymentTests {
                 "alipay.trade.refund", "alipay.trade.refund", "alipay.trade.fastpay.refund.query",
             ])
         #expect(bench.standIn.state.withLock { $0.forms.allSatisfy { !$0.values.contains { $0.contains("secret") } } })
-        // Another amount under the same number: what is true has to be asked.
+        // Another amount under the same number: the true one must be queried.
         let other = RefundAttempt(refund: refund.refund, payment: payment, amount: cny(1), reason: "")
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.refund(other) }
         #expect(try await provider.query(refund: other).amount == cny(990))
@@ -113,7 +113,7 @@ struct AlipayPaymentTests {
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
     }
 
-    /// Alipay says nothing of the status of a refund that it has not received, or that failed.
+    /// Alipay leaves out the status of a refund that it has not received, or that failed.
     @Test(arguments: [nil, "", "REFUND_PROCESSING", "REFUND_FAIL", "refund_success"] as [String?])
     func `a refund is made where Alipay says so, and not where it leaves that out`(status: String?) async throws {
         let provider = try bench.provider()
@@ -124,7 +124,7 @@ struct AlipayPaymentTests {
             state.refundStatus = status
         }
         #expect(try await provider.query(refund: refund).outcome == .pending)
-        // Sent again, it moves no money, and is asked about.
+        // A repetition moves no money, and the outcome is queried.
         #expect(try await provider.refund(refund).outcome == .pending)
         bench.clock.advance(seconds: 86_401)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))

@@ -8,7 +8,7 @@ import Testing
 struct AppStoreRetryTests {
     private static let good = AppStoreFixture.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
 
-    /// Returns the result of a transaction call that always gets the same answer, and the number of its requests.
+    /// Returns the result of a transaction call with a constant answer, and the fixture with its requests.
     private func outcome(
         _ reply: AppStoreFixture.Reply
     ) async throws -> (AppStoreServerError?, AppStoreFixture) {
@@ -66,7 +66,7 @@ struct AppStoreRetryTests {
         #expect(bench.requests.count == 1 && bench.pauses.isEmpty)
     }
 
-    /// Each header, the pause that it leads to, and where it is too long, the time that the caller is told.
+    /// Each header, the pause after it, and where it is too long, the time that the caller gets.
     @Test(
         arguments: [
             ("\(AppStoreFixture.start + 300)", 300, nil),
@@ -115,7 +115,7 @@ struct AppStoreRetryTests {
             #expect(end == (call.isRepeatable ? nil : .outcomeUnknown))
             #expect(bench.requests.count == (call.isRepeatable ? 2 : 1))
         }
-        // What certainly had no effect is repeated even so.
+        // A call that certainly had no effect is repeated nevertheless.
         let certain: [AppStoreFixture.Reply] = [
             .failure(.notSent), .apple(4_290_000), .apple(5_000_001), .apple(4_040_002),
         ]

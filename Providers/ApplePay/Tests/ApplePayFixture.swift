@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import TestSupport
 
-/// An Apple Pay account whose gateway a test scripts.
+/// An Apple Pay account with a scripted gateway of Apple's.
 final class ApplePayFixture: HTTPTransport {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
@@ -23,10 +23,10 @@ final class ApplePayFixture: HTTPTransport {
 
     var requests: [OutgoingRequest] { state.withLock { $0.requests } }
 
-    /// The answers of the gateway, one after the other; then sessions.
+    /// Sets the next answers of the gateway; after them it issues sessions.
     func answer(_ answers: Answer...) { state.withLock { $0.answers += answers } }
 
-    /// No call arrives from now on, or none is answered.
+    /// Makes all calls fail from now on.
     func fail(_ error: HTTPTransportError) { state.withLock { $0.failure = error } }
 
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
@@ -39,7 +39,7 @@ final class ApplePayFixture: HTTPTransport {
         return answer(request)
     }
 
-    /// - Parameter edit: changes the settings of a sound account.
+    /// - Parameter edit: changes the settings of a valid account.
     func provider(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void = { _ in }
     ) throws -> ApplePayProvider {
@@ -57,7 +57,7 @@ final class ApplePayFixture: HTTPTransport {
                 }))
     }
 
-    /// The faults of settings; empty where there are none.
+    /// Returns the faults of settings; empty where they are valid.
     func faults(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void
     ) -> [ProviderSetupError.Fault] {

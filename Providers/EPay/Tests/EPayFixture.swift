@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// An EPay account with everything that its provider touches.
+/// An EPay account with all dependencies of its provider.
 final class EPayFixture: Sendable {
     let clock = ManualClock()
     let standIn: FakeEPayServer
@@ -16,7 +16,7 @@ final class EPayFixture: Sendable {
 
     var logged: [String] { lines.all }
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(_ standIn: FakeEPayServer = FakeEPayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         transport = RecordingTransport { request throws(HTTPTransportError) in
@@ -75,7 +75,7 @@ final class EPayFixture: Sendable {
         RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
     }
 
-    /// A payment that was opened and paid.
+    /// Opens and pays a payment.
     func paid(_ provider: EPayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         if case .url(let address) = try await provider.open(attempt).instruction { _ = standIn.visit(address) }
@@ -84,7 +84,7 @@ final class EPayFixture: Sendable {
     }
 }
 
-/// What a provider wrote into its log.
+/// The lines that a provider logged.
 final class EPayLines: Sendable {
     private let lines = Mutex<[String]>([])
 

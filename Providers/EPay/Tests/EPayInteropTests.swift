@@ -6,7 +6,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// A service that was written in another language, without the provider's code.
+/// Compares with a service in another language, without the provider's code.
 @Suite("A service in Python agrees", .serialized, .timeLimit(.minutes(30)))
 struct EPayInteropTests {
     @Test func `about addresses, calls and notifications`() async throws {
@@ -89,7 +89,7 @@ private struct EPayService {
     }
 }
 
-/// Calls a process on this machine over HTTP.
+/// A transport to a local process over HTTP.
 private struct EPayLoopbackTransport: HTTPTransport {
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
         let parts = request.url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)

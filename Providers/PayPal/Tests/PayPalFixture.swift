@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// A PayPal account with everything that its provider touches.
+/// A PayPal account with all dependencies of its provider.
 final class PayPalFixture: Sendable {
     let clock = ManualClock()
     let standIn = FakePayPalServer()
@@ -15,7 +15,7 @@ final class PayPalFixture: Sendable {
     let book = InMemoryBook()
     private let log = Log()
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let (clock, standIn, log) = (clock, standIn, log)
         transport = RecordingTransport(changesSomething: Self.changesSomething) { request throws(HTTPTransportError) in
@@ -79,7 +79,7 @@ final class PayPalFixture: Sendable {
             refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason", reference: reference)
     }
 
-    /// A payment that was opened, approved and captured.
+    /// Opens, approves and captures a payment.
     func paid(_ provider: PayPalProvider, _ amount: Money = usd(3990)) async throws -> ProviderReference {
         let attempt = attempt(amount)
         let opened = try await provider.open(attempt)
@@ -89,13 +89,13 @@ final class PayPalFixture: Sendable {
         return reference
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ type: String, _ resource: [String: Any], id: String = "WH-1") -> RawNotification {
         let body = PayPalTestCertificates.event(type, resource, id: id)
         return PayPalTestCertificates.notification(body, PayPalTestCertificates.headers(body, at: clock.now.rawValue))
     }
 
-    /// What was sent, `POST v2/checkout/orders`, without the token's.
+    /// The calls, `POST v2/checkout/orders`, without those for tokens.
     var calls: [String] { transport.requests.map { FakePayPalServerCall($0).name }.filter { !$0.hasSuffix("token") } }
 }
 

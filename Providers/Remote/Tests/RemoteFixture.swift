@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import RemoteProvider
 
-/// A remote account with everything that its provider touches, and a plugin that can lie.
+/// A remote account with all dependencies of its provider, and a plugin that can lie.
 final class RemoteFixture: Sendable {
     let clock = ManualClock()
     let plugin: ScriptedPlugin
@@ -18,7 +18,7 @@ final class RemoteFixture: Sendable {
 
     var logged: [String] { lines.all }
 
-    /// - Parameter answer: instead of the plugin.
+    /// - Parameter answer: answers instead of the plugin.
     init(_ plugin: ScriptedPlugin? = nil, answer: RecordingTransport.Answer? = nil) {
         let plugin = plugin ?? ScriptedPlugin()
         self.plugin = plugin
@@ -69,7 +69,7 @@ final class RemoteFixture: Sendable {
     }
 }
 
-/// How a call ended.
+/// Returns the result of a call.
 func ending<Value: Sendable>(
     _ call: () async throws(ProviderError) -> Value
 ) async -> Result<Value, ProviderError> {
@@ -80,7 +80,7 @@ extension Result where Failure == ProviderError {
     var error: ProviderError? { if case .failure(let error) = self { error } else { nil } }
 }
 
-/// What a provider wrote into its log.
+/// The lines that a provider logged.
 final class RemoteLines: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import SandboxProvider
 
-/// A sandbox account with everything that its provider touches.
+/// A sandbox account with all dependencies of its provider.
 struct SandboxFixture {
     static let secret = "the secret of the sandbox tests"
 
@@ -56,7 +56,7 @@ struct SandboxFixture {
 
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }
 
-/// The header's value, made independently of the provider's code.
+/// Computes the header's value independently of the provider's code.
 func signature(_ body: Data, at time: Int64, secret: String = SandboxFixture.secret) -> String {
     let key = SymmetricKey(data: Data(secret.utf8))
     let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)

@@ -3,7 +3,7 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers each connection's one request by a closure.
+/// An HTTP/1.1 server on 127.0.0.1 with one request on each connection, answered by a closure.
 final class LoopbackServer: Sendable {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
@@ -62,7 +62,7 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    /// The request, once it is whole.
+    /// Returns the request, once it is complete.
     private static func request(_ bytes: Data) -> OutgoingRequest? {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
@@ -80,7 +80,7 @@ final class LoopbackServer: Sendable {
     }
 }
 
-/// Calls a process on this machine over HTTP.
+/// A transport to a local process over HTTP.
 struct LoopbackTransport: HTTPTransport {
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
         guard let url = URL(string: request.url), let port = url.port.flatMap({ UInt16(exactly: $0) }) else {

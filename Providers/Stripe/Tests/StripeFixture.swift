@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Synchronization
 
-/// A Stripe account with everything that its provider touches.
+/// A Stripe account with all dependencies of its provider.
 final class StripeFixture: Sendable {
     static let secret = "whsec_planted0secret0of0the0tests"
     static let publishable = "pk_test_key0for0clients"
@@ -18,7 +18,7 @@ final class StripeFixture: Sendable {
     let logged = Mutex<[String]>([])
     let pauses = Mutex<[Duration]>([])
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let (clock, standIn) = (clock, standIn)
         transport = RecordingTransport { request throws(HTTPTransportError) in
@@ -40,7 +40,7 @@ final class StripeFixture: Sendable {
         sink.hold(self)
     }
 
-    /// Lets the log find the bench that is made after it.
+    /// A reference from the log to the fixture, which is made after it.
     private final class Box: Sendable {
         private struct Weak { weak var bench: StripeFixture? }
         private let held = Mutex(Weak())
@@ -85,7 +85,7 @@ final class StripeFixture: Sendable {
             refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason", reference: reference)
     }
 
-    /// A payment that was opened and paid.
+    /// Opens and pays a payment.
     func paid(_ provider: StripeProvider, _ amount: Money = usd(3990)) async throws -> ProviderReference {
         let attempt = attempt(amount)
         let opened = try await provider.open(attempt)
@@ -93,14 +93,14 @@ final class StripeFixture: Sendable {
         return reference(attempt, opened.reference)
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ type: String, _ object: Any, id: String = "evt_1") -> RawNotification {
         let body = FakeStripeServer.event(type, object, id: id)
         return FakeStripeServer.notification(
             body, [FakeStripeServer.signature(body, at: clock.now.rawValue, secret: Self.secret)])
     }
 
-    /// What was sent, `POST payment_intents`.
+    /// The calls, `POST payment_intents`.
     var calls: [String] { transport.requests.map { FakeStripeServerCall($0).name } }
 }
 

@@ -5,14 +5,14 @@ import ProviderKit
 import StripeProvider
 import TestSupport
 
-/// A whole gateway with one Stripe account.
+/// A complete gateway with one Stripe account.
 struct StripeGatewayFixture: Sendable {
     static let account = "stripe-main"
 
     let desk: GatewayFixture
     let gateway: Gateway
 
-    /// - Parameter http: leads to Stripe, or to what stands in for it.
+    /// - Parameter http: the transport to Stripe or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http, isTest: true) {
@@ -26,7 +26,7 @@ struct StripeGatewayFixture: Sendable {
             user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
-    /// Delivers a notification, as Stripe posts it.
+    /// Delivers a notification like Stripe.
     @discardableResult
     func notify(_ body: Data, _ signature: String) async throws -> Acknowledgement {
         try await gateway.notifications.receive(

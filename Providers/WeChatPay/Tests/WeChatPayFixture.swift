@@ -5,7 +5,7 @@ import ProviderTesting
 import Synchronization
 import WeChatPayProvider
 
-/// A WeChat Pay account with everything that its provider touches.
+/// A WeChat Pay account with all dependencies of its provider.
 final class WeChatPayFixture: Sendable {
     let clock = ManualClock()
     let standIn = FakeWeChatPayServer()
@@ -13,7 +13,7 @@ final class WeChatPayFixture: Sendable {
     let ids: IDSource
     let context: ProviderContext
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let (clock, standIn) = (clock, standIn)
         transport = RecordingTransport { request throws(HTTPTransportError) in
@@ -83,7 +83,7 @@ final class WeChatPayFixture: Sendable {
         RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
     }
 
-    /// A payment that was opened and paid.
+    /// Opens and pays a payment.
     func paid(_ provider: WeChatPayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         _ = try await provider.open(attempt)
@@ -91,12 +91,12 @@ final class WeChatPayFixture: Sendable {
         return reference(attempt)
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ body: Data, by seal: WeChatPaySeal = .platform) -> RawNotification {
         FakeWeChatPayServer.notification(body, seal.headers(body, at: clock.now.rawValue))
     }
 
-    /// What was sent, `POST /v3/pay/transactions/native`.
+    /// The calls, `POST /v3/pay/transactions/native`.
     var calls: [String] { transport.requests.map { FakeWeChatPayServerCall($0).name } }
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import WeChatPayProvider
 
-/// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
+/// A complete gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
 struct WeChatPayGatewayFixture: Sendable {
     static let native = "wechat-native"
     static let h5 = "wechat-h5"
@@ -41,12 +41,12 @@ struct WeChatPayGatewayFixture: Sendable {
         try await desk.retry(contract.order, provider: account, at: gateway)
     }
 
-    /// The payer scans and pays.
+    /// Scans and pays like the payer.
     func pay(_ contract: PaymentContract) throws -> Bool {
         standIn.act(succeed: true, on: try desk.payment(contract).rawValue)
     }
 
-    /// Tells of a contract's payment as it is now, as WeChat Pay posts it.
+    /// Notifies of the current state of a contract's payment like WeChat Pay.
     @discardableResult
     func notify(
         _ contract: PaymentContract, id: String = "EV-1", account: String = native, total: Int64? = nil
@@ -57,7 +57,7 @@ struct WeChatPayGatewayFixture: Sendable {
         return try await deliver(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object, id: id), account: account)
     }
 
-    /// Settles a refund at WeChat Pay and tells of it.
+    /// Completes a refund at WeChat Pay and notifies of it.
     func settleRefund(_ status: String, id: String) async throws {
         let object = standIn.state.withLock { state in
             state.refunds[0].status = status
@@ -73,7 +73,6 @@ struct WeChatPayGatewayFixture: Sendable {
             token: GatewayFixture.notifyToken(account), FakeWeChatPayServer.notification(body, headers))
     }
 
-    /// Runs every job that is due.
     func work() async throws {
         try await gateway.work()
     }
