@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Calls of Alipay's gateway: signed by the application, and believed only where Alipay's signature proves them.
+/// Calls of Alipay's gateway, signed by the application; an answer is accepted only with Alipay's signature.
 struct AlipayAPI: Sendable {
     private static let replyLimit = 256 << 10
 
@@ -14,9 +14,9 @@ struct AlipayAPI: Sendable {
         let sub_code: String?
     }
 
-    /// Sends one call; it is never repeated here.
+    /// Sends a call; it is never repeated here.
     ///
-    /// - Throws: `refused` for every code but 10000.
+    /// - Throws: `refused` for every code except 10000.
     func call<Value: Decodable>(
         _ method: String, _ content: [String: String], more: [String: String] = [:]
     ) async throws(AlipayFailure) -> Value {
@@ -48,7 +48,7 @@ struct AlipayAPI: Sendable {
         {
             return
         }
-        // Alipay leaves some refusals of a key unsigned: an operator should see them, and nothing else believes them.
+        // Alipay does not sign some refusals of a key: they are logged for an operator, and otherwise ignored.
         let word = AlipayText.word(head?.sub_code)
         var metadata = ["call": method, "code": AlipayText.word(head?.code) ?? "", "sub_code": word ?? ""]
         metadata["certificate"] = AlipayText.word(envelope.certificateNumber)
@@ -58,7 +58,7 @@ struct AlipayAPI: Sendable {
         throw .unproven(word: word, isSigned: isSigned)
     }
 
-    /// Codes alone are logged: messages repeat what was signed.
+    /// Makes the refusal of a code and logs it without the message, which can repeat the request's content.
     private func refusal(_ head: Head, _ method: String) -> AlipayFailure {
         guard let code = AlipayText.word(head.code) else {
             context.log.write(.warning, "alipay: an answer without a code", ["call": method])

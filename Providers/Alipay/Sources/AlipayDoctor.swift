@@ -2,10 +2,10 @@ import Domain
 public import ProviderKit
 
 extension AlipayProvider: SelfExamining, OnlineDiagnosing {
-    /// A number that no payment has: the answer tells of the keys alone.
+    /// A number that no payment has, so that the answer only depends on the keys.
     private static let nobodys = "paydesk-doctor-00000000"
 
-    /// Asks Alipay for a trade that nobody has.
+    /// Queries Alipay for a trade that does not exist.
     public func diagnose() async -> [Diagnosis] { [await question()] }
 
     /// Compares the certificates with the clock.

@@ -4,43 +4,44 @@ import ProviderKit
 enum AlipayFailure: Error, Sendable, Equatable {
     /// The call never reached Alipay.
     case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Alipay's.
+    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not Alipay's.
     case unanswered
-    /// An answer of Alipay's form that its key does not prove, and the word that it has.
+    /// An answer in Alipay's form that its key does not verify, with its code.
     case unproven(word: String?, isSigned: Bool)
-    /// Alipay's word, proven.
+    /// Alipay's verified refusal.
     case refused(AlipayRefusal)
     /// The answer is about another payment.
     case foreign
-    /// The answer cannot be said in our words.
+    /// The answer has a value that Paydesk cannot represent.
     case unsayable
     /// An amount in the answer cannot be read exactly.
     case badMoney
 }
 
-/// An answer of Alipay's that is no success, without its messages: they can repeat what was signed.
+/// A refusal of Alipay's without its message, which can repeat the request's content.
 struct AlipayRefusal: Error, Sendable, Equatable {
     /// A number such as `40004`.
     let code: String
-    /// Such as `ACQ.TRADE_NOT_EXIST`; nil where it is no word.
+    /// The detailed code, such as `ACQ.TRADE_NOT_EXIST`; nil where it has another form.
     let word: String?
 
-    /// True where there is no trade of this number; a QR code that was not scanned has none.
+    /// True where no trade has this number; a QR code that was not scanned has none.
     var isMissing: Bool { code == "40004" && word == "ACQ.TRADE_NOT_EXIST" }
 
-    /// A number of ours has been used with other parameters, or its trade has ended well: what is true has to be asked.
+    /// True where the number was used with other parameters, or its trade has succeeded: the true state must be
+    /// queried.
     var isAboutAnother: Bool {
         ["ACQ.TRADE_HAS_SUCCESS", "ACQ.CONTEXT_INCONSISTENT", "ACQ.DISCORDANT_REPEAT_REQUEST"].contains(word)
     }
 
-    /// A "no" of the acquirer's, about this very trade.
+    /// True for a final refusal of the acquirer about this trade.
     fileprivate var isFinal: Bool {
         guard code == "40004", let word, word.hasPrefix("ACQ.") else { return false }
         return !["ACQ.SYSTEM_ERROR", "ACQ.REQUEST_TOO_FREQUENT", "ACQ.REFUND_IN_PROGRESS"].contains(word)
             && !isAboutAnother
     }
 
-    /// The gateway refused before anything began: a key, a right, a parameter, a limit.
+    /// True where the gateway refused before any work: because of a key, a right, a parameter, a limit.
     fileprivate var isBeforeWork: Bool { ["20001", "40001", "40002", "40003", "40005", "40006"].contains(code) }
 }
 

@@ -3,15 +3,15 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct AlipaySettings: Sendable {
-    /// The product of Alipay that takes the payments.
+    /// The product of Alipay for payments.
     enum Mode: String, CaseIterable, Sendable {
-        /// A QR code that the payer scans.
+        /// A QR code for the payer.
         case precreate
         /// Alipay's page for computers.
         case page
         /// Alipay's page for phones.
         case wap
-        /// `wap` on phones and `page` elsewhere.
+        /// `wap` on phones and `page` on other devices.
         case web
 
         var contract: ContractType { self == .precreate ? .qr : .url }
@@ -56,7 +56,7 @@ struct AlipaySettings: Sendable {
             summary: "Alipay's gateway, or its sandbox's; https, except in development."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []

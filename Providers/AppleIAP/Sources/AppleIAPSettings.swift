@@ -61,7 +61,7 @@ enum AppleIAPSettings {
             summary: "Where verifyReceipt is asked: empty: never; apple: Apple's own two; else one address."),
     ])
 
-    /// The faults that the schema cannot see.
+    /// Checks the settings for faults that the schema cannot find.
     static func check(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults = appFaults(settings.objects("apps"))

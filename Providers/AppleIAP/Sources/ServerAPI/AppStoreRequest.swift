@@ -1,15 +1,15 @@
 import FoundationEssentials
 import ProviderKit
 
-/// A request of the API before its address and its token are known.
+/// A request of the API, without its base URL and token.
 struct AppStoreRequest: Sendable {
     let endpoint: AppStoreEndpoint
     let method: String
-    /// Below the base URL, without a slash at its start; its parts are encoded.
+    /// The encoded path below the base URL, without a slash at its start.
     let path: String
     var query: [(name: String, value: String)] = []
     var body = Data()
-    /// False where asking twice is not the same as asking once.
+    /// False where a repetition would have another effect.
     var isRepeatable = true
 
     func outgoing(address: String, token: String) -> OutgoingRequest {
@@ -24,9 +24,9 @@ struct AppStoreRequest: Sendable {
             headers: headers, body: body, maxReplyBytes: endpoint.maxReplyBytes)
     }
 
-    /// An id as a part of the path.
+    /// Returns an id as a part of the path.
     ///
-    /// - Throws: `invalidRequest` for anything that no id of Apple's looks like, so that none can lead elsewhere.
+    /// - Throws: `invalidRequest` for text in another form than Apple's ids, so that it cannot change the path.
     static func id(_ text: String, _ name: String) throws(AppStoreServerError) -> String {
         guard (1...128).contains(text.utf8.count), text != ".", text != "..",
             text.utf8.allSatisfy({ isUnreserved($0) })
@@ -41,7 +41,7 @@ struct AppStoreRequest: Sendable {
         return data
     }
 
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
+    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -67,7 +67,7 @@ struct AppStoreRequest: Sendable {
 }
 
 extension Decodable {
-    /// Reads a body; unknown fields are passed over.
+    /// Reads a body; unknown fields are ignored.
     static func read(_ body: Data) throws(AppStoreAnswerDefect) -> Self {
         do {
             return try JSONDecoder().decode(Self.self, from: body)

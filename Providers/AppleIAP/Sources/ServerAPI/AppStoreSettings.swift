@@ -2,7 +2,7 @@ import AppleTrust
 import FoundationEssentials
 import ProviderKit
 
-/// The `api` settings of an account: the key, and where the API is.
+/// The `api` settings of an account: the key and the API's addresses.
 struct AppStoreSettings {
     static let addresses: [AppleEnvironment: String] = [
         .production: "https://api.storekit.apple.com", .sandbox: "https://api.storekit-sandbox.apple.com",
@@ -12,7 +12,7 @@ struct AppStoreSettings {
     let addresses: [AppleEnvironment: String]
     let isPreRelease: Bool
 
-    /// - Returns: nil where no key is set: the API is never asked then.
+    /// - Returns: nil without a key; then the API is never called.
     /// - Throws: every fault of the key and the addresses.
     init?(_ account: ProviderAccount) throws(ProviderSetupError) {
         let api = account.settings.object("api")
@@ -73,7 +73,7 @@ struct AppStoreSettings {
         return faults
     }
 
-    /// A base URL without the slash at its end.
+    /// Returns a base URL without the slash at its end.
     private static func base(_ text: String) -> String? {
         let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
         guard let scheme, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
@@ -86,7 +86,7 @@ struct AppStoreSettings {
 }
 
 extension AppStoreServerAPI {
-    /// The API of each of an account's apps; none where the account has no key.
+    /// Makes the API of each of an account's apps; none where the account has no key.
     static func all(
         _ account: ProviderAccount, _ context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
     ) throws(ProviderSetupError) -> [AppStoreServerAPI] {
