@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// Reads settings and gathers every fault, so that an operator mends them all at once.
+/// Reads settings and collects all faults, so that an operator can correct them together.
 struct ApplePaySettingsReader {
     private let settings: ProviderSettings
     private(set) var faults: [ProviderSetupError.Fault] = []
@@ -40,7 +40,7 @@ struct ApplePaySettingsReader {
         return text
     }
 
-    /// Apple's words: letters and digits.
+    /// Reads names of Apple's: letters and digits.
     mutating func words(_ name: String) -> [String] {
         let words = settings.texts(name)
         let areWords = words.allSatisfy { word in
@@ -48,14 +48,14 @@ struct ApplePaySettingsReader {
                 && word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
         }
         if words.isEmpty || !areWords { fault(name, "has no word, or one that is none", "Use Apple's words.") }
-        // ApplePayPaymentRequest: merchantCapabilities must have it.
+        // Apple requires it in ApplePayPaymentRequest.merchantCapabilities.
         if name == "merchant_capabilities", !words.contains("supports3DS") {
             fault(name, "lacks supports3DS, which Apple demands", "Add it.")
         }
         return words
     }
 
-    /// In production one of Apple's own, so that the identity is shown to nobody else.
+    /// Reads the gateway; in production it must be one of Apple's, so that no other server sees the identity.
     mutating func gateway(_ name: String, isDevelopment: Bool) -> String {
         let text = settings.text(name).isEmpty ? ApplePayGateway.standard : settings.text(name)
         guard let address = WebAddress(text), address.scheme == "https" else {

@@ -3,7 +3,7 @@ public import Domain
 public import FoundationEssentials
 public import ProviderKit
 
-/// Tokens: verified here always, decrypted where a key is here, and handed to the processor in the form that it takes.
+/// Verifies tokens always, decrypts them where there is a key, and passes them to the processor in its form.
 extension ApplePayProvider: InstrumentVerifying {
     public var processor: AccountID { settings.processor }
     public var tokenForm: InstrumentForm { settings.tokenForm }

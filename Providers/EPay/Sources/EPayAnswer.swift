@@ -5,17 +5,17 @@ import ProviderKit
 enum EPayFailure: Error, Sendable, Equatable {
     /// The call never reached the service.
     case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
+    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not the service's.
     case unanswered
-    /// The service's "no" under this code; which it is only its free text says.
+    /// The service's refusal with this code, which does not tell the reason; only the free text does.
     case refused(code: String)
-    /// The answer is not believed: it is about another payment or merchant, or its amount cannot be read.
+    /// The answer is not accepted: it is about another payment or merchant, or its amount is unreadable.
     case unproven(UnprovenReason)
 
     /// Returns the failure as a provider error.
     ///
-    /// A "no" is never final, because nothing tells one that can be mended from one that cannot.
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    /// A refusal is never final, because its code does not show whether it can be corrected.
+    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
     func providerError(afterChange: Bool) -> ProviderError {
         switch self {
         case .notSent: .unavailable
@@ -39,7 +39,7 @@ struct EPayValue: Decodable, Sendable {
     }
 }
 
-/// The answer of mapi: one of three ways to pay.
+/// The answer of `mapi.php`, with one of three ways to pay.
 struct EPayOpened: Decodable, Sendable {
     let code: EPayValue
     let trade_no: EPayValue?

@@ -1,7 +1,7 @@
 public import ProviderKit
 
 extension EPayProvider: OnlineDiagnosing {
-    /// Asks the service whether it knows the merchant by this key.
+    /// Queries whether the service knows the merchant and its key.
     public func diagnose() async -> [Diagnosis] {
         do throws(EPayFailure) {
             return [

@@ -1,4 +1,4 @@
-/// A key that no description, reflection or dump shows.
+/// A key that descriptions, reflection and dumps do not show.
 struct EPaySecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let value: String
 

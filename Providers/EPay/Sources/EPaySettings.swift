@@ -7,9 +7,9 @@ struct EPaySettings: Sendable {
     enum Mode: String, CaseIterable, Sendable {
         /// The payer's browser opens a signed address.
         case submit
-        /// The service is asked and answers a code to scan.
+        /// The service returns a code to scan.
         case mapiQR = "mapi_qr"
-        /// The service is asked and answers an address to open.
+        /// The service returns an address to open.
         case mapiURL = "mapi_url"
 
         var contract: ContractType { self == .mapiQR ? .qr : .url }
@@ -19,9 +19,9 @@ struct EPaySettings: Sendable {
     let pid: String
     let key: EPaySecret
     let signature: EPaySignature
-    /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
+    /// The way to pay, such as `alipay` or `wxpay`; nil leaves it to the payer on the service's page.
     let type: String?
-    /// The payer's address that is sent where the real one is not known.
+    /// The address that is sent where the payer's is unknown.
     let clientIP: String?
     let hasRefunds: Bool
     let submitURL: String
@@ -59,7 +59,7 @@ struct EPaySettings: Sendable {
         SettingsSchema.Field("dialect", .object(dialect), summary: "Where this service differs from the common one."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []
@@ -131,9 +131,10 @@ struct EPaySettings: Sendable {
     }
 }
 
-/// Texts that go to and come from the service.
+/// Converts texts for the service and from it.
 enum EPayText {
-    /// An id, a status or a type, as safe to show as to log; nil for anything but letters, digits, `_`, `-` and `.`.
+    /// Returns an id, a status or a type that is safe to show and log; nil for other characters than letters, digits,
+    /// `_`, `-` and `.`.
     static func word(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ byte in
@@ -146,17 +147,17 @@ enum EPayText {
         return text
     }
 
-    /// Returns the title of the purchase, within the 127 bytes at which services cut it.
+    /// Returns the title of the purchase, cut to 127 bytes like the services do.
     ///
-    /// Services send the name back in their notifications, so it never holds the mark of Paydesk's own texts.
+    /// Services repeat the name in their notifications, so it never contains the mark of Paydesk's own texts.
     static func name(_ title: String) -> String {
         let line = String(String.UnicodeScalarView(title.unicodeScalars.filter { !Character($0).isNewline }))
         return line.replacing(EPaySignature.ownMark, with: " ").cut(bytes: 127)
     }
 
-    /// Yuan as exact text; "10" and "10.00" are one amount.
+    /// Parses yuan exactly; "10" and "10.00" are equal.
     ///
-    /// - Returns: nil for what is no amount, or not positive.
+    /// - Returns: nil for text that is no positive amount.
     static func money(_ text: String?) -> Money? {
         guard let text, text.utf8.count <= 20, let money = Money(decimal: text, currency: .cny), money.value > 0
         else { return nil }

@@ -14,7 +14,7 @@ struct PayPalAPI: Sendable {
         try Self.read(try await send("GET", path, Data(), key: nil))
     }
 
-    /// - Parameter key: `PayPal-Request-Id`; nil for a call that changes nothing.
+    /// - Parameter key: the `PayPal-Request-Id`; nil for a call that changes nothing.
     func post<Value: Decodable>(
         _ path: String, _ content: some Encodable, key: String?
     ) async throws(PayPalFailure) -> Value {
@@ -33,7 +33,7 @@ struct PayPalAPI: Sendable {
         return value
     }
 
-    /// A token that PayPal does not take is renewed once; a second refusal is an answer.
+    /// Sends a request; a refused token is renewed once, and a second refusal is the answer.
     private func send(
         _ method: String, _ path: String, _ body: Data, key: String?
     ) async throws(PayPalFailure) -> IncomingReply {
@@ -75,7 +75,7 @@ struct PayPalAPI: Sendable {
         return reply
     }
 
-    /// PayPal's debug id, by which its support finds a call, and codes; never a message or a body.
+    /// Logs PayPal's debug id, by which its support finds a call, and codes; never a message or a body.
     private func log(_ reply: IncomingReply, _ method: String, _ path: String) {
         var metadata = ["call": "\(method) \(path)", "status": "\(reply.status)"]
         metadata["debug_id"] = PayPalText.word(
@@ -90,27 +90,27 @@ struct PayPalAPI: Sendable {
     }
 }
 
-// The token.
+// The OAuth token.
 extension PayPalAPI {
     private struct Token: Decodable {
         let access_token: String
         let expires_in: Int64
     }
 
-    /// The token that this process has, or a new one; those who need one at the same time wait for one call.
+    /// Returns this process's token or fetches a new one; concurrent callers wait for one call.
     private func token() async throws(PayPalFailure) -> Data {
         let (api, time) = (self, context.time)
         do throws(ProviderError) {
             return try await context.cache.value(Self.tokenName) { () async throws(ProviderError) in
                 let token: Token
                 do throws(PayPalFailure) { token = try await api.fetchToken() } catch { throw .unavailable }
-                // It is renewed before it ends, and kept for a day at most.
+                // It is renewed before its end, and cached for a day at most.
                 let seconds = min(max(token.expires_in - 120, 30), 86_400)
                 return ProviderCache.Entry(
                     Data(token.access_token.utf8), until: time.now.adding(seconds: seconds))
             }
         } catch {
-            // Nothing was asked of PayPal but the token.
+            // Only the token was requested.
             throw .notSent
         }
     }

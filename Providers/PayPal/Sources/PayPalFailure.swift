@@ -5,13 +5,13 @@ import ProviderKit
 enum PayPalFailure: Error, Sendable, Equatable {
     /// The call never reached PayPal.
     case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
+    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not PayPal's.
     case unanswered
-    /// PayPal's word.
+    /// PayPal's refusal.
     case refused(PayPalRefusal)
-    /// The answer is not believed: it is about another payment, or its amount is another one.
+    /// The answer is not accepted: it is about another payment, or its amount differs.
     case unproven(UnprovenReason)
-    /// The answer cannot be said in our words, by the reason.
+    /// The answer has a value that Paydesk cannot represent, with the reason.
     case unsayable(String)
 
     /// The answer is about another payment.
@@ -20,17 +20,17 @@ enum PayPalFailure: Error, Sendable, Equatable {
 
 /// An error answer of PayPal's, without its message.
 struct PayPalRefusal: Error, Sendable, Equatable {
-    /// A call with the same key runs, or ran with other parameters: its result stands.
+    /// A call with the same key is running, or had other parameters: its result stands.
     private static let running = [
         "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED",
     ]
-    /// Refusals of a capture that tell of another one, which took the money or may yet.
+    /// Refusals of a capture because of another one, which took the money or may still take it.
     private static let capturedBefore = [
         "ORDER_ALREADY_CAPTURED", "ORDER_COMPLETION_IN_PROGRESS", "DUPLICATE_INVOICE_ID",
     ]
 
     let status: Int
-    /// `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
+    /// The name, `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
     let name: String?
     /// The issue of PayPal's error: `ORDER_NOT_APPROVED`, `INSTRUMENT_DECLINED` ….
     let issue: String?
@@ -54,10 +54,10 @@ struct PayPalRefusal: Error, Sendable, Equatable {
             issue: PayPalText.word(body?.details?.first?.issue))
     }
 
-    /// PayPal has no such object.
+    /// True where PayPal has no such object.
     var isMissing: Bool { status == 404 && name == "RESOURCE_NOT_FOUND" }
 
-    /// After a capture: neither it nor one before it took the money.
+    /// True where neither this capture nor an earlier one took the money.
     var refusesCapture: Bool {
         status == 422 && name != nil && !(Self.running + Self.capturedBefore).contains(reason)
     }
@@ -65,7 +65,7 @@ struct PayPalRefusal: Error, Sendable, Equatable {
     var reason: String { issue ?? name ?? "refused" }
 
     fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
-        // A key, a right, a limit: nothing began.
+        // A key, a right or a limit: nothing was done.
         if [401, 403, 429].contains(status) { return .unavailable }
         guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil,
             !Self.running.contains(reason)
@@ -77,7 +77,7 @@ struct PayPalRefusal: Error, Sendable, Equatable {
 extension PayPalFailure {
     /// Returns the failure as a provider error.
     ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
     func providerError(afterChange: Bool) -> ProviderError {
         let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
         switch self {

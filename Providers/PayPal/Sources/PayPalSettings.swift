@@ -17,9 +17,9 @@ struct PayPalSettings: Sendable {
     let webhookID: String
     let verification: Verification
     let brandName: String
-    /// Without a slash at its end.
+    /// The base URL without a slash at its end.
     let base: String
-    /// Trust anchors of tests; empty means the system's.
+    /// Trust anchors for tests; empty for the system's.
     let roots: [Certificate]
 
     static let schema = SettingsSchema([
@@ -42,7 +42,7 @@ struct PayPalSettings: Sendable {
             summary: "Trust anchors (PEM) for the certificates of notifications, instead of the system's."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []

@@ -1,8 +1,8 @@
 import Domain
 
-/// Texts of PayPal's that go into paths, logs and reasons, and ours that go to it.
+/// Checks PayPal's texts for paths, logs and reasons, and converts ours for PayPal.
 enum PayPalText {
-    /// An id as a part of a path; nil for anything that could lead elsewhere.
+    /// Returns an id for a path; nil for text that could change the path.
     static func id(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ isWord($0) || $0 == 0x2D }) else {
             return nil
@@ -10,10 +10,10 @@ enum PayPalText {
         return text
     }
 
-    /// A code of PayPal's, as safe to show as to log; nil for anything but words.
+    /// Returns a code of PayPal's that is safe to show and log; nil for another form.
     static func word(_ text: String?) -> String? { id(text) }
 
-    /// Letters, digits and the underscore.
+    /// Returns true for letters, digits and the underscore.
     static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

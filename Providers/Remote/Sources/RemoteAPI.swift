@@ -2,12 +2,12 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Calls of a plugin: signed POSTs whose answers are signed too, each way in which one can end in Paydesk's words.
+/// Calls of a plugin: signed POSTs with signed answers, whose results are mapped to Paydesk's errors.
 ///
-/// An answer has the id `re_` and the request's: it answers this call and no other, and no request can be sent back as
-/// one. What a status says counts only where the signed body says the same.
+/// The id of an answer is `re_` and the request's, so it only answers this call, and no request can be returned as one.
+/// A status only counts where the signed body states the same.
 struct RemoteAPI: Sendable {
-    /// The statuses that the protocol knows, and the words that go with them.
+    /// The statuses of the protocol, with the words in their bodies.
     private static let words = [409: "rejected", 501: "unsupported", 503: "unavailable", 504: "outcome_unknown"]
 
     let settings: RemoteSettings
@@ -47,7 +47,7 @@ struct RemoteAPI: Sendable {
             refusal.type == word
         else { throw no("a refusal that cannot be read", lost) }
         switch refusal.type {
-        // A question has no "no": only what would change something can be refused for good.
+        // A query cannot be refused finally; only a call that changes something can.
         case "rejected" where request.call.changesSomething:
             throw .rejected(reason: RemoteText.word(refusal.reason) ?? "rejected")
         case "unsupported": throw .unsupported

@@ -5,9 +5,9 @@ import ProviderKit
 struct RemoteSettings: Sendable {
     static let secretLimit = 8
 
-    /// Without a slash at its end.
+    /// The base URL without a slash at its end.
     let url: String
-    /// The first signs, all verify; never empty.
+    /// The secrets: the first signs, all verify; never empty.
     let secrets: [RemoteSecret]
     let isDevelopment: Bool
 
@@ -24,7 +24,7 @@ struct RemoteSettings: Sendable {
             summary: "Whether the plugin moves no real money; its orders are Sandbox then."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []
