@@ -6,9 +6,9 @@ struct SandboxSettings: Sendable {
     /// The answer of the simulated service.
     enum Reply: String, CaseIterable {
         case normal
-        /// Opening, cancelling and refunding take effect, but their answers never arrive; queries work.
+        /// Opening, cancelling and refunding take effect, but their answers are lost; queries work.
         case lost
-        /// Five seconds more than `delay_ms`.
+        /// Every call takes five seconds longer than `delay_ms`.
         case slow
         /// Every call has no effect and fails with `unavailable`.
         case error
@@ -36,7 +36,7 @@ struct SandboxSettings: Sendable {
             summary: "How calls end: normal; lost (with effect, no answer); slow (5 s more); error (no effect)."),
     ])
 
-    /// Absent settings mean their defaults; the secret has none.
+    /// Reads the settings; absent ones have defaults, except the secret.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []

@@ -4,13 +4,13 @@ import ProviderKit
 
 /// Calls of Stripe's API, each with the pinned version and, where it changes something, its idempotency key.
 ///
-/// A call is repeated here at most twice, with the same key, and only after an answer: what was not answered is left to
-/// Paydesk, which asks before anything else.
+/// A call is repeated here at most twice, with the same key, and only after an answer: after a lost one Paydesk queries
+/// the state first.
 struct StripeAPI: Sendable {
-    /// The version in which Stripe reads our requests and writes its answers.
+    /// Stripe's API version of requests and answers.
     static let version = "2026-10-28.endive"
     private static let repetitions = 2
-    /// No repetition begins later than this after the first call.
+    /// The milliseconds after the first call within which a repetition may begin.
     private static let patienceMilliseconds: Int64 = 20_000
     private static let objectLimit = 1 << 20
     private static let listLimit = 8 << 20
@@ -35,7 +35,7 @@ struct StripeAPI: Sendable {
         return try Self.read(try await send(request, path))
     }
 
-    /// - Returns: the answer, and whether it is one that Stripe gave to this key before.
+    /// - Returns: the answer, and whether Stripe had given it to this key before.
     func post<Value: Decodable>(
         _ path: String, _ form: StripeForm, key: String
     ) async throws(StripeFailure) -> (value: Value, isReplayed: Bool) {
@@ -59,7 +59,7 @@ struct StripeAPI: Sendable {
 
     private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
         let begin = context.time.milliseconds()
-        // Whether an earlier turn may have taken effect; that a later one did not says nothing of it.
+        // True where an earlier attempt may have taken effect, even if a later one did not.
         var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
@@ -82,7 +82,7 @@ struct StripeAPI: Sendable {
         throw .unanswered
     }
 
-    /// Stripe's request id, by which its support finds a call, and codes; never a message or a body.
+    /// Logs Stripe's request id, by which its support finds a call, and codes; never a message or a body.
     private func log(_ reply: IncomingReply, _ method: String, _ path: String) {
         var metadata = ["call": "\(method) \(path)", "status": "\(reply.status)"]
         metadata["request_id"] = StripeText.word(reply.stripeHeader("request-id"))
@@ -106,10 +106,10 @@ struct StripeAPI: Sendable {
 extension IncomingReply {
     func stripeHeader(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
-    /// Returns the time to wait before the call is repeated; nil where it is not to be.
+    /// Returns the pause before a repetition; nil where the call is not repeated.
     ///
-    /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, as its libraries do:
-    /// after half a second, doubled each time up to 5 s, and up to half of it taken off by chance.
+    /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, like in its libraries:
+    /// after half a second, doubled each time up to 5 s, less a random part of up to a half.
     fileprivate func delay(beforeRepetition turn: Int, random: RandomSource) -> Duration? {
         switch stripeHeader("stripe-should-retry") {
         case "true": break

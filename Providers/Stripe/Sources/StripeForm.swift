@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A value of Stripe's form encoding: `a[b]=`, arrays always indexed, booleans `true` and `false`.
+/// A value in Stripe's form encoding: `a[b]=`, arrays always indexed, booleans `true` and `false`.
 indirect enum StripeParameter: Sendable, Equatable {
     case text(String)
     case integer(Int64)
@@ -9,7 +9,7 @@ indirect enum StripeParameter: Sendable, Equatable {
     case map(StripeForm)
 }
 
-/// The parameters of a call, in the order of their writing; the body of a POST or the query of a GET.
+/// The parameters of a call in their order, as the body of a POST or the query of a GET.
 struct StripeForm: Sendable, Equatable {
     private struct Member: Sendable, Equatable {
         let name: String
@@ -18,14 +18,14 @@ struct StripeForm: Sendable, Equatable {
 
     private var members: [Member] = []
 
-    /// - Parameter members: those that are nil are left out.
+    /// - Parameter members: the parameters; nil ones are left out.
     init(_ members: [(name: String, value: StripeParameter?)] = []) {
         self.members = members.compactMap { member in member.value.map { Member(name: member.name, value: $0) } }
     }
 
     mutating func set(_ name: String, _ value: StripeParameter) { members.append(Member(name: name, value: value)) }
 
-    /// `application/x-www-form-urlencoded`; brackets stay as they are, as Stripe's own libraries write them.
+    /// The form as `application/x-www-form-urlencoded`, with literal brackets like in Stripe's own libraries.
     var encoded: String {
         members.flatMap { Self.pairs(Self.escaped($0.name), $0.value) }.map { "\($0)=\($1)" }.joined(separator: "&")
     }
@@ -40,7 +40,7 @@ struct StripeForm: Sendable, Equatable {
         }
     }
 
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
+    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
     static func escaped(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

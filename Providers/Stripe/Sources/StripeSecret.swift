@@ -1,4 +1,4 @@
-/// A key or secret that no description, reflection or dump shows.
+/// A key or secret that descriptions, reflection and dumps do not show.
 struct StripeSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let value: String
 

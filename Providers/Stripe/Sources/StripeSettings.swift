@@ -3,7 +3,7 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct StripeSettings: Sendable {
-    /// The product of Stripe that takes the payments.
+    /// The product of Stripe for payments.
     enum Mode: String, CaseIterable, Sendable {
         case paymentIntent = "payment_intent"
         case checkoutSession = "checkout_session"
@@ -21,9 +21,9 @@ struct StripeSettings: Sendable {
     let webhookSecrets: [StripeSecret]
     let mode: Mode
     let paymentMethodTypes: [String]
-    /// Without a slash at its end.
+    /// The base URL without a slash at its end.
     let base: String
-    /// The key's mode; whatever Stripe says in the other is not about this account.
+    /// True for a live key; objects of the other mode are not this account's.
     let isLive: Bool
 
     static let schema = SettingsSchema([
@@ -48,7 +48,7 @@ struct StripeSettings: Sendable {
         ),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []
@@ -103,7 +103,7 @@ struct StripeSettings: Sendable {
         guard faults.isEmpty else { throw ProviderSetupError(faults) }
     }
 
-    /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
+    /// Returns the mode of a key; nil unless it has one of these prefixes, the mode and at least one letter.
     static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
         guard key.utf8.count <= 255, key.utf8.allSatisfy(StripeText.isWord) else { return nil }
         for prefix in prefixes {

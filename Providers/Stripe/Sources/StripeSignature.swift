@@ -3,13 +3,14 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// `Stripe-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>[,v1=…]` (docs.stripe.com/webhooks/signature).
+/// The header `Stripe-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>[,v1=…]`
+/// (docs.stripe.com/webhooks/signature).
 ///
-/// Any `v1` by any of the secrets proves the body, because a secret that is replaced signs beside its successor; other
-/// schemes prove nothing. Unlike Stripe's libraries this refuses a time that lies ahead, too.
+/// Any `v1` with any of the secrets proves the body, because during a replacement both secrets sign; other schemes
+/// prove nothing. Unlike Stripe's libraries this also refuses a time in the future.
 struct StripeSignature: Sendable {
     static let header = "stripe-signature"
-    /// A signature's time may differ so many seconds from ours, in both directions.
+    /// The seconds by which a signature's time may differ from ours, in both directions.
     static let window: Int64 = 300
     private static let headerLimit = 8_192
     private static let codeLimit = 32
@@ -18,7 +19,7 @@ struct StripeSignature: Sendable {
 
     init(secrets: [StripeSecret]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
 
-    /// - Throws: `unproven` unless exactly one header proves these bytes, now.
+    /// - Throws: `unproven` unless there is exactly one header with a valid signature and a recent time.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
         guard values.count == 1, let (time, codes) = values.first.flatMap(Self.parse) else {
@@ -34,9 +35,9 @@ struct StripeSignature: Sendable {
         guard isProven else { throw .unproven(.signature) }
     }
 
-    /// The first `t` and every readable `v1`, as Stripe's own libraries take a header apart.
+    /// Parses the first `t` and every readable `v1`, like Stripe's own libraries.
     ///
-    /// - Returns: nil where there is no time or a `t` or `v1` without a value.
+    /// - Returns: nil without a time, or for a `t` or `v1` without a value.
     private static func parse(_ value: String) -> (time: Timestamp, codes: [[UInt8]])? {
         guard value.utf8.count <= headerLimit else { return nil }
         var times: [Substring] = []
@@ -57,7 +58,7 @@ struct StripeSignature: Sendable {
         return (Timestamp(time), codes)
     }
 
-    /// 32 bytes of lower-case hexadecimal digits.
+    /// Parses 32 bytes of lower-case hexadecimal.
     private static func code(_ text: Substring) -> [UInt8]? {
         let digits = text.utf8.map { digit -> UInt8? in
             switch digit {

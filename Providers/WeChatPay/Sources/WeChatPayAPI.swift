@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import _CryptoExtras
 
-/// Calls of WeChat Pay's API, each signed, and each answer proven before it is read.
+/// Calls of WeChat Pay's API, each with a signature, and each answer verified before it is read.
 struct WeChatPayAPI: Sendable {
     private static let timeout: Int64 = 10_000
     private static let replyLimit = 256 << 10
@@ -38,9 +38,9 @@ struct WeChatPayAPI: Sendable {
         return value
     }
 
-    /// A call whose good answer has no body.
+    /// Makes a call whose successful answer has no body.
     ///
-    /// - Returns: its status.
+    /// - Returns: the answer's status.
     func status(_ target: String, _ content: some Encodable) async throws(WeChatPayFailure) -> Int {
         try await call("POST", target, Self.encoded(content)).status
     }
@@ -52,7 +52,7 @@ struct WeChatPayAPI: Sendable {
         return data
     }
 
-    /// - Returns: a 2xx that is proven.
+    /// - Returns: a verified answer with a 2xx status.
     private func call(
         _ method: String, _ target: String, _ body: Data
     ) async throws(WeChatPayFailure) -> IncomingReply {
@@ -64,7 +64,7 @@ struct WeChatPayAPI: Sendable {
         do throws(ProviderError) {
             isProven = try await proves(reply)
         } catch {
-            // WeChat Pay's certificates are not to be had now.
+            // WeChat Pay's certificates are not available now.
             if isGood { throw .unanswered }
         }
         let code = isGood ? nil : WeChatPayRefusal.code(reply.body)
@@ -88,7 +88,7 @@ struct WeChatPayAPI: Sendable {
     }
 }
 
-/// A signed request and its answer, unread.
+/// Signs a request and returns its answer, unread.
 struct WeChatPayExchange: Sendable {
     let settings: WeChatPaySettings
     let context: ProviderContext
@@ -117,7 +117,7 @@ struct WeChatPayExchange: Sendable {
         }
     }
 
-    /// WeChat Pay's request id, by which its support finds a call, and codes; never a message or a body.
+    /// Logs WeChat Pay's request id, by which its support finds a call, and codes; never a message or a body.
     func log(_ reply: IncomingReply, _ method: String, _ target: String, code: String?, isProven: Bool) {
         var metadata = ["call": "\(method) \(Self.path(target))", "status": "\(reply.status)"]
         metadata["request_id"] = WeChatPayText.word(
@@ -138,7 +138,7 @@ struct WeChatPayExchange: Sendable {
     private static func path(_ target: String) -> String { String(target.prefix { $0 != "?" }) }
 }
 
-/// The fetch of the platform certificates, which prove themselves: only the APIv3 key's holder could encrypt them.
+/// Fetches the platform certificates, which prove themselves: only the holder of the APIv3 key could encrypt them.
 struct WeChatPayCertificateFetch: Sendable {
     static let target = "/v3/certificates"
 
@@ -146,7 +146,7 @@ struct WeChatPayCertificateFetch: Sendable {
     let context: ProviderContext
     let signer: WeChatPaySigner
 
-    /// - Throws: `unavailable` where there is no answer or none that proves itself.
+    /// - Throws: `unavailable` where there is no answer, or none that proves itself.
     func certificates(timeout: Int64) async throws(ProviderError) -> WeChatPayCertificates {
         let exchange = WeChatPayExchange(settings: settings, context: context, signer: signer)
         let now = context.time.now
@@ -157,7 +157,7 @@ struct WeChatPayCertificateFetch: Sendable {
         let isGood = (200...299).contains(reply.status)
         let code = isGood ? nil : WeChatPayRefusal.code(reply.body)
         if reply.status == 404, code == "RESOURCE_NOT_EXISTS", settings.publicKey != nil {
-            // A merchant with a public key may have no platform certificates at all.
+            // A merchant with a public key may have no platform certificates.
             return WeChatPayCertificates(fetchedAt: now, items: [])
         }
         guard isGood, let list = try? JSONDecoder().decode(WeChatPayCertificateList.self, from: reply.body) else {

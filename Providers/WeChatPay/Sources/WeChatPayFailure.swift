@@ -5,13 +5,13 @@ import ProviderKit
 enum WeChatPayFailure: Error, Sendable, Equatable {
     /// The call never reached WeChat Pay.
     case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
+    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not WeChat Pay's.
     case unanswered
-    /// The answer is not believed: nothing proves that it is WeChat Pay's, or it is about another payment or account.
+    /// The answer is not accepted: it is not proven to be WeChat Pay's, or it is about another payment or account.
     case unproven(UnprovenReason)
-    /// WeChat Pay's word.
+    /// WeChat Pay's refusal.
     case refused(WeChatPayRefusal)
-    /// The answer cannot be said in our words, by the reason.
+    /// The answer has a value that Paydesk cannot represent, with the reason.
     case unsayable(String)
 
     /// The answer is about another payment.
@@ -21,9 +21,9 @@ enum WeChatPayFailure: Error, Sendable, Equatable {
 /// An error answer of WeChat Pay's, without its message.
 struct WeChatPayRefusal: Error, Sendable, Equatable {
     let status: Int
-    /// `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
+    /// The code, `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
     let code: String?
-    /// Its signature is good; without one it is no "no".
+    /// True where its signature is valid; without one it is no refusal.
     let isProven: Bool
 
     init(status: Int, code: String?, isProven: Bool) {
@@ -37,19 +37,19 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         return WeChatPayText.word((try? JSONDecoder().decode(Body.self, from: body))?.code)
     }
 
-    /// True where WeChat Pay says that there is no such order or refund.
+    /// True where WeChat Pay states that there is no such order or refund.
     var isMissing: Bool {
         isProven && status == 404
             && ["ORDER_NOT_EXIST", "ORDERNOTEXIST", "RESOURCE_NOT_EXISTS"].contains(code)
     }
 
-    /// The order number is in use with other parameters, or the order is beyond an opening.
+    /// True where the order number is in use with other parameters, or the order can no longer be opened.
     var isOfKnownOrder: Bool {
         isProven
             && ["OUT_TRADE_NO_USED", "INVALID_REQUEST", "ORDERPAID", "ORDER_PAID"].contains(code)
     }
 
-    /// Refused before anything began: a key, a right, a limit.
+    /// True where WeChat Pay refused before any work: because of a key, a right, a limit.
     private var isBeforeWork: Bool {
         [401, 429].contains(status) || (status == 403 && isProven && code == "NO_AUTH")
     }
@@ -66,7 +66,7 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
 extension WeChatPayFailure {
     /// Returns the failure as a provider error.
     ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
+    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
     func providerError(afterChange: Bool) -> ProviderError {
         let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
         switch self {

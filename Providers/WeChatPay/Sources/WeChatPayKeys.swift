@@ -4,14 +4,14 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// The merchant's own key and the serial number of the certificate that belongs to it.
+/// The merchant's own key and the serial number of its certificate.
 struct WeChatPayIdentity: Sendable {
     let key: WeChatPaySecret<_RSA.Signing.PrivateKey>
     let serial: String
-    /// The time when the certificate ends; nil where only its serial number is known.
+    /// The end of the certificate; nil where only its serial number is known.
     let certificateEnds: Date?
 
-    /// Reads key, certificate and serial number and holds them against each other.
+    /// Reads the key, the certificate and the serial number, and checks that they belong together.
     ///
     /// - Returns: the identity, or every fault without a value.
     static func reading(
@@ -22,7 +22,7 @@ struct WeChatPayIdentity: Sendable {
             faults.append(.init(setting: setting, problem: problem, remedy: remedy))
         }
         let pem = settings.text("private_key")
-        // PKCS #8, as WeChat Pay gives it, or PKCS #1.
+        // PKCS #8, WeChat Pay's form, or PKCS #1.
         let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem)
         if key == nil {
             fault(
@@ -56,14 +56,14 @@ struct WeChatPayIdentity: Sendable {
     }
 }
 
-/// WeChat Pay's public key, by which it signs for merchants that have one.
+/// WeChat Pay's public key, with which it signs for some merchants.
 struct WeChatPayPublicKey: Sendable {
     static let prefix = "PUB_KEY_ID_"
 
     let id: String
     let key: _RSA.Signing.PublicKey
 
-    /// - Returns: no key where the settings name none, or every fault.
+    /// - Returns: no key where the settings have none, or every fault.
     static func reading(
         _ settings: ProviderSettings
     ) -> (key: WeChatPayPublicKey?, faults: [ProviderSetupError.Fault]) {
@@ -89,7 +89,7 @@ struct WeChatPayPublicKey: Sendable {
     }
 }
 
-/// Small files of one PEM document.
+/// Reads small files of one PEM document.
 enum WeChatPayPEM {
     private static let limit = 64 << 10
 
@@ -106,7 +106,7 @@ enum WeChatPayPEM {
 }
 
 extension Certificate {
-    /// The serial number as WeChat Pay writes it.
+    /// The serial number in WeChat Pay's form.
     var wechatSerial: String {
         let digits = WeChatPayText.hex(serialNumber.bytes).drop { $0 == "0" }
         return digits.isEmpty ? "0" : String(digits)

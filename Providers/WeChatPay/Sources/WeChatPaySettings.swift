@@ -4,7 +4,7 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct WeChatPaySettings: Sendable {
-    /// The product of WeChat Pay that takes the payments.
+    /// The product of WeChat Pay for payments.
     enum Mode: String, CaseIterable, Sendable {
         case native, h5
 
@@ -18,11 +18,11 @@ struct WeChatPaySettings: Sendable {
     let mode: Mode
     let identity: WeChatPayIdentity
     let apiKey: WeChatPaySecret<[UInt8]>
-    /// WeChat Pay's own public key; nil where its platform certificates are fetched.
+    /// WeChat Pay's own public key; nil where platform certificates are used.
     let publicKey: WeChatPayPublicKey?
-    /// The payer's address that `h5` sends where the real one is not known.
+    /// The address that `h5` sends where the payer's is unknown.
     let payerAddress: String?
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     let base: String
 
     static let schema = SettingsSchema([
@@ -52,7 +52,7 @@ struct WeChatPaySettings: Sendable {
             summary: "Where WeChat Pay's API is, without a path; https, except in development."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
         let settings = account.settings
         var faults: [ProviderSetupError.Fault] = []
