@@ -106,7 +106,7 @@ struct AlipaySettings: Sendable {
     }
 
     private static func isNumber(_ text: String, _ length: ClosedRange<Int>) -> Bool {
-        length.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        text.isDigits(length)
     }
 
     private static func gateway(_ text: String) -> String? {

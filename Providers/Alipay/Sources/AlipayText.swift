@@ -1,21 +1,11 @@
 import Domain
 import FoundationEssentials
+import ProviderKit
 
 /// Texts that go to and come from Alipay.
 enum AlipayText {
     /// A code or status of Alipay's, as safe to show as to log; nil for anything but words such as `ACQ.SYSTEM_ERROR`.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            })
-        else { return nil }
-        return text
-    }
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
     /// `yyyy-MM-dd HH:mm:ss` of the time in China, GMT+8, which has no summer time.
     static func time(_ time: Timestamp) -> String {

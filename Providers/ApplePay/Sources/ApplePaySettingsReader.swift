@@ -34,7 +34,7 @@ struct ApplePaySettingsReader {
 
     mutating func country(_ name: String) -> String {
         let text = settings.text(name)
-        if text.utf8.count != 2 || !text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) {
+        if !text.hasBytes(2...2, where: \.isCapital) {
             fault(name, "is no country", "Write two capital letters, CN.")
         }
         return text
@@ -43,10 +43,7 @@ struct ApplePaySettingsReader {
     /// Apple's words: letters and digits.
     mutating func words(_ name: String) -> [String] {
         let words = settings.texts(name)
-        let areWords = words.allSatisfy { word in
-            (1...64).contains(word.utf8.count)
-                && word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
-        }
+        let areWords = words.allSatisfy { $0.hasBytes(1...64, where: \.isLetterOrDigit) }
         if words.isEmpty || !areWords { fault(name, "has no word, or one that is none", "Use Apple's words.") }
         // ApplePayPaymentRequest: merchantCapabilities must have it.
         if name == "merchant_capabilities", !words.contains("supports3DS") {

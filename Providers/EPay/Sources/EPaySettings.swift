@@ -17,7 +17,7 @@ struct EPaySettings: Sendable {
 
     let mode: Mode
     let pid: String
-    let key: EPaySecret
+    let key: ProviderSecret<String>
     let signature: EPaySignature
     /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
     let type: String?
@@ -75,7 +75,7 @@ struct EPaySettings: Sendable {
         if EPayText.word(pid) == nil {
             fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
         }
-        key = EPaySecret(settings.text("key"))
+        key = ProviderSecret(settings.text("key"))
         if !(8...256).contains(key.value.utf8.count) || !key.value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             fault("key", key.value.isEmpty ? "is missing" : "is of a wrong form", "copy it from the service's console")
         }
@@ -134,17 +134,7 @@ struct EPaySettings: Sendable {
 /// Texts that go to and come from the service.
 enum EPayText {
     /// An id, a status or a type, as safe to show as to log; nil for anything but letters, digits, `_`, `-` and `.`.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E: true
-                default: false
-                }
-            })
-        else { return nil }
-        return text
-    }
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
     /// Returns the title of the purchase, within the 127 bytes at which services cut it.
     ///

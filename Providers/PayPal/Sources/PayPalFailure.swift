@@ -1,25 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// The failures of a call to PayPal.
-enum PayPalFailure: Error, Sendable, Equatable {
-    /// The call never reached PayPal.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
-    case unanswered
-    /// PayPal's word.
-    case refused(PayPalRefusal)
-    /// The answer is not believed: it is about another payment, or its amount is another one.
-    case unproven(UnprovenReason)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = PayPalFailure.unproven(.otherPayment)
-}
+/// How a call to PayPal can end without its answer.
+typealias PayPalFailure = ServiceFailure<PayPalRefusal>
 
 /// An error answer of PayPal's, without its message.
-struct PayPalRefusal: Error, Sendable, Equatable {
+struct PayPalRefusal: ServiceRefusal {
     /// A call with the same key runs, or ran with other parameters: its result stands.
     private static let running = [
         "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED",
@@ -64,28 +50,12 @@ struct PayPalRefusal: Error, Sendable, Equatable {
 
     var reason: String { issue ?? name ?? "refused" }
 
-    fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
+    func providerError(_ unknown: ProviderError) -> ProviderError {
         // A key, a right, a limit: nothing began.
         if [401, 403, 429].contains(status) { return .unavailable }
         guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil,
             !Self.running.contains(reason)
         else { return unknown }
         return .rejected(reason: reason)
-    }
-}
-
-extension PayPalFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

@@ -13,7 +13,7 @@ struct PayPalSettings: Sendable {
     private static let rootLimit = 16
 
     let clientID: String
-    let clientSecret: PayPalSecret
+    let clientSecret: ProviderSecret<String>
     let webhookID: String
     let verification: Verification
     let brandName: String
@@ -57,7 +57,7 @@ struct PayPalSettings: Sendable {
         }
         clientID = word("client_id", 255, "copy the client id of the REST app")
         if clientID.contains(":") { fault("client_id", "is of a wrong form", "copy the client id of the REST app") }
-        clientSecret = PayPalSecret(word("client_secret", 255, "copy the secret of the REST app"))
+        clientSecret = ProviderSecret(word("client_secret", 255, "copy the secret of the REST app"))
         webhookID = word("webhook_id", 64, "copy the id that stands beside the webhook")
         if webhookID.contains("|") { fault("webhook_id", "is of a wrong form", "copy the id beside the webhook") }
         let verification = settings.text("webhook_verification")

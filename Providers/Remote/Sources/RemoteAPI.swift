@@ -62,7 +62,7 @@ struct RemoteAPI: Sendable {
         guard let secret = settings.secrets.first, let body = try? encoder.encode(request),
             body.count <= RemoteLimits.body
         else { throw .rejected(reason: "too_large") }
-        let id = "msg_" + context.random.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let id = "msg_" + Hex.encoded(context.random.bytes(16))
         let seal = RemoteSeal(id: id, timestamp: context.time.now.rawValue, body: body, secret: secret)
         let headers: [(name: String, value: String)] =
             [

@@ -1,25 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// The failures of a call to Stripe.
-enum StripeFailure: Error, Sendable, Equatable {
-    /// The call never reached Stripe.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Stripe's.
-    case unanswered
-    /// Stripe's word.
-    case refused(StripeRefusal)
-    /// The answer is not believed: it is about another payment or mode, or its amount is another one.
-    case unproven(UnprovenReason)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = StripeFailure.unproven(.otherPayment)
-}
+/// How a call to Stripe can end without its answer.
+typealias StripeFailure = ServiceFailure<StripeRefusal>
 
 /// An error answer of Stripe's, without its message: that can hold parts of a key.
-struct StripeRefusal: Error, Sendable, Equatable {
+struct StripeRefusal: ServiceRefusal {
     let status: Int
     /// `invalid_request_error`, `card_error` …; nil where the body is not Stripe's.
     let type: String?
@@ -59,29 +45,15 @@ struct StripeRefusal: Error, Sendable, Equatable {
         [401, 403, 429].contains(status) || code == "rate_limit" || code == "lock_timeout"
     }
 
-    fileprivate var reason: String { declineCode ?? code ?? type ?? "refused" }
-}
+    private var reason: String { declineCode ?? code ?? type ?? "refused" }
 
-extension StripeFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unproven(let reason): return .unproven(reason)
-        // An answer that cannot be said is no "no": Stripe may have done what was asked.
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .refused(let refusal):
-            if refusal.isBeforeWork { return .unavailable }
-            // A result under the same key exists, or is being made.
-            if refusal.isOtherUseOfKey { return unknown }
-            switch refusal.status {
-            case 408, 409, 425, 500...: return unknown
-            default: return refusal.type == nil ? unknown : .rejected(reason: refusal.reason)
-            }
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        if isBeforeWork { return .unavailable }
+        // A result under the same key exists, or is being made.
+        if isOtherUseOfKey { return unknown }
+        switch status {
+        case 408, 409, 425, 500...: return unknown
+        default: return type == nil ? unknown : .rejected(reason: reason)
         }
     }
 }

@@ -15,9 +15,9 @@ struct StripeSettings: Sendable {
     static let secretLimit = 8
     static let methodLimit = 32
 
-    let secretKey: StripeSecret
+    let secretKey: ProviderSecret<String>
     let publishableKey: String
-    let webhookSecrets: [StripeSecret]
+    let webhookSecrets: [ProviderSecret<String>]
     let mode: Mode
     let paymentMethodTypes: [String]
     /// Without a slash at its end.
@@ -66,7 +66,7 @@ struct StripeSettings: Sendable {
             fault(
                 "secret_key", Self.problem(key), "use a key that begins with sk_live_, sk_test_, rk_live_ or rk_test_")
         }
-        secretKey = StripeSecret(key)
+        secretKey = ProviderSecret(key)
         isLive = live ?? false
 
         publishableKey = settings.text("publishable_key")
@@ -80,7 +80,7 @@ struct StripeSettings: Sendable {
         if let problem = Self.secretsProblem(secrets) {
             fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
         }
-        webhookSecrets = secrets.map(StripeSecret.init)
+        webhookSecrets = secrets.map { ProviderSecret($0) }
 
         paymentMethodTypes = settings.texts("payment_method_types")
         if !Self.areMethods(paymentMethodTypes) {
@@ -104,7 +104,7 @@ struct StripeSettings: Sendable {
 
     /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
     private static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
-        guard key.utf8.count <= 255, key.utf8.allSatisfy(StripeText.isWord) else { return nil }
+        guard key.utf8.count <= 255, key.utf8.allSatisfy(\.isWord) else { return nil }
         for prefix in prefixes {
             for (word, live) in [("live", true), ("test", false)] {
                 let head = "\(prefix)_\(word)_"
@@ -136,8 +136,7 @@ struct StripeSettings: Sendable {
     private static func areMethods(_ words: [String]) -> Bool {
         words.count <= methodLimit && Set(words).count == words.count
             && words.allSatisfy { word in
-                (1...64).contains(word.utf8.count)
-                    && word.utf8.allSatisfy { StripeText.isWord($0) && !(0x41...0x5A).contains($0) }
+                word.hasBytes(1...64) { $0.isWord && !$0.isCapital }
             }
     }
 

@@ -82,7 +82,7 @@ struct StripeInteropTests {
     @Test func `that the stand-in is a Stripe`() async throws {
         let standIn = StripeStandIn()
         standIn.state.withLock { $0.isSearchable = true }
-        let server = try LoopbackServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        let server = try StandInServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
         defer { server.stop() }
         let base = "http://127.0.0.1:\(server.port)"
         let output = try await python.run("client.py", [base, StripeStandIn.key])
@@ -135,14 +135,14 @@ struct StripeInteropTests {
 
     /// The endpoint to which localstripe delivers.
     private struct Hook {
-        let server: LoopbackServer
+        let server: StandInServer
         /// The status of each answer.
         let arrivals: AsyncStream<Int>
 
         init(_ stripe: StripeDesk) throws {
             let (arrivals, feed) = AsyncStream.makeStream(of: Int.self)
             self.arrivals = arrivals
-            server = try LoopbackServer { request in
+            server = try StandInServer { request in
                 let done = DispatchSemaphore(value: 0)
                 let status = Mutex(500)
                 let raw = RawNotification(method: .post, headers: request.headers, body: request.body)

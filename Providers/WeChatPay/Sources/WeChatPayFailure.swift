@@ -1,25 +1,11 @@
 import FoundationEssentials
 import ProviderKit
 
-/// The failures of a call to WeChat Pay.
-enum WeChatPayFailure: Error, Sendable, Equatable {
-    /// The call never reached WeChat Pay.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
-    case unanswered
-    /// The answer is not believed: nothing proves that it is WeChat Pay's, or it is about another payment or account.
-    case unproven(UnprovenReason)
-    /// WeChat Pay's word.
-    case refused(WeChatPayRefusal)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = WeChatPayFailure.unproven(.otherPayment)
-}
+/// How a call to WeChat Pay can end without its answer.
+typealias WeChatPayFailure = ServiceFailure<WeChatPayRefusal>
 
 /// An error answer of WeChat Pay's, without its message.
-struct WeChatPayRefusal: Error, Sendable, Equatable {
+struct WeChatPayRefusal: ServiceRefusal {
     let status: Int
     /// `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
     let code: String?
@@ -60,21 +46,5 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         guard isProven, (400..<500).contains(status), ![408, 409, 425].contains(status), let code, !own.contains(code)
         else { return unknown }
         return .rejected(reason: code)
-    }
-}
-
-extension WeChatPayFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

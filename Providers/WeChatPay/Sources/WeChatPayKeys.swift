@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import ProviderKit
 import SwiftASN1
@@ -6,7 +7,7 @@ import _CryptoExtras
 
 /// The merchant's own key and the serial number of the certificate that belongs to it.
 struct WeChatPayIdentity: Sendable {
-    let key: WeChatPaySecret<_RSA.Signing.PrivateKey>
+    let key: ProviderSecret<_RSA.Signing.PrivateKey>
     let serial: String
     /// The time when the certificate ends; nil where only its serial number is known.
     let certificateEnds: Date?
@@ -51,7 +52,7 @@ struct WeChatPayIdentity: Sendable {
         guard faults.isEmpty, let key, let known = certificate?.wechatSerial ?? serial else { return (nil, faults) }
         return (
             WeChatPayIdentity(
-                key: WeChatPaySecret(key), serial: known, certificateEnds: certificate?.notValidAfter), []
+                key: ProviderSecret(key), serial: known, certificateEnds: certificate?.notValidAfter), []
         )
     }
 }
@@ -71,7 +72,7 @@ struct WeChatPayPublicKey: Sendable {
         guard !path.isEmpty || !id.isEmpty else { return (nil, []) }
         var faults: [ProviderSetupError.Fault] = []
         let tail = id.utf8.dropFirst(prefix.utf8.count)
-        if !id.hasPrefix(prefix) || !(1...64).contains(tail.count) || !tail.allSatisfy(WeChatPayText.isWord) {
+        if !id.hasPrefix(prefix) || !(1...64).contains(tail.count) || !tail.allSatisfy(\.isWord) {
             faults.append(
                 .init(
                     setting: "public_key_id", problem: id.isEmpty ? "is missing" : "is of a wrong form",
@@ -108,7 +109,7 @@ enum WeChatPayPEM {
 extension Certificate {
     /// The serial number as WeChat Pay writes it.
     var wechatSerial: String {
-        let digits = WeChatPayText.hex(serialNumber.bytes).drop { $0 == "0" }
+        let digits = Hex.encoded(serialNumber.bytes, .upper).drop { $0 == "0" }
         return digits.isEmpty ? "0" : String(digits)
     }
 

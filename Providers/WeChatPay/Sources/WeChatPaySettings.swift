@@ -17,7 +17,7 @@ struct WeChatPaySettings: Sendable {
     let appid: String
     let mode: Mode
     let identity: WeChatPayIdentity
-    let apiKey: WeChatPaySecret<[UInt8]>
+    let apiKey: ProviderSecret<[UInt8]>
     /// WeChat Pay's own public key; nil where its platform certificates are fetched.
     let publicKey: WeChatPayPublicKey?
     /// The payer's address that `h5` sends where the real one is not known.
@@ -60,11 +60,11 @@ struct WeChatPaySettings: Sendable {
             faults.append(.init(setting: setting, problem: problem, remedy: remedy))
         }
         mchid = settings.text("mchid")
-        if !(1...32).contains(mchid.utf8.count) || !mchid.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if !(1...32).contains(mchid.utf8.count) || !mchid.utf8.allSatisfy(\.isDigit) {
             fault("mchid", Self.problem(mchid), "copy the merchant number, digits alone")
         }
         appid = settings.text("appid")
-        if !(1...32).contains(appid.utf8.count) || !appid.utf8.allSatisfy(WeChatPayText.isWord) {
+        if !(1...32).contains(appid.utf8.count) || !appid.utf8.allSatisfy(\.isWord) {
             fault("appid", Self.problem(appid), "copy the app's id, wx…")
         }
         let word = settings.text("mode")
@@ -79,7 +79,7 @@ struct WeChatPaySettings: Sendable {
                 "api_v3_key", key.isEmpty ? "is missing" : "is not of 32 characters", "copy the APIv3 key as it was set"
             )
         }
-        apiKey = WeChatPaySecret(key)
+        apiKey = ProviderSecret(key)
 
         let address = settings.text("h5_payer_address")
         payerAddress = address.isEmpty ? nil : address

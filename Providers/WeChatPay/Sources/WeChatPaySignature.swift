@@ -59,7 +59,7 @@ struct WeChatPaySignature: Sendable {
             let signature = Data(base64Encoded: text), !signature.isEmpty
         else { throw .unproven(.signature) }
         let digits = try value("wechatpay-timestamp")
-        guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isDigit),
             let seconds = Int64(digits), digits == String(seconds)
         else { throw .unproven(.signature) }
         time = Timestamp(seconds)

@@ -172,7 +172,7 @@ private struct JSONReader {
 
     private mutating func digits() throws(JSONFault) {
         let start = position
-        while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+        while let byte = next, byte.isDigit { position += 1 }
         guard position > start else { throw fault(.syntax) }
     }
 

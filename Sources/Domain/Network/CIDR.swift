@@ -10,7 +10,7 @@ package struct CIDR: Hashable, Sendable {
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
         var length = address.width
         if parts.count == 2 {
-            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let given = Int(parts[1]), given <= length
+            guard parts[1].utf8.allSatisfy(\.isDigit), let given = Int(parts[1]), given <= length
             else { return nil }
             length = given
         }

@@ -21,7 +21,7 @@ package enum IPAddress: Hashable, Sendable {
         guard parts.count == 4 else { return nil }
         var bits: UInt32 = 0
         for part in parts {
-            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy(\.isDigit),
                 part == "0" || part.first != "0", let octet = UInt8(part)
             else { return nil }
             bits = bits << 8 | UInt32(octet)

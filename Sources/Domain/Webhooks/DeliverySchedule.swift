@@ -30,7 +30,7 @@ package enum RetryAfter {
     /// - Returns: seconds from now, nil for what is neither; a date that is over is 0.
     package static func seconds(_ text: String, now: Timestamp) -> Int64? {
         let words = text.split { $0 == " " || $0 == "\t" }
-        if words.count == 1, let word = words.first, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if words.count == 1, let word = words.first, word.utf8.allSatisfy(\.isDigit) {
             return Int64(word) ?? .max
         }
         guard let date = date(words.map(String.init), now: now) else { return nil }

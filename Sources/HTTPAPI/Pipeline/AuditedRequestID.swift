@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import HTTPTypes
 
@@ -11,6 +12,6 @@ extension Call {
     var auditedRequestID: String {
         guard request.headerFields[.requestID] == requestID else { return requestID }
         let digest = SHA256.hash(data: Data(requestID.utf8)).prefix(16)
-        return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return "sha256:" + Hex.encoded(digest)
     }
 }

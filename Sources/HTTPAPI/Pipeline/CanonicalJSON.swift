@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 
 /// JSON text in one form: the same values in another order of members, with other white space or escapes, are the same
@@ -139,7 +140,7 @@ private struct CanonicalReader {
         guard position + 4 <= bytes.count else { return nil }
         var value: UInt16 = 0
         for byte in bytes[position..<position + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { return nil }
+            guard let digit = Hex.value(byte) else { return nil }
             value = value << 4 | UInt16(digit)
         }
         position += 4
@@ -185,7 +186,7 @@ private struct CanonicalReader {
 
     private mutating func digits() -> [UInt8] {
         let start = position
-        while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
+        while position < bytes.count, bytes[position].isDigit { position += 1 }
         return Array(bytes[start..<position])
     }
 

@@ -19,7 +19,7 @@ enum Live {
 
     /// 16 hexadecimal digits that nothing else has.
     static func name() -> String {
-        random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hex.encoded(random.bytes(8))
     }
 
     /// Returns early when the task is cancelled.

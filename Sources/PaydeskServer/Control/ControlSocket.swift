@@ -72,7 +72,6 @@ struct ControlSocket {
     }
 
     private static func url(_ path: String) -> String {
-        let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
-        return "http+unix://\(path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)/command"
+        "http+unix://\(PercentEncoding.encoded(path))/command"
     }
 }

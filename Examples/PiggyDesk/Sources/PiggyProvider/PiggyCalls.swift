@@ -5,7 +5,7 @@ import ProviderKit
 struct PiggyCalls: Sendable {
     let http: any HTTPTransport
     let base: String
-    let key: PiggySecret
+    let key: ProviderSecret<String>
 
     /// - Parameter key: the idempotency key of a call that changes something; nil for one that only asks.
     /// - Returns: nil where Piggy has no such thing.
@@ -43,14 +43,4 @@ struct PiggyCalls: Sendable {
             known.contains($0) ? $0 : nil
         }
     }
-}
-
-/// A secret that no description and no dump shows.
-struct PiggySecret: Sendable, CustomStringConvertible, CustomReflectable {
-    let value: String
-
-    init(_ value: String) { self.value = value }
-
-    var description: String { "<secret>" }
-    var customMirror: Mirror { Mirror(self, children: []) }
 }

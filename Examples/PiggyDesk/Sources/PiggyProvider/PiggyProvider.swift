@@ -15,7 +15,7 @@ public struct PiggyProvider: PaymentProvider {
 
     let context: ProviderContext
     let calls: PiggyCalls
-    let webhookSecret: PiggySecret
+    let webhookSecret: ProviderSecret<String>
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
         let settings = account.settings
@@ -26,8 +26,8 @@ public struct PiggyProvider: PaymentProvider {
         }
         self.context = context
         calls = PiggyCalls(
-            http: context.http, base: settings.text("api_base"), key: PiggySecret(settings.text("api_key")))
-        webhookSecret = PiggySecret(settings.text("webhook_secret"))
+            http: context.http, base: settings.text("api_base"), key: ProviderSecret(settings.text("api_key")))
+        webhookSecret = ProviderSecret(settings.text("webhook_secret"))
     }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

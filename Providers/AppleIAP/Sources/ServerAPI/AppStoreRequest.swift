@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import ProviderKit
 
@@ -13,7 +14,7 @@ struct AppStoreRequest: Sendable {
     var isRepeatable = true
 
     func outgoing(address: String, token: String) -> OutgoingRequest {
-        let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+        let pairs = query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
         var headers = [
             (name: "Authorization", value: "Bearer \(token)"), (name: "Accept", value: "application/json"),
             (name: "User-Agent", value: "paydesk"),
@@ -39,30 +40,6 @@ struct AppStoreRequest: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { throw .invalidRequest("it is no JSON") }
         return data
-    }
-
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 
