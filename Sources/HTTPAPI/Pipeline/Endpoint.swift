@@ -250,7 +250,7 @@ struct Call: Sendable {
     /// At most 18 digits, with a minus sign before 1970.
     private static func seconds(_ text: String) -> Timestamp? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        guard (1...18).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard digits.isDigits(1...18) else {
             return nil
         }
         return Int64(text).map { Timestamp($0) }
