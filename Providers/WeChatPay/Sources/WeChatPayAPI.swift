@@ -101,7 +101,7 @@ struct WeChatPayExchange: Sendable {
         let request = OutgoingRequest(
             method: method, url: settings.base + target, headers: headers, body: body, timeoutMilliseconds: timeout,
             maxReplyBytes: replyLimit)
-        return try await ServiceClient("wechat pay", context: context).send(
+        return try await ServiceClient<WeChatPayRefusal>("wechat pay", context: context).send(
             request, call: "\(method) \(Self.path(target))")
     }
 
