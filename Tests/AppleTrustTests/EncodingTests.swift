@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ struct EncodingTests {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ count) }
             let text = Data(bytes).base64EncodedString()
             #expect(standard(text) == bytes)
-            #expect(url(MintJWS.base64URL(bytes)) == bytes)
+            #expect(url(Base64URL.encoded(bytes)) == bytes)
         }
     }
 

@@ -1,3 +1,4 @@
+import Domain
 import Crypto
 import Foundation
 package import SwiftASN1
@@ -60,7 +61,7 @@ package enum ApplePayMint {
 
     /// A UTF8String of the identifier's SHA-256 in upper-case hex.
     package static func merchantExtension(_ identifier: String) -> (ASN1ObjectIdentifier, [UInt8]) {
-        let hex = SHA256.hash(data: Data(identifier.utf8)).map { String(format: "%02X", $0) }.joined()
+        let hex = Hex.encoded(SHA256.hash(data: Data(identifier.utf8)), .upper)
         return ([1, 2, 840, 113_635, 100, 6, 32], ApplePayDER.element(0x0C, [Array(hex.utf8)]))
     }
 

@@ -131,9 +131,7 @@ struct AlipayNotice {
 
     /// As browsers and Alipay encode forms: a space is a plus sign.
     static func escaped(_ text: String) -> String {
-        (text.addingPercentEncoding(
-            withAllowedCharacters: .alphanumerics.intersection(.init(charactersIn: "\u{0}"..."\u{7F}"))) ?? "")
-            .replacing("%20", with: "+")
+        PercentEncoding.encoded(text).replacing("%20", with: "+")
     }
 
     func raw(by key: _RSA.Signing.PrivateKey? = AlipayMint.alipay, signature: String? = nil) -> RawNotification {

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import ProviderKit
 import Synchronization
@@ -112,7 +113,7 @@ final class AlipayStandIn: Sendable {
             text.split(separator: "&").map { pair in
                 let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 func decoded(_ text: Substring) -> String {
-                    text.replacing("+", with: " ").removingPercentEncoding ?? ""
+                    PercentEncoding.text(text, readsPlus: true) ?? ""
                 }
                 return (decoded(sides[0]), sides.count > 1 ? decoded(sides[1]) : "")
             }, uniquingKeysWith: { first, _ in first })

@@ -1,3 +1,4 @@
+import Domain
 import AppleIAPProvider
 import AppleTrust
 import Crypto
@@ -26,8 +27,7 @@ struct AppStoreTokenTests {
     }
 
     private func decoded(_ part: Substring) throws -> Data {
-        let base64 = part.replacing("-", with: "+").replacing("_", with: "/")
-        return try #require(Data(base64Encoded: base64 + String(repeating: "=", count: (4 - part.count % 4) % 4)))
+        Data(try #require(Base64URL.decoded(part)))
     }
 
     private static let good = AppStoreBench.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)
@@ -84,7 +84,7 @@ struct AppStoreTokenTests {
         let pem = AppStoreBench.privateKey.pemRepresentation
         let secrets =
             pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.map { String($0.prefix(24)) }
-            + [AppStoreBench.privateKey.rawRepresentation.map { String(format: "%02x", $0) }.joined()]
+            + [Hex.encoded(AppStoreBench.privateKey.rawRepresentation)]
         let bench = AppStoreBench([.status(401), .apple(4_000_000)])
         let api = try bench.api()
         var shown: [String] = []

@@ -51,7 +51,7 @@ extension EPayProvider {
     /// A text to be shown as a code: an address that a client may be given, or what only its wallet knows, such as the address
     /// of a USDT wallet.
     private static func code(_ text: String?) -> String? {
-        guard let text, (1...1_024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard let text, text.hasBytes(1...1_024, where: \.isVisible)
         else { return nil }
         return WebAddress(text) == nil && !text.contains(":") ? text : usable(text)
     }

@@ -76,7 +76,7 @@ struct EPaySettings: Sendable {
             fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
         }
         key = ProviderSecret(settings.text("key"))
-        if !(8...256).contains(key.value.utf8.count) || !key.value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+        if !key.value.hasBytes(8...256, where: \.isVisible) {
             fault("key", key.value.isEmpty ? "is missing" : "is of a wrong form", "copy it from the service's console")
         }
         let type = settings.text("type")

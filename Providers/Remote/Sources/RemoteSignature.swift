@@ -38,7 +38,7 @@ struct RemoteSeal: Sendable {
     /// - Returns: nil where a header is missing or of another form.
     init?(_ header: (String) -> String?) {
         guard let id = header(Self.id), RemoteText.isEventID(id), let time = header(Self.time),
-            (1...15).contains(time.utf8.count), time.utf8.allSatisfy(\.isDigit),
+            time.isDigits(1...15),
             let timestamp = Int64(time), let signatures = header(Self.signature), signatures.utf8.count <= 2_048
         else { return nil }
         self.id = id

@@ -128,7 +128,7 @@ struct StripeSettings: Sendable {
         let areGood = secrets.allSatisfy { secret in
             let tail = secret.utf8.dropFirst("whsec_".utf8.count)
             return secret.hasPrefix("whsec_") && !tail.isEmpty && secret.utf8.count <= 255
-                && tail.allSatisfy { (0x21...0x7E).contains($0) }
+                && tail.allSatisfy(\.isVisible)
         }
         return areGood ? nil : "has one of a wrong form"
     }

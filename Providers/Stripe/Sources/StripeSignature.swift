@@ -51,8 +51,8 @@ struct StripeSignature: Sendable {
                 codes.append(code)
             }
         }
-        guard codes.count <= codeLimit, let first = times.first, (1...15).contains(first.utf8.count),
-            first.utf8.allSatisfy(\.isDigit), let time = Int64(first)
+        guard codes.count <= codeLimit, let first = times.first, first.isDigits(1...15),
+            let time = Int64(first)
         else { return nil }
         return (Timestamp(time), codes)
     }

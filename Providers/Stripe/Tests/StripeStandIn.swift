@@ -194,7 +194,7 @@ struct StripeStandInCall {
     }
 
     private static func decoded(_ text: Substring) -> String {
-        text.replacing("+", with: " ").removingPercentEncoding ?? ""
+        PercentEncoding.text(text, readsPlus: true) ?? ""
     }
 }
 

@@ -60,11 +60,11 @@ struct WeChatPaySettings: Sendable {
             faults.append(.init(setting: setting, problem: problem, remedy: remedy))
         }
         mchid = settings.text("mchid")
-        if !(1...32).contains(mchid.utf8.count) || !mchid.utf8.allSatisfy(\.isDigit) {
+        if !mchid.isDigits(1...32) {
             fault("mchid", Self.problem(mchid), "copy the merchant number, digits alone")
         }
         appid = settings.text("appid")
-        if !(1...32).contains(appid.utf8.count) || !appid.utf8.allSatisfy(\.isWord) {
+        if !appid.isWord(1...32) {
             fault("appid", Self.problem(appid), "copy the app's id, wx…")
         }
         let word = settings.text("mode")
@@ -74,7 +74,7 @@ struct WeChatPaySettings: Sendable {
         mode = Mode(rawValue: word) ?? .native
 
         let key = Array(settings.text("api_v3_key").utf8)
-        if key.count != 32 || !key.allSatisfy({ (0x21...0x7E).contains($0) }) {
+        if key.count != 32 || !key.allSatisfy(\.isVisible) {
             fault(
                 "api_v3_key", key.isEmpty ? "is missing" : "is not of 32 characters", "copy the APIv3 key as it was set"
             )

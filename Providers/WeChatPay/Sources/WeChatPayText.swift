@@ -11,7 +11,7 @@ enum WeChatPayText {
     ///
     /// - Returns: nil for anything else than up to 40 hexadecimal digits.
     static func serial(_ text: String) -> String? {
-        guard (1...40).contains(text.utf8.count), text.utf8.allSatisfy({ Hex.value($0) != nil }) else { return nil }
+        guard text.hasBytes(1...40, where: { Hex.value($0) != nil }) else { return nil }
         let digits = text.uppercased().drop { $0 == "0" }
         return digits.isEmpty ? "0" : String(digits)
     }

@@ -1,3 +1,4 @@
+import Domain
 import Crypto
 import Foundation
 import ProviderKit
@@ -28,7 +29,7 @@ enum WeChatPayMint {
             }
             let certificate = certificate
             pem = Self.made { try certificate.serializeAsPEM().pemString }
-            self.serial = serial.map { String(format: "%02X", $0) }.joined()
+            self.serial = Hex.encoded(serial, .upper)
         }
 
         private static func made<Value>(_ body: () throws -> Value) -> Value {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The protected header (RFC 7515 section 4) as far as it may be heeded: `alg`, `crit` and `x5c`.
 ///
 /// `kid`, `jwk`, `jku` and `x5u` name keys that nobody vouches for and are not read.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The text that clients send as `receipt-data`.
 enum ReceiptText {
     /// The receipt's bytes: standard base64, in which line breaks may stand as some encoders write them.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Reads typed fields of one JSON object.
 ///
 /// Null counts as absent. A field of another form than Apple documents is read as nil and noted in `unread`, so that it
@@ -70,7 +72,7 @@ struct ClaimReader {
     /// ISO 4217: three capital letters.
     func currency(_ name: String) -> String? {
         guard node(name) != nil else { return nil }
-        guard let text = text(name), text.utf8.count == 3, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
+        guard let text = text(name), text.hasBytes(3...3, where: \.isCapital) else {
             unread.add(name)
             return nil
         }
@@ -102,7 +104,7 @@ struct ClaimReader {
             && characters.indices.allSatisfy { index in
                 [8, 13, 18, 23].contains(index)
                     ? characters[index] == UInt8(ascii: "-")
-                    : (0x30...0x39).contains(characters[index]) || (0x61...0x66).contains(characters[index])
+                    : Hex.value(characters[index], .lower) != nil
             }
         guard isUUID else {
             unread.add(name)

@@ -72,8 +72,7 @@ private enum Crockford {
     static func contains(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "i"), UInt8(ascii: "l"), UInt8(ascii: "o"), UInt8(ascii: "u"): false
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        default: false
+        default: byte.isDigit || byte.isSmallLetter
         }
     }
 

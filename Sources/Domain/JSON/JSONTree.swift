@@ -238,11 +238,10 @@ private struct JSONReader {
     /// Four hexadecimal digits behind `u`.
     private mutating func codeUnit() throws(JSONFault) -> UInt16 {
         guard next == UInt8(ascii: "u"), position + 4 < bytes.count,
-            bytes[position + 1...position + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            let unit = UInt16(String(decoding: bytes[position + 1...position + 4], as: UTF8.self), radix: 16)
+            let unit = Hex.decoded(bytes[position + 1...position + 4])
         else { throw fault(.syntax) }
         position += 5
-        return unit
+        return UInt16(unit[0]) << 8 | UInt16(unit[1])
     }
 }
 

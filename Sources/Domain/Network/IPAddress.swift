@@ -48,7 +48,7 @@ package enum IPAddress: Hashable, Sendable {
                 guard isLast, index == parts.count - 1, let bits = v4(part) else { return nil }
                 groups += [UInt16(truncatingIfNeeded: bits >> 16), UInt16(truncatingIfNeeded: bits)]
             } else {
-                guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ Hex.value($0) != nil }),
                     let group = UInt16(part, radix: 16)
                 else { return nil }
                 groups.append(group)

@@ -50,7 +50,7 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
     /// The pattern with a mark in the place of each number that is written out, so that one translation serves all limits.
     package static func general(_ pattern: String, _ values: [String] = []) -> (pattern: String, values: [String]) {
         var (general, numbers, others, rest) = ("", [String](), values[...], pattern[...])
-        func isNumeric(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+        func isNumeric(_ character: Character) -> Bool { character.utf8.allSatisfy(\.isDigit) }
         while let first = rest.first {
             if rest.hasPrefix(mark) {
                 general += mark

@@ -91,6 +91,6 @@ extension JWK {
 
     /// The bytes of a base64url text (RFC 7515 section 2).
     private static func bytes(_ text: String?) -> Data? {
-        text.flatMap { Base64URL.decoded($0) }
+        text.flatMap { Base64URL.decoded($0) }.map { Data($0) }
     }
 }

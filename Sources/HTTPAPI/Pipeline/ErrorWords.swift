@@ -82,6 +82,6 @@ extension InvalidCredential {
 extension String {
     /// What a caller sent, short and in printable ASCII, so that a message never carries more than it names.
     var shown: String {
-        String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init))
+        String(decoding: utf8.filter(\.isVisible).prefix(64), as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 import CoreMetrics
 import Synchronization
 
@@ -83,7 +84,7 @@ final class PrometheusMetrics: MetricsFactory {
     }
 
     private static func series(_ label: String, _ dimensions: [(String, String)]) -> Series {
-        let name = String(label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
+        let name = String(label.map { $0.utf8.allSatisfy(\.isWord) ? $0 : "_" })
         let labels = dimensions.map { key, value in
             let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
             return "\(key)=\"\(escaped)\""

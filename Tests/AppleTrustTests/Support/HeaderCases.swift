@@ -1,3 +1,4 @@
+import Encodings
 import AppleTrust
 import Crypto
 import Foundation
@@ -114,7 +115,7 @@ enum HeaderCases {
     private static let stranger = P256.Signing.PrivateKey()
     private static var jwk: String {
         let point = Array(stranger.publicKey.rawRepresentation)
-        let (x, y) = (MintJWS.base64URL(Array(point[..<32])), MintJWS.base64URL(Array(point[32...])))
+        let (x, y) = (Base64URL.encoded(Array(point[..<32])), Base64URL.encoded(Array(point[32...])))
         return "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"\(x)\",\"y\":\"\(y)\"}"
     }
     private static func twice(_ name: String, _ value: String) -> [UInt8] {
@@ -138,6 +139,6 @@ extension String {
     /// This signing input with a signature that is its HMAC (RFC 7518 section 3.2).
     fileprivate func withHMAC(_ key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(utf8), using: SymmetricKey(data: key))
-        return self + "." + MintJWS.base64URL(Array(code))
+        return self + "." + Base64URL.encoded(Array(code))
     }
 }

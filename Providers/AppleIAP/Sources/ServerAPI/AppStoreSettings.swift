@@ -1,3 +1,4 @@
+import Domain
 import AppleTrust
 import FoundationEssentials
 import ProviderKit
@@ -58,7 +59,7 @@ struct AppStoreSettings {
     private static func idFaults(_ api: ProviderSettings) -> [ProviderSetupError.Fault] {
         var faults: [ProviderSetupError.Fault] = []
         let keyID = api.text("key_id")
-        if !(keyID.utf8.count <= 64 && keyID.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }) {
+        if !keyID.hasBytes(0...64, where: \.isLetterOrDigit) {
             faults.append(
                 .init(
                     setting: "api.key_id", problem: "is no key id: letters and digits",
@@ -76,7 +77,7 @@ struct AppStoreSettings {
     /// A base URL without the slash at its end.
     private static func base(_ text: String) -> String? {
         let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
-        guard let scheme, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+        guard let scheme, text.utf8.allSatisfy(\.isVisible),
             !text.contains(where: { "?#@".contains($0) })
         else { return nil }
         var base = text[...]

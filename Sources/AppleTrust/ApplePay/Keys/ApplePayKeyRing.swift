@@ -1,3 +1,5 @@
+import Encodings
+
 /// The payment processing keys that tokens may be encrypted to: the present one, and those that still are in use.
 public struct ApplePayKeyRing: Sendable {
     private let keys: [[UInt8]: ApplePayMerchantKey]

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Reads fields of one object of a token; null counts as absent, and what is refused is named.
 struct FieldReader {
     let json: JSONText
@@ -26,7 +28,7 @@ struct FieldReader {
 
     /// Hex digits of either case, two for each byte.
     func hex(_ name: String) throws(ApplePayRefusal) -> [UInt8] {
-        guard let bytes = Hex.decode(try bytes(name)), !bytes.isEmpty else { throw .malformed("\(name) is no hex") }
+        guard let bytes = Hex.decoded(try bytes(name)), !bytes.isEmpty else { throw .malformed("\(name) is no hex") }
         return bytes
     }
 

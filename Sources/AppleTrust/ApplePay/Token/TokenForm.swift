@@ -1,3 +1,5 @@
+import Encodings
+
 /// The shapes in which clients send tokens, undone: where the payment data is, and what stands beside it.
 struct TokenForm {
     /// The JSON text of the payment data, as it was received.

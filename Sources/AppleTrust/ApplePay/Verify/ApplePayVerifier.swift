@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// A payment token that Apple signed, within the time that is accepted and for the application data that was asked for.
 ///
@@ -13,7 +14,7 @@ public struct VerifiedToken: Sendable {
 
     fileprivate init(_ token: ApplePayToken, signedAt: Int64) {
         self.token = token
-        transactionID = Hex.encode(token.fields.transactionID)
+        transactionID = Hex.encoded(token.fields.transactionID)
         self.signedAt = signedAt
     }
 }
@@ -97,7 +98,7 @@ public struct ApplePayVerifier: Sendable {
     /// The one outside of the signature differs in case only, where it is there at all.
     static func checkTransactionIdentifier(_ token: ApplePayToken) throws(ApplePayRefusal) {
         guard let outer = token.transactionIdentifier else { return }
-        guard Hex.decode(Array(outer.utf8)[...]) == token.fields.transactionID else {
+        guard Hex.decoded(Array(outer.utf8)[...]) == token.fields.transactionID else {
             throw ApplePayRefusal(
                 .transactionIdentifierMismatch, "transactionIdentifier is not the signed transactionId")
         }

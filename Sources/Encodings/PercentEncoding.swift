@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 section 2.1).
-package enum PercentEncoding {
+public enum PercentEncoding {
     /// Writes all but the unreserved characters (RFC 3986 section 2.3) as `%` and two upper-case digits a byte of UTF-8.
-    package static func encoded(_ text: some StringProtocol) -> String {
+    public static func encoded(_ text: some StringProtocol) -> String {
         text.utf8.reduce(into: "") { encoded, byte in
             if byte.isURLUnreserved {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
@@ -15,7 +15,7 @@ package enum PercentEncoding {
     ///
     /// - Parameter readsPlus: takes `+` for a space, as forms write it (`application/x-www-form-urlencoded`).
     /// - Returns: nil for a `%` that no two digits follow.
-    package static func decoded(_ text: some Sequence<UInt8>, readsPlus: Bool) -> [UInt8]? {
+    public static func decoded(_ text: some Sequence<UInt8>, readsPlus: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.makeIterator()
         while let byte = rest.next() {
@@ -30,5 +30,13 @@ package enum PercentEncoding {
             }
         }
         return bytes
+    }
+
+    /// Reads a text that is percent-encoded UTF-8.
+    ///
+    /// - Parameter readsPlus: takes `+` for a space.
+    /// - Returns: nil for a `%` that no two digits follow, and for bytes that are no UTF-8.
+    public static func text(_ text: some StringProtocol, readsPlus: Bool) -> String? {
+        decoded(text.utf8, readsPlus: readsPlus).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -1,7 +1,6 @@
+import Encodings
 import Foundation
 import Testing
-
-@testable import Domain
 
 /// Hexadecimal digits, base64url, percent-encoding and the classes of ASCII.
 struct EncodedTextTests {
@@ -14,6 +13,12 @@ struct EncodedTextTests {
         for letters in [nil, .lower] as [Hex.Letters?] { #expect(Hex.decoded(text, count: 256, letters) == Self.all) }
         #expect(Hex.decoded("aBcD", count: 2) == [0xAB, 0xCD])
         #expect(Hex.decoded("", count: 0) == [])
+    }
+
+    @Test func `hex of any length has an even number of digits and a limit`() {
+        #expect(Hex.decoded("0aFF".utf8) == [0x0A, 0xFF] && Hex.decoded("".utf8) == [])
+        for text in ["0", "0g", "zz", "é0", " 00", "0x00"] { #expect(Hex.decoded(text.utf8) == nil, "\(text)") }
+        #expect(Hex.decoded("0a0b".utf8, limit: 2) != nil && Hex.decoded("0a0b".utf8, limit: 1) == nil)
     }
 
     @Test(arguments: ["0", "00", "0000", "00000g", "0x0000", "00000\u{661}", "0000 0", "+10000", "00000"])
@@ -34,13 +39,16 @@ struct EncodedTextTests {
         ] as [(String, String)])
     func `base64url both ways`(_ plain: String, _ text: String) {
         #expect(Base64URL.encoded(Array(plain.utf8)) == text)
-        #expect(Base64URL.decoded(text) == Data(plain.utf8))
+        #expect(Base64URL.decoded(text) == Array(plain.utf8))
     }
 
     @Test func `base64url refuses another form and too much of it`() {
-        for text in ["Zg==", "Z", "Zm9v Yg", "Zm9é", "Zm9v\n"] { #expect(Base64URL.decoded(text) == nil, "\(text)") }
-        // The letters of plain base64 are taken.
-        #expect(Base64URL.decoded("Pz8/") == Data("???".utf8))
+        for text in ["Z", "Zg=", "=", "====", "Zg==Zg==", "Zm9v Yg", "Zm9é", "Zm9v\n"] {
+            #expect(Base64URL.decoded(text) == nil, "\(text)")
+        }
+        // The letters and the padding of plain base64 are taken, and bits behind the last byte.
+        #expect(Base64URL.decoded("Pz8/") == Array("???".utf8))
+        #expect(Base64URL.decoded("Zg==") == Array("f".utf8) && Base64URL.decoded("Zh") == Array("f".utf8))
         #expect(Base64URL.decoded("Zm9v", limit: 4) != nil && Base64URL.decoded("Zm9v", limit: 3) == nil)
     }
 
@@ -50,6 +58,8 @@ struct EncodedTextTests {
         #expect(PercentEncoding.encoded("a b+/?é爱") == "a%20b%2B%2F%3F%C3%A9%E7%88%B1")
         #expect(PercentEncoding.decoded("a%20b%2B+%e7".utf8, readsPlus: true) == Array("a b+ ".utf8) + [0xE7])
         #expect(PercentEncoding.decoded("a+b".utf8, readsPlus: false) == Array("a+b".utf8))
+        #expect(PercentEncoding.text("a%C3%A9+b", readsPlus: true) == "aé b" && PercentEncoding.text("", readsPlus: true) == "")
+        for text in ["%C3", "%FF", "%"] { #expect(PercentEncoding.text(text, readsPlus: false) == nil, "\(text)") }
         for text in ["%", "%2", "%2g", "%%20", "% 20"] {
             #expect(PercentEncoding.decoded(text.utf8, readsPlus: true) == nil, "\(text)")
         }
