@@ -37,11 +37,7 @@ struct Request: Sendable {
             body: body)
     }
 
-    private static func text(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
+    private static func text(_ value: some Encodable) throws -> String { try JSONText.line(value) }
 }
 
 /// What the sandbox provider tells.

@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// Decides what Apple said: verifies App Store JWS and app receipts offline, at the time when they were signed.
 ///
 /// A value to make once and share: it remembers the chains that it found sound, so that a further payload under the

@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// The apps and environments that this installation accepts.
 struct Audience: Sendable {
     let apps: [String: AppleApp]

@@ -90,7 +90,7 @@ public struct OAuthClient<Refusal: ServiceRefusal>: Sendable {
     }
 }
 
-/// What a token endpoint answers (RFC 6749 section 5.1).
+/// The answer of a token endpoint (RFC 6749 section 5.1).
 private struct OAuthToken: Decodable {
     static let cacheName = "oauth_token"
     static let replyLimit = 1 << 20

@@ -1,3 +1,4 @@
+import Domain
 public import FoundationEssentials
 
 /// Calls of an account's service over HTTP, with what all providers' calls share: a log line where no answer came, and an
@@ -41,15 +42,13 @@ public struct ServiceClient<Refusal: ServiceRefusal>: Sendable {
     ///
     /// - Throws: `notSent` for content that JSON cannot say.
     public func body(_ content: some Encodable) throws(ServiceFailure<Refusal>) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let body = try? encoder.encode(content) else { throw .notSent }
+        guard let body = try? JSONText.encoded(content) else { throw .notSent }
         return body
     }
 }
 
 extension IncomingReply {
-    /// Whether the status is 200 to 299.
+    /// True where the status is 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
 
     /// The value of the first header of this name, in whatever case; nil where there is none.

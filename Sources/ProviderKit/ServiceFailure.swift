@@ -1,8 +1,8 @@
-/// How a call to a service can end without the answer that was asked for.
+/// The failures of a call to a service: each way in which it can end without the answer that was asked for.
 public enum ServiceFailure<Refusal: ServiceRefusal>: Error, Sendable, Equatable {
-    /// It never reached the service.
+    /// The call never reached the service.
     case notSent
-    /// It may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
+    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
     case unanswered
     /// The service's "no".
     case refused(Refusal)
@@ -14,7 +14,7 @@ public enum ServiceFailure<Refusal: ServiceRefusal>: Error, Sendable, Equatable 
     /// The answer is about another payment.
     public static var foreign: ServiceFailure { .unproven(.otherPayment) }
 
-    /// What it means to Paydesk.
+    /// Returns the failure as a provider error.
     ///
     /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
     public func providerError(afterChange: Bool) -> ProviderError {
@@ -32,7 +32,7 @@ public enum ServiceFailure<Refusal: ServiceRefusal>: Error, Sendable, Equatable 
 
 /// A service's "no" as its answer says it: a status and codes, never its free text.
 public protocol ServiceRefusal: Sendable, Equatable {
-    /// What it means to Paydesk: `rejected` only for a documented refusal that stays so, `unavailable` where nothing began.
+    /// Returns the refusal as a provider error: `rejected` only for a documented refusal that stays so, `unavailable` where nothing began.
     ///
     /// - Parameter unknown: what a lost answer to the same call would mean; for every refusal that leaves the effect open.
     func providerError(_ unknown: ProviderError) -> ProviderError

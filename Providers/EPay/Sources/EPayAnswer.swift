@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call can end without its answer.
+/// The failures of a call to the service.
 typealias EPayFailure = ServiceFailure<EPayRefusal>
 
 /// The service's "no" under this code; which it is only its free text says.

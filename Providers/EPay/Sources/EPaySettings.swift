@@ -61,57 +61,36 @@ struct EPaySettings: Sendable {
 
     /// - Throws: every fault, none of them with a value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use submit, mapi_qr or mapi_url")
-        }
-        mode = Mode(rawValue: word) ?? .submit
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mode = reader.choice("mode", of: Mode.allCases, default: .submit)
         pid = settings.text("pid")
         if EPayText.word(pid) == nil {
-            fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
+            reader.fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
         }
-        key = ProviderSecret(settings.text("key"))
-        if !key.value.hasBytes(8...256, where: \.isVisible) {
-            fault("key", key.value.isEmpty ? "is missing" : "is of a wrong form", "copy it from the service's console")
-        }
+        key = ProviderSecret(reader.text("key", 8...256, "copy it from the service's console"))
         let type = settings.text("type")
         if type.isEmpty ? mode != .submit : EPayText.word(type) == nil {
-            fault(
+            reader.fault(
                 "type", type.isEmpty ? "is missing, and mapi needs it" : "is no word", "use alipay, wxpay or the like")
         }
         self.type = type.isEmpty ? nil : type
-        let address = settings.text("client_ip")
-        clientIP = address.isEmpty ? nil : address
-        if !address.isEmpty, IPAddress(address) == nil {
-            fault("client_ip", "is no address", "leave it out, or write one such as 203.0.113.1")
-        }
-        let base = Self.base(settings.text("base"))
-        if base == nil {
-            fault(
-                "base", settings.text("base").isEmpty ? "is missing" : "is no plain web address",
-                "give scheme, host and path alone")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("base", "is without https, which is for development only", "use https")
-        }
+        clientIP = reader.ipAddress("client_ip")
+        let base = reader.address("base", "give scheme, host and path alone")
         let dialect = settings.object("dialect")
         func path(_ name: String, _ usual: String) -> String {
             let path = dialect.text(name).isEmpty ? usual : dialect.text(name)
-            if !Self.isPath(path) { fault("dialect.\(name)", "is no path", "write one such as \(usual)") }
-            return "\(base ?? "")/\(path)"
+            if !Self.isPath(path) { reader.fault("dialect.\(name)", "is no path", "write one such as \(usual)") }
+            return "\(base)/\(path)"
         }
         submitURL = path("submit_path", "submit.php")
         mapiURL = path("mapi_path", "mapi.php")
         apiURL = path("api_path", "api.php")
         let joiner = dialect.text("key_joiner")
-        if joiner.utf8.count > 32 { fault("dialect.key_joiner", "is too long", "write such as &key=") }
+        if joiner.utf8.count > 32 { reader.fault("dialect.key_joiner", "is too long", "write such as &key=") }
         hasRefunds = dialect.boolean("refunds")
         signature = EPaySignature(key: key, joiner: joiner, isUpperCase: dialect.text("digest_case") == "upper")
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        try reader.check()
     }
 
     private static func isPath(_ path: String) -> Bool {
@@ -119,15 +98,6 @@ struct EPaySettings: Sendable {
             && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
                 EPayText.word(String($0)) != nil && $0 != "." && $0 != ".."
             }
-    }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        var path = address.rest[...]
-        while path.hasSuffix("/") { path.removeLast() }
-        return address.origin + path
     }
 }
 

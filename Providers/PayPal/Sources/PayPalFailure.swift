@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to PayPal can end without its answer.
+/// The failures of a call to PayPal.
 typealias PayPalFailure = ServiceFailure<PayPalRefusal>
 
 /// An error answer of PayPal's, without its message.

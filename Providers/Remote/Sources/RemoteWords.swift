@@ -61,13 +61,23 @@ struct RemoteRequest: Encodable, Sendable {
 }
 
 /// A plugin's refusal, beside its status.
-struct RemoteRefusal: Decodable {
-    struct Words: Decodable {
+struct RemoteRefusal: Decodable, ServiceRefusal {
+    struct Words: Decodable, Equatable {
         let type: String
         let reason: String?
     }
 
     let error: Words
+
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        switch error.type {
+        // A question has no "no": only what would change something can be refused for good.
+        case "rejected" where unknown != .unavailable: .rejected(reason: RemoteText.word(error.reason) ?? "rejected")
+        case "unsupported": .unsupported
+        case "unavailable": .unavailable
+        default: unknown
+        }
+    }
 }
 
 struct RemoteOpened: Decodable {

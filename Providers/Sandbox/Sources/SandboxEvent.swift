@@ -23,11 +23,7 @@ extension SandboxEvent {
         self = event
     }
 
-    var json: Data? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try? encoder.encode(self)
-    }
+    var json: Data? { try? JSONText.encoded(self) }
 
     /// This event in Paydesk's words: a pure translation, amounts as they stand.
     func received() throws(ProviderError) -> ReceivedNotification {

@@ -101,7 +101,7 @@ struct StripeAPI: Sendable {
 }
 
 extension IncomingReply {
-    /// How long to wait before the call is repeated; nil where it is not to be.
+    /// Returns the time to wait before the call is repeated; nil where it is not to be.
     ///
     /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, as its libraries do:
     /// after half a second, doubled each time up to 5 s, and up to half of it taken off by chance.

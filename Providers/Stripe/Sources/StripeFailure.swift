@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to Stripe can end without its answer.
+/// The failures of a call to Stripe.
 typealias StripeFailure = ServiceFailure<StripeRefusal>
 
 /// An error answer of Stripe's, without its message: that can hold parts of a key.

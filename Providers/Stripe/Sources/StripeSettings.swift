@@ -49,21 +49,14 @@ struct StripeSettings: Sendable {
 
     /// - Throws: every fault, none of them with a value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use payment_intent or checkout_session")
-        }
-        mode = Mode(rawValue: word) ?? .paymentIntent
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mode = reader.choice("mode", of: Mode.allCases, default: .paymentIntent)
 
         let key = settings.text("secret_key")
         let live = Self.isLive(key, ["sk", "rk"])
         if live == nil {
-            fault(
+            reader.fault(
                 "secret_key", Self.problem(key), "use a key that begins with sk_live_, sk_test_, rk_live_ or rk_test_")
         }
         secretKey = ProviderSecret(key)
@@ -71,35 +64,27 @@ struct StripeSettings: Sendable {
 
         publishableKey = settings.text("publishable_key")
         if let problem = Self.publishableProblem(publishableKey, isLive: live, mode) {
-            fault(
+            reader.fault(
                 "publishable_key", problem,
                 "copy the publishable key that belongs to the secret key, pk_live_… or pk_test_…")
         }
 
         let secrets = settings.texts("webhook_secrets")
         if let problem = Self.secretsProblem(secrets) {
-            fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
+            reader.fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
         }
         webhookSecrets = secrets.map { ProviderSecret($0) }
 
         paymentMethodTypes = settings.texts("payment_method_types")
         if !Self.areMethods(paymentMethodTypes) {
-            fault(
+            reader.fault(
                 "payment_method_types", "has something that is no payment method type, or one twice",
                 "use Stripe's words, such as card, or leave it empty")
         }
 
-        let text = settings.text("api_base")
-        let base = Self.base(text.isEmpty ? Self.officialBase : text)
-        if base == nil {
-            fault(
-                "api_base", "is no plain web address",
-                "give scheme, host and path alone, or leave it out for Stripe's own")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("api_base", "is without https, which is for development only", "use https")
-        }
-        self.base = base ?? Self.officialBase
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        base = reader.address(
+            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for Stripe's own")
+        try reader.check()
     }
 
     /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
@@ -138,14 +123,5 @@ struct StripeSettings: Sendable {
             && words.allSatisfy { word in
                 word.hasBytes(1...64) { $0.isWord && !$0.isCapital }
             }
-    }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        var path = address.rest[...]
-        while path.hasSuffix("/") { path.removeLast() }
-        return address.origin + path
     }
 }

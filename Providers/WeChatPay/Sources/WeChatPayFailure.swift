@@ -1,7 +1,7 @@
 import FoundationEssentials
 import ProviderKit
 
-/// How a call to WeChat Pay can end without its answer.
+/// The failures of a call to WeChat Pay.
 typealias WeChatPayFailure = ServiceFailure<WeChatPayRefusal>
 
 /// An error answer of WeChat Pay's, without its message.

@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 import SwiftASN1
 import _CryptoExtras

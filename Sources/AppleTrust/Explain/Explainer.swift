@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 import X509
 
@@ -6,7 +7,7 @@ struct Explainer {
     private let verifier: AppleVerifier
     private var list = CheckList()
     private var header: JWSHeader?
-    private var payload: JSONText?
+    private var payload: JSONDocument?
     private var certificates: [AppleCertificateFacts] = []
 
     init(_ verifier: AppleVerifier) { self.verifier = verifier }

@@ -1,14 +1,15 @@
+import RefusalReasons
 import Encodings
 
 /// The protected header (RFC 7515 section 4) as far as it may be heeded: `alg`, `crit` and `x5c`.
 ///
 /// `kid`, `jwk`, `jku` and `x5u` name keys that nobody vouches for and are not read.
 struct JWSHeader: Sendable {
-    let json: JSONText
+    let json: JSONDocument
 
     init(_ bytes: [UInt8]) throws(AppleRefusal) {
         do {
-            json = try JSONText(bytes)
+            json = try JSONDocument(bytes)
         } catch {
             throw .malformed("header: \(error.problem) at byte \(error.offset)")
         }

@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 import X509
 

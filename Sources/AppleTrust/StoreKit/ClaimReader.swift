@@ -13,12 +13,12 @@ struct ClaimReader {
     static let times: ClosedRange<Int64> = 0...253_402_300_799_999
 
     let unread: UnreadFields
-    private let json: JSONText
+    private let json: JSONDocument
     private let members: [JSONMember]
 
-    init(_ json: JSONText) { self.init(json, json.root, UnreadFields()) }
+    init(_ json: JSONDocument) { self.init(json, json.root, UnreadFields()) }
 
-    private init(_ json: JSONText, _ members: [JSONMember], _ unread: UnreadFields) {
+    private init(_ json: JSONDocument, _ members: [JSONMember], _ unread: UnreadFields) {
         self.json = json
         self.members = members
         self.unread = unread

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An entry of a SKU's `apple_product_ids`: a literal product id or a pattern, optionally bound to one app by
 /// `bundle:product`.
 package struct AppleProduct: Hashable, Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The length of one period of an auto-renewable subscription, as a StoreKit configuration file writes it: `P1M`.
 package struct StoreKitPeriod: Hashable, Sendable, Codable {
     package enum Unit: String, Sendable, Codable, CaseIterable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An absolute address read strictly: what two parsers could understand differently is refused.
 ///
 /// Only printable ASCII without quotes, angle brackets and backslashes, at most 2,048 bytes, no user information.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A kind of object that an ``ID`` names; the id's prefix shows the kind.
 public protocol Identified {
     /// Three letters, `ord`.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Somebody who buys: the app's own id outside, an internal one everywhere else, so that erasing a person deletes one mapping.
 package enum User: Identified { package static let idPrefix = "usr" }
 /// A provider notification as it arrived.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A JSON text as its author wrote it: members in their order, numbers as text.
 package indirect enum JSONTree: Sendable, Equatable {
     case null

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An amount in integer minor units of one currency.
 ///
 /// `3990 CNY` is 39.90 yuan. Arithmetic is checked: it throws instead of wrapping or mixing currencies.

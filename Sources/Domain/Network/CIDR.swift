@@ -1,3 +1,5 @@
+import Encodings
+
 /// A range of IP addresses, `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one (RFC 4632 section 3.1).
 package struct CIDR: Hashable, Sendable {
     private let first: IPAddress

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An IP address as a number, so that no two spellings of it can be judged differently.
 package enum IPAddress: Hashable, Sendable {
     case v4(UInt32)

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The SHA-256 of what a store signed of a receipt, in lower-case hex: its name, whatever envelope it comes in.
 public struct ReceiptDigest: Hashable, Sendable, Codable {
     public let rawValue: String

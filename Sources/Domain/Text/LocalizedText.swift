@@ -1,3 +1,5 @@
+import Encodings
+
 /// A phrase for people in English and Chinese, written where it is needed as an English text with its values:
 /// `"must be \(1) to \(90)"`.
 ///

@@ -1,3 +1,5 @@
+import Encodings
+
 extension Timestamp {
     /// The day in UTC as ISO 8601 writes it, `2026-03-01`.
     package var utcDate: String {

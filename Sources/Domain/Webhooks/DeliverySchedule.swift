@@ -1,3 +1,5 @@
+import Encodings
+
 /// The delays after which an event is sent again (Standard Webhooks; `api.md` section 10).
 package enum DeliverySchedule {
     /// Seconds between an attempt that failed and the next one.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The address of a partner's endpoint; it cannot name the server's own network.
 ///
 /// What the name resolves to is checked again whenever it is dialled; these are the rules of the text alone.

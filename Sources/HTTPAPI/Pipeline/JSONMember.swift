@@ -1,12 +1,12 @@
 import Foundation
 import FoundationEssentials
 
-enum JSONText {
+enum JSONMember {
     /// The value of a member of the root object, byte for byte as it stands there.
     ///
     /// - Parameter json: JSON that a parser has accepted.
     /// - Returns: nil where the member is missing, or stands there twice, or the root is no object.
-    static func member(_ name: String, of json: Data) -> Data? {
+    static func value(_ name: String, of json: Data) -> Data? {
         var scanner = MemberScanner(bytes: Array(json))
         var found: Range<Int>?
         while let member = scanner.next() {

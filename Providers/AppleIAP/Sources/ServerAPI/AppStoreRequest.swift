@@ -30,15 +30,13 @@ struct AppStoreRequest: Sendable {
     /// - Throws: `invalidRequest` for anything that no id of Apple's looks like, so that none can lead elsewhere.
     static func id(_ text: String, _ name: String) throws(AppStoreServerError) -> String {
         guard (1...128).contains(text.utf8.count), text != ".", text != "..",
-            text.utf8.allSatisfy({ isUnreserved($0) })
+            text.utf8.allSatisfy(\.isURLUnreserved)
         else { throw .invalidRequest("the \(name) is none") }
         return text
     }
 
     static func json(_ value: some Encodable) throws(AppStoreServerError) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { throw .invalidRequest("it is no JSON") }
+        guard let data = try? JSONText.encoded(value) else { throw .invalidRequest("it is no JSON") }
         return data
     }
 }

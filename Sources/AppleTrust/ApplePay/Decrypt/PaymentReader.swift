@@ -8,7 +8,7 @@ import Encodings
 
 /// Reads fields of a decrypted payment; null counts as absent, and a refusal names the field and never its value.
 struct PaymentReader {
-    let json: JSONText
+    let json: JSONDocument
     let members: [JSONMember]
 
     /// Characters of a name or an identifier, of which Apple writes far fewer.

@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 import _CryptoExtras
 
@@ -26,9 +27,9 @@ enum TokenDecryption {
     /// Reads in a function of its own, so that nothing holds the content any longer when it is wiped.
     @inline(never)
     private static func read(_ plain: [UInt8]) throws(ApplePayRefusal) -> DecryptedToken {
-        let json: JSONText
+        let json: JSONDocument
         do throws(JSONSyntaxError) {
-            json = try JSONText(plain)
+            json = try JSONDocument(plain)
         } catch {
             throw refusal("the content is no JSON object: \(error.problem)")
         }

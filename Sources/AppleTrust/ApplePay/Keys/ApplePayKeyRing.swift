@@ -1,3 +1,4 @@
+import RefusalReasons
 import Encodings
 
 /// The payment processing keys that tokens may be encrypted to: the present one, and those that still are in use.

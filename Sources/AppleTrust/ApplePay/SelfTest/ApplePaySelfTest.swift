@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 
 /// A test that tokens can be verified and decrypted on this machine: it makes one under an authority of its own and

@@ -2,7 +2,7 @@ import Encodings
 
 /// Reads fields of one object of a token; null counts as absent, and what is refused is named.
 struct FieldReader {
-    let json: JSONText
+    let json: JSONDocument
     let members: [JSONMember]
 
     func has(_ name: String) -> Bool { node(name) != nil }

@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 
 /// The fields of a token's payment data, decoded and each of the right length.

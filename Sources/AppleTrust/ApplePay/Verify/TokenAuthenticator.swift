@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 
 /// Decides whether Apple signed a payment token of one version.

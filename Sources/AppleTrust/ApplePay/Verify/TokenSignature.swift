@@ -1,3 +1,4 @@
+import RefusalReasons
 import Crypto
 
 /// The signature of a payment token, read and not verified: a detached CMS message as strictly as Apple writes it.
