@@ -18,13 +18,15 @@ public struct TestContext: Sendable {
 
     /// - Parameters:
     ///   - account: the last part of the account's notification address.
+    ///   - clock: the time; it moves when the test moves it.
     ///   - changesSomething: false for calls whose answers are never lost.
     ///   - answer: answers the provider's calls, at the clock's time.
     public init(
-        account: String, changesSomething: @escaping @Sendable (OutgoingRequest) -> Bool = { _ in true },
+        account: String, clock: ManualClock = ManualClock(),
+        changesSomething: @escaping @Sendable (OutgoingRequest) -> Bool = { _ in true },
         answer: @escaping @Sendable (OutgoingRequest, Timestamp) async throws(HTTPTransportError) -> IncomingReply
     ) {
-        let (clock, book, lines) = (ManualClock(), InMemoryBook(), lines)
+        let (book, lines) = (InMemoryBook(), lines)
         let random = SeededRandom().source
         self.clock = clock
         self.book = book
@@ -100,5 +102,57 @@ extension ProviderFixture {
     ) -> RefundAttempt {
         RefundAttempt(
             refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason", reference: reference)
+    }
+}
+
+/// The texts in which a secret could be found: of results, of errors, of a provider itself.
+public struct ShownTexts: Sendable {
+    public private(set) var all: [String] = []
+
+    public init() {}
+
+    /// Makes a call and keeps its result or its error as text.
+    ///
+    /// - Parameter keepsResult: false for a call whose result may hold what is secret to others.
+    public mutating func add<Value>(keepsResult: Bool = true, _ call: () async throws -> Value) async {
+        do {
+            let value = try await call()
+            if keepsResult { all.append("\(value)") }
+        } catch {
+            all += ["\(error)", String(reflecting: error)]
+        }
+    }
+
+    /// Keeps what a value shows of itself.
+    public mutating func add(dumpOf value: Any) {
+        var dumped = ""
+        dump(value, to: &dumped)
+        all += [dumped, "\(value)", String(reflecting: value)]
+    }
+}
+
+extension ProviderFixture {
+    /// Makes each call of a provider once and returns all that it shows, its log too.
+    ///
+    /// - Parameters:
+    ///   - reference: the provider's own number of the payment, where it has one.
+    ///   - keepsResults: false where results may hold what is secret to others, such as a client's secret.
+    public func shown(
+        by provider: any PaymentProvider, _ reference: String? = nil, keepsResults: Bool = true
+    ) async -> [String] {
+        var shown = ShownTexts()
+        let attempt = attempt()
+        let payment = self.reference(attempt, reference)
+        let refund = refund(payment, Money(value: 1, currency: Self.price.currency), reference: reference)
+        await shown.add(keepsResult: keepsResults) { try await provider.open(attempt) }
+        await shown.add(keepsResult: keepsResults) { try await provider.query(payment) }
+        await shown.add(keepsResult: keepsResults) { try await provider.cancel(payment) }
+        await shown.add(keepsResult: keepsResults) { try await provider.refund(refund) }
+        await shown.add(keepsResult: keepsResults) { try await provider.query(refund: refund) }
+        if keepsResults, let diagnosing = provider as? any OnlineDiagnosing {
+            await shown.add { await diagnosing.diagnose() }
+        }
+        shown.add(dumpOf: provider)
+        return shown.all + logged
     }
 }

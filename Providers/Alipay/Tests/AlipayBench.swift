@@ -7,36 +7,17 @@ import Synchronization
 import _CryptoExtras
 
 /// An Alipay account with everything that its provider touches.
-final class AlipayBench: Sendable {
-    let clock = ManualClock()
+struct AlipayBench: ProviderFixture {
     let standIn: AlipayStandIn
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
-    private let lines: AlipayLines
-
-    var logged: [String] { lines.all }
+    let test: TestContext
 
     /// - Parameter answer: instead of the stand-in.
     init(_ standIn: AlipayStandIn = AlipayStandIn(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
-        transport = RecordingTransport { request throws(HTTPTransportError) in
+        test = TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
             return standIn.answer(request)
         }
-        let random = SeededRandom().source
-        ids = IDSource(time: clock.time, random: random)
-        let lines = AlipayLines()
-        self.lines = lines
-        context = Self.context(http: transport, time: clock.time, log: ProviderLog { lines.add($0, $1, $2) })
-    }
-
-    static func context(
-        http: any HTTPTransport, time: TimeSource = ManualClock().time, log: ProviderLog = .silent
-    ) -> ProviderContext {
-        ProviderContext(
-            http: http, time: time, random: SeededRandom().source, book: InMemoryBook(),
-            notifyURL: "https://pay.example/v1/notify/alipay", publicURL: "https://pay.example", log: log)
     }
 
     func provider(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) throws -> AlipayProvider {
@@ -62,41 +43,12 @@ final class AlipayBench: Sendable {
         ]
     }
 
-    func attempt(
-        _ amount: Money = cny(3990), title: String = "VIP monthly", platform: Platform = .web,
-        returnURL: String? = "https://app.example/done?a=1&b=2"
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: platform,
-            returnURL: returnURL, expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases))
-    }
-
-    func reference(_ attempt: PaymentAttempt) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
-    }
-
     /// A payment that was opened and paid.
     func paid(_ provider: AlipayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         _ = try await provider.open(attempt)
         _ = standIn.act("TRADE_SUCCESS", attempt.payment.rawValue)
         return reference(attempt)
-    }
-}
-
-/// What a provider wrote into its log.
-final class AlipayLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func add(_ level: ProviderLog.Level, _ message: String, _ fields: [String: String]) {
-        let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.withLock { $0.append(([level.rawValue, message] + words).joined(separator: " ")) }
     }
 }
 

@@ -11,27 +11,23 @@ struct AlipaySecrecyTests {
 
     private func shown(_ bench: AlipayBench, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
         let provider = try bench.provider(settings)
-        var shown: [String] = []
-        func show<Value>(_ call: () async throws -> Value) async {
-            do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
-        }
+        var shown = ShownTexts()
         let reference = bench.reference(bench.attempt())
         let refund = bench.refund(reference, cny(1))
-        if settings.isEmpty { await show { try await provider.open(bench.attempt()) } }
-        await show { try await provider.query(reference) }
-        await show { try await provider.cancel(reference) }
-        await show { try await provider.refund(refund) }
-        await show { try await provider.query(refund: refund) }
-        await show { await provider.diagnose() }
+        if settings.isEmpty { await shown.add { try await provider.open(bench.attempt()) } }
+        await shown.add { try await provider.query(reference) }
+        await shown.add { try await provider.cancel(reference) }
+        await shown.add { try await provider.refund(refund) }
+        await shown.add { try await provider.query(refund: refund) }
+        await shown.add { await provider.diagnose() }
         var notice = AlipayNotice(reference.payment.rawValue, "TRADE_SUCCESS", amount: "swordfish")
-        await show { try await provider.receive(notice.raw()) }
+        await shown.add { try await provider.receive(notice.raw()) }
         notice.fields["trade_status"] = "payer@example.com"
-        await show { try await provider.receive(notice.raw()) }
-        await show { try await provider.receive(notice.raw(by: AlipayMint.stranger)) }
-        await show { try await provider.receive(AlipayNotice.raw("payer@example.com=8888 8888")) }
-        var dumped = ""
-        dump(provider, to: &dumped)
-        return shown + [dumped, "\(provider)", String(reflecting: provider)] + bench.logged
+        await shown.add { try await provider.receive(notice.raw()) }
+        await shown.add { try await provider.receive(notice.raw(by: AlipayMint.stranger)) }
+        await shown.add { try await provider.receive(AlipayNotice.raw("payer@example.com=8888 8888")) }
+        shown.add(dumpOf: provider)
+        return shown.all + bench.logged
     }
 
     @Test(arguments: ["10000", "20000", "40002", "40004", "40006", "payer@example.com"], [true, false])

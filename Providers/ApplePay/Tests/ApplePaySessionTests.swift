@@ -48,7 +48,7 @@ struct ApplePaySessionTests {
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
         #expect(bench.requests.count == 1)
-        let logged = bench.logged.withLock { $0.joined() }
+        let logged = bench.logged.joined()
         #expect(logged.contains("status(\(status))") && !logged.contains("nonce") && !logged.contains("evil"))
     }
 
@@ -67,7 +67,7 @@ struct ApplePaySessionTests {
         let provider = try bench.provider()
         await #expect(throws: ProviderError.unavailable) { try await provider.merchantSession() }
         let cause = error == .notSent ? "notSent" : "noAnswer"
-        #expect(bench.logged.withLock { $0 } == ["warning apple pay: no merchant session cause=\(cause)"])
+        #expect(bench.logged == ["warning apple pay: no merchant session cause=\(cause)"])
     }
 
     @Test func `without an identity there is no session`() async throws {

@@ -36,7 +36,7 @@ struct PayPalEventTests {
         let received = try await bench.provider().receive(bench.notification(type, ["id": "x"]))
         #expect(received.facts.isEmpty && received.type == type && received.acknowledgement.status == 200)
         #expect(
-            bench.lines.contains { $0.hasPrefix("warning paypal: a capture was reversed") }
+            bench.logged.contains { $0.hasPrefix("warning paypal: a capture was reversed") }
                 == type.hasSuffix("REVERSED"))
     }
 
@@ -70,7 +70,7 @@ struct PayPalEventTests {
         await #expect(throws: ProviderError.unavailable) {
             try await facts("CUSTOMER.DISPUTE.CREATED", ["dispute_id": "PP-D-1"])
         }
-        #expect(bench.lines.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
+        #expect(bench.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
     @Test func `PayPal's trouble has the notification sent again`() async throws {
@@ -226,7 +226,7 @@ struct PayPalEventTests {
                     RefundReport(
                         payment: payment, refund: nil, outcome: .succeeded, amount: usd(3990), reference: "REV1"))
             ])
-        #expect(bench.lines.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
+        #expect(bench.logged.contains { $0.hasPrefix("error paypal: a key or a right was refused") })
     }
 
     /// The maker of an order names the payee, and may name our payment in it.

@@ -133,7 +133,7 @@ struct StripeChargeTests {
         var shown = ["\(charge)", String(reflecting: charge)]
         dump(charge, to: &shown[0])
         do { _ = try await bench.provider().charge(charge) } catch { shown.append("\(error)") }
-        shown += bench.logged.withLock { $0 }
+        shown += bench.logged
         #expect(shown.count >= 3 && !shown.contains { $0.contains("EC_v1") || $0.contains("AA+/") })
     }
 }

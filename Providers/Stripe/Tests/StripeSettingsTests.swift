@@ -79,11 +79,11 @@ struct StripeSettingsTests {
     @Test func `a test key in production mode is warned of`() throws {
         let bench = StripeBench()
         _ = try bench.provider(isDevelopment: false)
-        #expect(bench.logged.withLock { $0.count { $0.hasPrefix("warning stripe: a test key") } } == 1)
+        #expect(bench.logged.count { $0.hasPrefix("warning stripe: a test key") } == 1)
         let live: [String: SettingValue] = ["secret_key": .text("sk_live_x"), "publishable_key": .text("pk_live_x")]
         _ = try bench.provider(live, isDevelopment: false)
         _ = try bench.provider()
-        #expect(bench.logged.withLock { $0.count } == 1)
+        #expect(bench.logged.count == 1)
     }
 
     @Test func `the defaults of the schema are the defaults of the code`() throws {

@@ -114,7 +114,7 @@ struct WeChatPayNotificationTests {
         let reason = fault == "no JSON inside" ? "malformed_resource" : "undecryptable_resource"
         await #expect(throws: ProviderError.rejected(reason: reason)) { try await receive(body) }
         #expect(
-            bench.lines.contains { $0.contains("api_v3_key") }
+            bench.logged.contains { $0.contains("api_v3_key") }
                 == (fault == "another key" || fault == "other associated data"))
     }
 

@@ -198,7 +198,7 @@ struct WeChatPayOpeningTests {
         #expect(try await provider.query(refund: refund).outcome == .succeeded)
         bench.standIn.state.withLock { $0.refunds[0].status = "ABNORMAL" }
         #expect(try await provider.query(refund: refund).outcome == .pending)
-        #expect(bench.lines.contains { $0.hasPrefix("warning wechat pay: a refund found no card") })
+        #expect(bench.logged.contains { $0.hasPrefix("warning wechat pay: a refund found no card") })
     }
 
     @Test func `a refund that never arrived is over after a day`() async throws {

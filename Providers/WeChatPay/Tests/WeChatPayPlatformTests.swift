@@ -117,7 +117,7 @@ struct WeChatPayPlatformTests {
         await #expect(throws: ProviderError.unavailable) {
             try await bench.provider().receive(bench.notification(body))
         }
-        #expect(bench.lines.contains { $0.hasPrefix("error wechat pay: an answer whose signature") })
+        #expect(bench.logged.contains { $0.hasPrefix("error wechat pay: an answer whose signature") })
     }
 
     @Test func `a notification waits no longer for them than WeChat Pay waits for us`() async throws {

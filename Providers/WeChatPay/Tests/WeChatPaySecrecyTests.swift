@@ -22,25 +22,6 @@ struct WeChatPaySecrecyTests {
         ]
     }
 
-    private func run(_ bench: WeChatPayBench, _ provider: WeChatPayProvider) async -> [String] {
-        var shown: [String] = []
-        func show<Value>(_ call: () async throws -> Value) async {
-            do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
-        }
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt)
-        let refund = bench.refund(reference, cny(1))
-        await show { try await provider.open(attempt) }
-        await show { try await provider.query(reference) }
-        await show { try await provider.cancel(reference) }
-        await show { try await provider.refund(refund) }
-        await show { try await provider.query(refund: refund) }
-        await show { await provider.diagnose() }
-        var dumped = ""
-        dump(provider, to: &dumped)
-        return shown + [dumped, "\(provider)", String(reflecting: provider)]
-    }
-
     @Test(arguments: [200, 202, 400, 401, 403, 404, 429, 500])
     func `no answer's words reach a log or an error`(status: Int) async throws {
         let (box, now) = (WeChatPayStandIn(), ManualClock().now.rawValue)
@@ -48,9 +29,9 @@ struct WeChatPaySecrecyTests {
             request.url.hasSuffix("/certificates")
                 ? box.answer(request, now: now) : box.signed(status, Self.words, now: now)
         }
-        let shown = await run(bench, try bench.provider())
-        #expect(bench.lines.count >= 5 && bench.lines.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
-        for text in shown + bench.lines {
+        let shown = await bench.shown(by: try bench.provider())
+        #expect(bench.logged.count >= 5 && bench.logged.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
+        for text in shown {
             for secret in Self.secrets { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }
@@ -63,7 +44,7 @@ struct WeChatPaySecrecyTests {
             let error = await #expect(throws: ProviderError.self) {
                 try await bench.provider().receive(bench.notification(body, by: seal))
             }
-            for text in bench.lines + [String(reflecting: error)] {
+            for text in bench.logged + [String(reflecting: error)] {
                 #expect(!text.contains("planted-") && !text.contains("ciphertext"))
             }
         }
@@ -77,7 +58,7 @@ struct WeChatPaySecrecyTests {
         await #expect(throws: ProviderError.unproven(.signature)) {
             try await bench.provider().receive(WeChatPayStandIn.notification(body, headers))
         }
-        #expect(bench.lines.isEmpty && bench.calls.isEmpty)
+        #expect(bench.logged.isEmpty && bench.calls.isEmpty)
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {
@@ -85,13 +66,13 @@ struct WeChatPaySecrecyTests {
         refused.standIn.script("/certificates", IncomingReply(status: 401, body: Data(#"{"code":"SIGN_ERROR"}"#.utf8)))
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
-            refused.lines == [
+            refused.logged == [
                 "error wechat pay: the merchant's key or right was refused call=GET /v3/certificates code=SIGN_ERROR "
                     + "status=401"
             ])
         let silent = WeChatPayBench { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
-            silent.lines == ["warning wechat pay: no answer call=GET /v3/certificates error=outcomeUnknown"])
+            silent.logged == ["warning wechat pay: no answer call=GET /v3/certificates error=outcomeUnknown"])
     }
 }

@@ -81,7 +81,7 @@ struct WeChatPaySignatureTests {
         await #expect(throws: ProviderError.unproven(.signature)) {
             try await bench.provider().query(bench.reference(attempt))
         }
-        #expect(bench.lines.contains { $0.contains("missing or wrong") })
+        #expect(bench.logged.contains { $0.contains("missing or wrong") })
         // Without a body as well.
         bench.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
         await #expect(throws: ProviderError.unproven(.signature)) {
