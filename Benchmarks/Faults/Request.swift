@@ -1,5 +1,5 @@
-import Domain
 import Crypto
+import Domain
 import Foundation
 
 /// A request as it goes over the wire, so that it can be sent again exactly.
@@ -67,7 +67,8 @@ enum UserToken {
     static func make(_ user: String) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let claims = #"{"sub":"\#(user)","iat":\#(now),"exp":\#(now + 86_400)}"#
-        let input = "\(Base64URL.encoded(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))).\(Base64URL.encoded(Data(claims.utf8)))"
+        let input =
+            "\(Base64URL.encoded(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))).\(Base64URL.encoded(Data(claims.utf8)))"
         let key = SymmetricKey(data: Data(Configuration.userSecret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: key)
         return "\(input).\(Base64URL.encoded(Data(code)))"

@@ -1,5 +1,4 @@
-public import Domain
-import FoundationEssentials
+import Domain
 
 /// Reads an account's settings and gathers every fault, so that an operator mends them all at once.
 ///
@@ -38,7 +37,8 @@ public final class ProviderSettingsReader {
     }
 
     /// A choice among words; the standard one where it is absent and where it is none of them, which is a fault.
-    public func choice<Word: RawRepresentable<String>>(_ name: String, of words: [Word], default standard: Word) -> Word {
+    public func choice<Word: RawRepresentable<String>>(_ name: String, of words: [Word], default standard: Word) -> Word
+    {
         let text = settings.text(name)
         if let word = words.first(where: { $0.rawValue == text }) { return word }
         if !text.isEmpty {

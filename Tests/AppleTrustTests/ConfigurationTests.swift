@@ -1,6 +1,6 @@
-import Encodings
 import AppleTrust
 import Crypto
+import Encodings
 import SwiftASN1
 import Testing
 import X509

@@ -1,5 +1,5 @@
-import Encodings
 import Crypto
+import Encodings
 import Testing
 
 @testable import AppleTrust

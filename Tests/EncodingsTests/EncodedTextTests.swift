@@ -58,7 +58,9 @@ struct EncodedTextTests {
         #expect(PercentEncoding.encoded("a b+/?é爱") == "a%20b%2B%2F%3F%C3%A9%E7%88%B1")
         #expect(PercentEncoding.decoded("a%20b%2B+%e7".utf8, readsPlus: true) == Array("a b+ ".utf8) + [0xE7])
         #expect(PercentEncoding.decoded("a+b".utf8, readsPlus: false) == Array("a+b".utf8))
-        #expect(PercentEncoding.text("a%C3%A9+b", readsPlus: true) == "aé b" && PercentEncoding.text("", readsPlus: true) == "")
+        #expect(
+            PercentEncoding.text("a%C3%A9+b", readsPlus: true) == "aé b"
+                && PercentEncoding.text("", readsPlus: true) == "")
         for text in ["%C3", "%FF", "%"] { #expect(PercentEncoding.text(text, readsPlus: false) == nil, "\(text)") }
         for text in ["%", "%2", "%2g", "%%20", "% 20"] {
             #expect(PercentEncoding.decoded(text.utf8, readsPlus: true) == nil, "\(text)")

@@ -1,5 +1,5 @@
-import Domain
 import Crypto
+import Domain
 import Foundation
 
 /// What stands for texts that callers chose, computed apart from the code under test.

@@ -21,7 +21,8 @@ struct TokenKeysTests {
                 pem: try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation)
             let parts = try key.publicKey.getKeyPrimitives()
             let name = kid.map { #""kid":"\#($0)","# } ?? ""
-            entry = #"{"kty":"RSA",\#(name)"n":"\#(Base64URL.encoded(parts.0))","e":"\#(Base64URL.encoded(parts.1))"\#(more)}"#
+            entry =
+                #"{"kty":"RSA",\#(name)"n":"\#(Base64URL.encoded(parts.0))","e":"\#(Base64URL.encoded(parts.1))"\#(more)}"#
         }
 
         func token(

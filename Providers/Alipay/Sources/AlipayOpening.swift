@@ -31,7 +31,9 @@ extension AlipayProvider {
                 "alipay.trade.precreate", content(attempt, productCode: settings.productCode),
                 more: ["notify_url": context.notifyURL])
             guard made.out_trade_no == attempt.payment.rawValue else { throw .foreign }
-            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else { throw .unsayable("bad_code") }
+            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else {
+                throw .unsayable("bad_code")
+            }
             return code
         } catch {
             throw error.providerError(afterChange: true)

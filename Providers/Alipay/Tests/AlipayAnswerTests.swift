@@ -24,11 +24,11 @@ struct AlipayAnswerTests {
     private func query(
         _ settings: [String: SettingValue], _ reply: @escaping @Sendable (Data) -> IncomingReply
     ) async throws -> Result<PaymentOutcome, ProviderError> {
-        let ids = AlipayBench()
+        let ids = AlipayFixture()
         let attempt = ids.attempt()
         let node = Self.node(attempt.payment)
-        let bench = AlipayBench { _ in reply(node) }
-        let provider = try bench.provider(settings)
+        let fixture = AlipayFixture { _ in reply(node) }
+        let provider = try fixture.provider(settings)
         do throws(ProviderError) {
             return .success(try await provider.query(ids.reference(attempt)).outcome)
         } catch {
@@ -114,7 +114,7 @@ struct AlipayAnswerTests {
     }
 
     @Test func `in certificate mode the answer names the certificate`() async throws {
-        let settings = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
         @Sendable func reply(_ number: String?, _ node: Data) -> IncomingReply {
             AlipayStandIn.reply(Self.method, node, certificate: number)
         }
@@ -127,7 +127,8 @@ struct AlipayAnswerTests {
         }
         #expect(stranger == .failure(.unproven(.signature)))
         // While one certificate replaces the other, both are believed under their own numbers alone.
-        let both = AlipayBench.certificateMode(alipay: AlipayMint.otherAlipayCertificate, AlipayMint.alipayCertificate)
+        let both = AlipayFixture.certificateMode(
+            alipay: AlipayMint.otherAlipayCertificate, AlipayMint.alipayCertificate)
         #expect(try await query(both) { reply(AlipayMint.alipayNumber, $0) } == paid)
         let mixed = try await query(both) { reply(AlipayMint.number(serial: "539300103"), $0) }
         #expect(mixed == .failure(.unproven(.signature)))
@@ -147,24 +148,24 @@ struct AlipayAnswerTests {
     func `a refusal is final only where the acquirer says so`(
         code: String, word: String, expected: ProviderError
     ) async throws {
-        let bench = AlipayBench { _ in
+        let fixture = AlipayFixture { _ in
             AlipayStandIn.reply(
                 "alipay.trade.precreate", Data(#"{"code":"\#(code)","msg":"x","sub_code":"\#(word)"}"#.utf8))
         }
-        await #expect(throws: expected) { try await bench.provider().open(bench.attempt()) }
+        await #expect(throws: expected) { try await fixture.provider().open(fixture.attempt()) }
     }
 
     @Test(arguments: ["ACQ.INVALID_PARAMETER", "ACQ.ACCESS_FORBIDDEN"])
     func `a question that is refused ends nothing`(word: String) async throws {
         let refusal = Data(#"{"code":"40004","sub_code":"\#(word)"}"#.utf8)
         let made = Data(#"{"code":"10000","fund_change":"N"}"#.utf8)
-        let bench = AlipayBench { request in
+        let fixture = AlipayFixture { request in
             let method = AlipayStandIn.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
             return AlipayStandIn.reply(method, method == "alipay.trade.refund" ? made : refusal)
         }
-        let provider = try bench.provider()
-        let reference = bench.reference(bench.attempt())
-        let refund = bench.refund(reference, cny(1))
+        let provider = try fixture.provider()
+        let reference = fixture.reference(fixture.attempt())
+        let refund = fixture.refund(reference, cny(1))
         await #expect(throws: ProviderError.unavailable) { try await provider.query(reference) }
         await #expect(throws: ProviderError.unavailable) { try await provider.query(refund: refund) }
         // The call was answered, and what it did is what the question was about.
@@ -173,11 +174,11 @@ struct AlipayAnswerTests {
 
     @Test func `an error_response is read like any other`() async throws {
         let node = Data(#"{"code":"40004","sub_code":"ACQ.ACCESS_FORBIDDEN"}"#.utf8)
-        let bench = AlipayBench { _ in
+        let fixture = AlipayFixture { _ in
             .page(#"{"error_response":\#(String(decoding: node, as: UTF8.self)),"sign":"\#(AlipayMint.sign(node))"}"#)
         }
         await #expect(throws: ProviderError.rejected(reason: "ACQ.ACCESS_FORBIDDEN")) {
-            try await bench.provider().open(bench.attempt())
+            try await fixture.provider().open(fixture.attempt())
         }
     }
 }

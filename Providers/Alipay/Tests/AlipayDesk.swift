@@ -7,7 +7,7 @@ import ProviderTesting
 import TestSupport
 
 /// A whole gateway with one Alipay account.
-struct AlipayDesk: Sendable {
+struct AlipayDesk: ProviderDesk {
     static let account = "alipay-main"
 
     let desk: Desk
@@ -17,29 +17,8 @@ struct AlipayDesk: Sendable {
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {
-            try AlipayProvider(account: AlipayBench.account(settings), context: $0)
+            try AlipayProvider(account: AlipayFixture.account(settings), context: $0)
         }
         gateway = desk.gateway(with: [account])
-    }
-
-    func checkout(user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(
-            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
-    }
-
-    /// Another attempt for the same order.
-    func retry(_ contract: PaymentContract, provider: String, user: String = "alice") async throws -> PaymentContract {
-        try await desk.retry(contract.order, user: user, provider: provider, at: gateway)
-    }
-
-    /// Delivers a notification, as Alipay posts it.
-    @discardableResult
-    func notify(_ raw: RawNotification) async throws -> Acknowledgement {
-        desk.clock.tick()
-        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
-    }
-
-    func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.orders.find(contract.order.rawValue)
     }
 }

@@ -9,42 +9,42 @@ import _CryptoExtras
 
 struct AlipayDoctorTests {
     private func diagnose(
-        _ bench: AlipayBench, _ settings: [String: SettingValue] = [:]
+        _ fixture: AlipayFixture, _ settings: [String: SettingValue] = [:]
     ) async throws -> [Diagnosis] {
-        let provider = try bench.provider(settings)
+        let provider = try fixture.provider(settings)
         return provider.examine() + (await provider.diagnose())
     }
 
     @Test func `good keys are good`() async throws {
-        let found = try await diagnose(AlipayBench())
+        let found = try await diagnose(AlipayFixture())
         #expect(found.map(\.level) == [.good] && found[0].words.contains("accepts the application's key"))
     }
 
     @Test func `an application whose key Alipay does not know is told which key to set`() async throws {
-        let bench = AlipayBench(AlipayStandIn(key: AlipayMint.stranger.publicKey))
-        let found = try await diagnose(bench)
+        let fixture = AlipayFixture(AlipayStandIn(key: AlipayMint.stranger.publicKey))
+        let found = try await diagnose(fixture)
         #expect(found.map(\.level) == [.fault] && found[0].words.contains("isv.invalid-signature"))
         #expect(found[0].words.contains(/begins with ([0-9a-f]{2}:){7}[0-9a-f]{2}/))
         #expect(
-            bench.logged.contains { $0.contains("the answer is not signed") && $0.contains("isv.invalid-signature") })
-        let other = try await diagnose(AlipayBench(), ["app_id": .text("2021000000000009")])
+            fixture.logged.contains { $0.contains("the answer is not signed") && $0.contains("isv.invalid-signature") })
+        let other = try await diagnose(AlipayFixture(), ["app_id": .text("2021000000000009")])
         #expect(other.map(\.level) == [.fault] && other[0].words.contains("check app_id"))
     }
 
     @Test func `an answer that the set key does not prove is a fault`() async throws {
         let stranger = AlipayMint.bare(AlipayMint.stranger.publicKey.pemRepresentation)
-        let found = try await diagnose(AlipayBench(), ["alipay_public_key": .text(stranger)])
+        let found = try await diagnose(AlipayFixture(), ["alipay_public_key": .text(stranger)])
         #expect(found.map(\.level) == [.fault] && found[0].words.contains("copy Alipay's public key"))
     }
 
     @Test func `no answer is no fault`() async throws {
-        let silent = AlipayBench { _ throws(HTTPTransportError) in throw .notSent }
+        let silent = AlipayFixture { _ throws(HTTPTransportError) in throw .notSent }
         #expect(try await diagnose(silent).map(\.level) == [.notice])
-        let troubled = AlipayBench { _ in
+        let troubled = AlipayFixture { _ in
             AlipayStandIn.reply("alipay.trade.query", Data(#"{"code":"20000","sub_code":"aop.unknow-error"}"#.utf8))
         }
         #expect(try await diagnose(troubled).map(\.level) == [.notice])
-        let forbidden = AlipayBench { _ in
+        let forbidden = AlipayFixture { _ in
             AlipayStandIn.reply(
                 "alipay.trade.query", Data(#"{"code":"40006","sub_code":"isv.insufficient-isv-permissions"}"#.utf8))
         }
@@ -52,8 +52,8 @@ struct AlipayDoctorTests {
     }
 
     @Test func `certificates are compared with the clock`() async throws {
-        let bench = AlipayBench(AlipayStandIn(certificate: AlipayMint.alipayNumber))
-        let now = bench.clock.now.rawValue
+        let fixture = AlipayFixture(AlipayStandIn(certificate: AlipayMint.alipayNumber))
+        let now = fixture.clock.now.rawValue
         func certificate(_ end: Int64) -> String {
             AlipayMint.certificate(
                 "Alipay", of: .init(AlipayMint.alipay.publicKey), by: .init(AlipayMint.stranger),
@@ -62,7 +62,7 @@ struct AlipayDoctorTests {
         for (end, level) in [
             (now + 100 * 86_400, Diagnosis.Level.good), (now + 86_400, .notice), (now, .fault),
         ] {
-            let found = try await diagnose(bench, AlipayBench.certificateMode(alipay: certificate(end)))
+            let found = try await diagnose(fixture, AlipayFixture.certificateMode(alipay: certificate(end)))
             #expect(found.map(\.level) == [.good, level, .good])
             #expect(
                 found.map(\.subject) == [

@@ -68,11 +68,14 @@ struct AlipayInteropTests {
             payment: ProviderReference(payment: try desk.payment(contract), reference: nil, amount: contract.amount),
             amount: Desk.money(990), reason: "")
         let provider = try AlipayProvider(
-            account: AlipayBench.account(settings), context: TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in try await LoopbackTransport().send(request) }.context)
+            account: AlipayFixture.account(settings),
+            context: TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
+                try await LoopbackTransport().send(request)
+            }.context)
         #expect(try await provider.refund(attempt).outcome == .succeeded)
         #expect(try await provider.query(refund: attempt).amount == Desk.money(990))
         #expect(await provider.diagnose().map(\.level) == [.good])
-        let unknown = AlipayBench().reference(AlipayBench().attempt())
+        let unknown = AlipayFixture().reference(AlipayFixture().attempt())
         #expect(try await provider.query(unknown).outcome == .pending(status: "not_found"))
     }
 
@@ -84,10 +87,10 @@ struct AlipayInteropTests {
         let files = [AlipayMint.file(AlipayMint.applicationCertificate), AlipayMint.file(two)]
         let output = try await Self.python.run("certificates.py", files)
         let standIn = AlipayStandIn(certificate: AlipayMint.alipayNumber)
-        let bench = AlipayBench(standIn)
-        var settings = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let fixture = AlipayFixture(standIn)
+        var settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
         settings["alipay_root_certificate"] = .text(files[1])
-        _ = try await bench.provider(settings).open(bench.attempt())
+        _ = try await fixture.provider(settings).open(fixture.attempt())
         let form = try #require(standIn.state.withLock { $0.forms.first })
         #expect(output == "\(form["app_cert_sn"] ?? "") \(form["alipay_root_cert_sn"] ?? "")\n")
         print("interop: python-alipay-sdk names certificates by the same numbers")

@@ -11,7 +11,7 @@ struct AlipayRehearsal: Rehearsal {
     let standIn: AlipayStandIn
 
     init(mode: String, hasCertificates: Bool = false) {
-        let certificates = hasCertificates ? AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate) : [:]
+        let certificates = hasCertificates ? AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate) : [:]
         settings = certificates.merging(["mode": .text(mode)]) { $1 }
         standIn = AlipayStandIn(certificate: hasCertificates ? AlipayMint.alipayNumber : nil)
     }
@@ -19,7 +19,7 @@ struct AlipayRehearsal: Rehearsal {
     var secrets: [String] { [AlipayMint.applicationPKCS8] }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
-        let provider = try AlipayProvider(account: AlipayBench.account(settings), context: context)
+        let provider = try AlipayProvider(account: AlipayFixture.account(settings), context: context)
         return WatchedAlipay(provider: provider, standIn: standIn)
     }
 

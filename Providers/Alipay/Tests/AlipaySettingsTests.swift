@@ -8,7 +8,7 @@ import _CryptoExtras
 struct AlipaySettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
         do {
-            _ = try AlipayBench().provider(settings, isDevelopment: isDevelopment)
+            _ = try AlipayFixture().provider(settings, isDevelopment: isDevelopment)
             return []
         } catch let error as ProviderSetupError {
             return error.faults.map { "\($0.setting) \($0.problem)" }
@@ -22,10 +22,10 @@ struct AlipaySettingsTests {
         #expect(one.contains("BEGIN RSA PRIVATE KEY") && eight.contains("BEGIN PRIVATE KEY"))
         let lines = AlipayMint.bare(one).map { "\($0)" }.joined().split(by: 64).joined(separator: "\r\n")
         for key in [one, eight, AlipayMint.bare(one), AlipayMint.bare(eight), " \(lines)\n"] {
-            let bench = AlipayBench()
-            let provider = try bench.provider(["app_private_key": .text(key)])
-            _ = try await provider.open(bench.attempt())
-            #expect(bench.standIn.state.withLock { $0.offers.count } == 1)
+            let fixture = AlipayFixture()
+            let provider = try fixture.provider(["app_private_key": .text(key)])
+            _ = try await provider.open(fixture.attempt())
+            #expect(fixture.standIn.state.withLock { $0.offers.count } == 1)
         }
         for key in [AlipayMint.alipay.publicKey.pemRepresentation, AlipayMint.alipayPublic] {
             #expect(faults(["alipay_public_key": .text(key)]).isEmpty)
@@ -63,12 +63,12 @@ struct AlipaySettingsTests {
         #expect(faults(["alipay_public_key": .text(own)]) == ["alipay_public_key is the application's own public key"])
         #expect(
             faults(["app_private_key": .text(own)]) == ["app_private_key is a public key, not the private one"])
-        var files = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
+        var files = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
         #expect(faults(files).isEmpty)
         files["app_private_key"] = .text(AlipayMint.stranger.pemRepresentation)
         #expect(faults(files) == ["app_certificate is not of app_private_key"])
         #expect(
-            faults(AlipayBench.certificateMode(alipay: AlipayMint.applicationCertificate)) == [
+            faults(AlipayFixture.certificateMode(alipay: AlipayMint.applicationCertificate)) == [
                 "alipay_certificates has the application's own certificate"
             ])
     }
@@ -83,7 +83,7 @@ struct AlipaySettingsTests {
     }
 
     @Test func `certificate mode needs all its files, and no public key`() {
-        let whole = AlipayBench.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let whole = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
         #expect(
             faults(whole.merging(["alipay_public_key": .text(AlipayMint.alipayPublic)]) { $1 }) == [
                 "alipay_public_key is set beside certificates"
@@ -117,9 +117,9 @@ struct AlipaySettingsTests {
     }
 
     @Test func `the mode decides on the contract`() throws {
-        #expect(try AlipayBench().provider().contractTypes == [.qr])
+        #expect(try AlipayFixture().provider().contractTypes == [.qr])
         for mode in ["page", "wap", "web"] {
-            #expect(try AlipayBench().provider(["mode": .text(mode)]).contractTypes == [.url])
+            #expect(try AlipayFixture().provider(["mode": .text(mode)]).contractTypes == [.url])
         }
         let required = AlipayProvider.manifest.settings.fields.filter(\.required).map(\.name)
         #expect(required == ["app_id", "seller_id", "app_private_key"])

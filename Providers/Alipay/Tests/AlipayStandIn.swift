@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import ProviderKit
 import Synchronization
+import TestSupport
 import _CryptoExtras
 
 /// A stand-in for Alipay's gateway as its documentation describes it: it verifies what is sent and signs its answers.
@@ -108,16 +109,7 @@ final class AlipayStandIn: Sendable {
         return AlipayMint.verifies(text, form["sign"] ?? "", by: key) ? nil : "isv.invalid-signature"
     }
 
-    static func form(_ text: String) -> [String: String] {
-        Dictionary(
-            text.split(separator: "&").map { pair in
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                func decoded(_ text: Substring) -> String {
-                    PercentEncoding.text(text, readsPlus: true) ?? ""
-                }
-                return (decoded(sides[0]), sides.count > 1 ? decoded(sides[1]) : "")
-            }, uniquingKeysWith: { first, _ in first })
-    }
+    static func form(_ text: String) -> [String: String] { FormText.fields(text) }
 
     func reply(_ method: String, _ node: [String: String], isSigned: Bool = true) -> IncomingReply {
         // Slashes come escaped, as Alipay's do.

@@ -48,7 +48,7 @@ struct AppStoreDoctorTests {
                 == row.findings)
     }
 
-    /// `Mon, 21 Sep 2026 14:13:20 GMT` is the bench's time.
+    /// `Mon, 21 Sep 2026 14:13:20 GMT` is the fixture's time.
     @Test(
         arguments: [
             (.apple(4_040_010), .apple(4_000_006), [.works(.production), .works(.sandbox)]),
@@ -77,16 +77,16 @@ struct AppStoreDoctorTests {
                 .status(302, [(name: "date", value: "Mon, 21 Sep 2020 14:13:21 GMT")]), .status(404),
                 [.notApple(.production, status: 302), .notApple(.sandbox, status: 404)]
             ),
-        ] as [(AppStoreBench.Reply, AppStoreBench.Reply, [AppStoreFinding])])
+        ] as [(AppStoreFixture.Reply, AppStoreFixture.Reply, [AppStoreFinding])])
     func `a diagnosis asks each environment`(
-        production: AppStoreBench.Reply, sandbox: AppStoreBench.Reply, findings: [AppStoreFinding]
+        production: AppStoreFixture.Reply, sandbox: AppStoreFixture.Reply, findings: [AppStoreFinding]
     ) async throws {
-        let bench = AppStoreBench { $0.url.hasPrefix("https://prod.example/") ? production : sandbox }
-        let diagnosis = await (try bench.api()).diagnose()
+        let fixture = AppStoreFixture { $0.url.hasPrefix("https://prod.example/") ? production : sandbox }
+        let diagnosis = await (try fixture.api()).diagnose()
         #expect(diagnosis.findings == findings && diagnosis.bundleID == "com.example.app")
         // A used token that is refused is replaced, and nothing else is repeated.
-        #expect(bench.hosts.prefix(2) == ["prod.example", "sand.example"] && bench.hosts.count <= 3)
-        #expect(bench.pauses.isEmpty)
+        #expect(fixture.hosts.prefix(2) == ["prod.example", "sand.example"] && fixture.hosts.count <= 3)
+        #expect(fixture.pauses.isEmpty)
         for finding in diagnosis.findings { #expect(finding.explanation.hasSuffix(".")) }
     }
 
@@ -102,7 +102,7 @@ struct AppStoreDoctorTests {
         #expect(!AppStoreFinding.works(.sandbox).isFault && AppStoreFinding.notReleased.isFault)
     }
 
-    private static func test(_ word: String?) -> AppStoreBench.Reply {
+    private static func test(_ word: String?) -> AppStoreFixture.Reply {
         let attempts = word.map { #"{"attemptDate":1,"sendAttemptResult":"\#($0)"}"# } ?? ""
         return .json(#"{"signedPayload":"a.b.c","sendAttempts":[\#(attempts)]}"#)
     }
@@ -117,19 +117,19 @@ struct AppStoreDoctorTests {
                 Array(repeating: .apple(4_040_008), count: 7), .pending,
                 [1_000, 2_000, 5_000, 5_000, 10_000, 10_000, 10_000]
             ),
-        ] as [([AppStoreBench.Reply], AppStoreTestOutcome, [Int64])])
+        ] as [([AppStoreFixture.Reply], AppStoreTestOutcome, [Int64])])
     func `a test notification is awaited for most of a minute`(
-        replies: [AppStoreBench.Reply], outcome: AppStoreTestOutcome, pauses: [Int64]
+        replies: [AppStoreFixture.Reply], outcome: AppStoreTestOutcome, pauses: [Int64]
     ) async throws {
-        let bench = AppStoreBench([.json(#"{"testNotificationToken":"ab-1"}"#)] + replies)
-        #expect(try await bench.api().sendTestNotification(in: .production) == outcome)
-        #expect(bench.pauses == pauses && bench.requests.count == replies.count + 1)
+        let fixture = AppStoreFixture([.json(#"{"testNotificationToken":"ab-1"}"#)] + replies)
+        #expect(try await fixture.api().sendTestNotification(in: .production) == outcome)
+        #expect(fixture.pauses == pauses && fixture.requests.count == replies.count + 1)
         #expect(outcome.explanation.hasSuffix("."))
     }
 
     @Test func `an app without a notification address is told so`() async throws {
-        let bench = AppStoreBench([.apple(4_040_007)])
-        let api = try bench.api()
+        let fixture = AppStoreFixture([.apple(4_040_007)])
+        let api = try fixture.api()
         let end = await failure { () throws(AppStoreServerError) in
             try await api.sendTestNotification(in: .sandbox)
         }

@@ -6,7 +6,7 @@ import ProviderTesting
 import Testing
 
 struct AppleIAPRehearsal: Rehearsal {
-    var secrets: [String] { ["the shared secret of the tests", AppStoreBench.privateKey.pemRepresentation] }
+    var secrets: [String] { ["the shared secret of the tests", AppStoreFixture.privateKey.pemRepresentation] }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         let settings = ProviderSettings([
@@ -14,7 +14,7 @@ struct AppleIAPRehearsal: Rehearsal {
                 .object(["bundle_id": .text("com.example.app"), "shared_secret": .text(secrets[0])])
             ]),
             "api": .object([
-                "key_id": .text(AppStoreBench.keyID), "issuer_id": .text(AppStoreBench.issuer),
+                "key_id": .text(AppStoreFixture.keyID), "issuer_id": .text(AppStoreFixture.issuer),
                 "private_key": .text(secrets[1]),
             ]),
         ])

@@ -7,14 +7,14 @@ import Testing
 
 struct AppleIAPDoctorTests {
     private static func provider(
-        _ bench: AppStoreBench, hasKey: Bool = true, _ more: [String: SettingValue] = [:]
+        _ fixture: AppStoreFixture, hasKey: Bool = true, _ more: [String: SettingValue] = [:]
     ) throws -> AppleIAPProvider {
         var settings: [String: SettingValue] = ["apps": .list([.object(["bundle_id": .text("com.example.app")])])]
         settings.merge(more) { $1 }
         if hasKey {
             settings["api"] = .object([
-                "key_id": .text(AppStoreBench.keyID), "issuer_id": .text(AppStoreBench.issuer),
-                "private_key": .text(AppStoreBench.privateKey.pemRepresentation),
+                "key_id": .text(AppStoreFixture.keyID), "issuer_id": .text(AppStoreFixture.issuer),
+                "private_key": .text(AppStoreFixture.privateKey.pemRepresentation),
                 "production_url": .text("https://prod.example"), "sandbox_url": .text("https://sand.example"),
             ])
         }
@@ -22,24 +22,24 @@ struct AppleIAPDoctorTests {
             account: ProviderAccount(
                 id: AccountID("apple-iap")!, settings: ProviderSettings(settings), isDevelopment: false),
             context: ProviderContext(
-                http: bench.transport, time: bench.time, random: SeededRandom().source, book: InMemoryBook(),
+                http: fixture.transport, time: fixture.time, random: SeededRandom().source, book: InMemoryBook(),
                 notifyURL: "", publicURL: "https://pay.example"),
-            pause: { bench.pause($0) })
+            pause: { fixture.pause($0) })
     }
 
     /// The answers of an app's two environments, and the doctor's findings.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let production: @Sendable (OutgoingRequest) -> AppStoreBench.Reply
-        let sandbox: @Sendable (OutgoingRequest) -> AppStoreBench.Reply
+        let production: @Sendable (OutgoingRequest) -> AppStoreFixture.Reply
+        let sandbox: @Sendable (OutgoingRequest) -> AppStoreFixture.Reply
         let levels: [Diagnosis.Level]
         let words: [String]
     }
 
     /// An App Store whose test notification fares so; `token` stands for the request's answer.
     private static func appStore(
-        _ result: String = "SUCCESS", token: AppStoreBench.Reply = .json(#"{"testNotificationToken":"ab-1"}"#)
-    ) -> @Sendable (OutgoingRequest) -> AppStoreBench.Reply {
+        _ result: String = "SUCCESS", token: AppStoreFixture.Reply = .json(#"{"testNotificationToken":"ab-1"}"#)
+    ) -> @Sendable (OutgoingRequest) -> AppStoreFixture.Reply {
         { request in
             if request.method == "POST" { return token }
             guard request.url.contains("/notifications/test/") else { return .apple(4_040_010) }
@@ -80,8 +80,10 @@ struct AppleIAPDoctorTests {
 
     @Test(arguments: rows)
     func `the doctor says what is wrong and how to mend it`(row: Row) async throws {
-        let bench = AppStoreBench { $0.url.hasPrefix("https://prod.example/") ? row.production($0) : row.sandbox($0) }
-        let found = await (try Self.provider(bench)).diagnose()
+        let fixture = AppStoreFixture {
+            $0.url.hasPrefix("https://prod.example/") ? row.production($0) : row.sandbox($0)
+        }
+        let found = await (try Self.provider(fixture)).diagnose()
         #expect(found.map(\.level) == row.levels, "\(found)")
         for words in row.words { #expect(found.contains { $0.words.contains(words) }, "\(words): \(found)") }
         for one in found { #expect(one.subject.hasPrefix("com.example.app") && one.words.hasSuffix(".")) }
@@ -99,14 +101,14 @@ struct AppleIAPDoctorTests {
             "apps": .list([.object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(number)])]),
             "environments": .list(environments.map { .text($0) }),
         ]
-        let account = try Self.provider(AppStoreBench(), hasKey: false, settings)
+        let account = try Self.provider(AppStoreFixture(), hasKey: false, settings)
         #expect(account.examine().map(\.level) == levels)
     }
 
     @Test func `without a key nothing is asked`() async throws {
-        let bench = AppStoreBench()
-        let found = await (try Self.provider(bench, hasKey: false)).diagnose()
+        let fixture = AppStoreFixture()
+        let found = await (try Self.provider(fixture, hasKey: false)).diagnose()
         #expect(found.map(\.level) == [.notice] && found.first?.words.contains("no key is set") == true)
-        #expect(bench.requests.isEmpty)
+        #expect(fixture.requests.isEmpty)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 struct ApplePayDoctorTests {
     @Test func `a sound account is good throughout`() async throws {
-        let provider = try WalletBench().provider()
+        let provider = try ApplePayFixture().provider()
         let found = provider.examine() + (await provider.diagnose())
         #expect(
             found.map(\.subject) == [
@@ -19,22 +19,22 @@ struct ApplePayDoctorTests {
     }
 
     @Test func `what is missing is said and is no fault`() async throws {
-        let bench = WalletBench()
-        let provider = try bench.provider {
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider {
             $0["payment_processing"] = nil
             $0["identity"] = nil
             $0["domain_association"] = nil
         }
         let found = provider.examine()
         #expect(found.map(\.level) == [.notice, .notice, .notice, .good])
-        #expect(await provider.diagnose().isEmpty && bench.requests.isEmpty)
+        #expect(await provider.diagnose().isEmpty && fixture.requests.isEmpty)
     }
 
     @Test func `an identity that has expired is a fault`() throws {
         let identity = ApplePayMint.merchant("Merchant Identity", ApplePayMint.identity.key) {
             $0.last = 1_795_000_000 - 60
         }
-        let provider = try WalletBench().provider { $0["identity"] = WalletDeskSetup.pair(identity) }
+        let provider = try ApplePayFixture().provider { $0["identity"] = WalletDeskSetup.pair(identity) }
         let found = try #require(provider.examine().first { $0.subject == "Merchant Identity" })
         #expect(found.level == .fault && found.words.hasPrefix("expired on "), "\(found)")
     }
@@ -47,7 +47,7 @@ struct ApplePayDoctorTests {
         let pair = ApplePayMint.merchant("Payment Processing", ApplePayMint.processingEC.key) {
             $0.last = now + Int64(days) * 86_400 - 60
         }
-        let provider = try WalletBench().provider { $0["payment_processing"] = .list([WalletDeskSetup.pair(pair)]) }
+        let provider = try ApplePayFixture().provider { $0["payment_processing"] = .list([WalletDeskSetup.pair(pair)]) }
         let found = try #require(provider.examine().first)
         #expect(found.level == level && found.words.hasPrefix(words) || found.words.contains(words), "\(found)")
     }
@@ -56,10 +56,10 @@ struct ApplePayDoctorTests {
         (417, "do not belong together"), (400, "not verified"), (403, "not accepted"), (404, "answered 404"),
     ])
     func `Apple's refusals are explained`(_ status: Int, _ words: String) async throws {
-        let bench = WalletBench()
-        let answer: WalletBench.Answer = { _ in IncomingReply(status: status) }
-        bench.answer(answer, answer)
-        let found = try #require(await bench.provider().diagnose().first)
+        let fixture = ApplePayFixture()
+        let answer: ApplePayFixture.Answer = { _ in IncomingReply(status: status) }
+        fixture.answer(answer, answer)
+        let found = try #require(await fixture.provider().diagnose().first)
         #expect(found.level == .fault && found.words.contains(words), "\(found)")
     }
 }

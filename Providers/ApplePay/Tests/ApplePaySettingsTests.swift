@@ -70,15 +70,15 @@ struct ApplePaySettingsTests {
 
     @Test(arguments: cases)
     func `a fault stops the start with its setting`(_ example: Case) throws {
-        let faults = WalletBench().faults(example.edit)
+        let faults = ApplePayFixture().faults(example.edit)
         let fault = try #require(faults.first { $0.setting == example.setting }, "\(faults)")
         #expect(fault.problem.hasPrefix(example.problem), "\(fault.problem)")
         #expect(!fault.remedy.isEmpty && !"\(faults)".contains("PRIVATE KEY-----\nM"))
     }
 
     @Test func `sound settings have no fault, and several faults are told at once`() {
-        #expect(WalletBench().faults { _ in }.isEmpty)
-        let faults = WalletBench().faults {
+        #expect(ApplePayFixture().faults { _ in }.isEmpty)
+        let faults = ApplePayFixture().faults {
             $0["domain"] = .text("x")
             $0["country_code"] = .text("x")
         }
@@ -93,7 +93,7 @@ struct ApplePaySettingsTests {
             ("https://apple-pay-gateway.apple.com.evil.example", false), ("https://127.0.0.1:1", false),
         ])
     func `in production the gateway is one of Apple's`(_ address: String, _ isGood: Bool) {
-        let faults = WalletBench().faults(isDevelopment: false) {
+        let faults = ApplePayFixture().faults(isDevelopment: false) {
             $0["gateway"] = .text(address)
             $0["root_certificates"] = nil
         }
@@ -101,7 +101,7 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `a certificate may be DER and its key of the older forms`() {
-        let faults = WalletBench().faults {
+        let faults = ApplePayFixture().faults {
             let der = WalletDeskSetup.file("c.der", Data(ApplePayMint.processingEC.der))
             $0["payment_processing"] = .list([
                 .object([
@@ -113,8 +113,8 @@ struct ApplePaySettingsTests {
     }
 
     @Test func `nothing of an account's keys is shown`() throws {
-        let bench = WalletBench()
-        let provider = try bench.provider()
+        let fixture = ApplePayFixture()
+        let provider = try fixture.provider()
         var dumped = ""
         dump(provider, to: &dumped)
         for text in [dumped, "\(provider)", String(reflecting: provider)] {

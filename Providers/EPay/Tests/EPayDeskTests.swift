@@ -22,7 +22,7 @@ struct EPayDeskTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [[:], EPayBench.mapi])
+    @Test(arguments: TestEngine.allCases, [[:], EPayFixture.mapi])
     func `a paid order is paid by its notification, once`(
         engine: TestEngine, settings: [String: SettingValue]
     ) async throws {
@@ -77,7 +77,7 @@ struct EPayDeskTests {
 
     @Test(arguments: TestEngine.allCases)
     func `what cannot be closed stays unfenced, and a second success is given back`(engine: TestEngine) async throws {
-        try await withEPay(on: engine, settings: EPayBench.mapi) { epay, standIn in
+        try await withEPay(on: engine, settings: EPayFixture.mapi) { epay, standIn in
             let first = try await epay.checkout()
             let second = try await epay.retry(first, provider: EPayDesk.account)
             let (old, new) = (try epay.desk.payment(first), try epay.desk.payment(second))
@@ -99,7 +99,7 @@ struct EPayDeskTests {
 
     @Test(arguments: TestEngine.allCases)
     func `a payment whose notification never came is found by asking`(engine: TestEngine) async throws {
-        try await withEPay(on: engine, settings: EPayBench.mapi) { epay, standIn in
+        try await withEPay(on: engine, settings: EPayFixture.mapi) { epay, standIn in
             let contract = try await epay.checkout()
             #expect(standIn.act(1, try epay.desk.payment(contract).rawValue))
             let order = try await epay.gateway.reconciliation.refresh(
@@ -124,7 +124,7 @@ struct EPayDeskTests {
 }
 
 /// A whole gateway with one EPay account.
-struct EPayDesk: Sendable {
+struct EPayDesk: ProviderDesk {
     static let account = "epay-main"
 
     let desk: Desk
@@ -134,28 +134,8 @@ struct EPayDesk: Sendable {
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {
-            try EPayProvider(account: EPayBench.account(settings), context: $0)
+            try EPayProvider(account: EPayFixture.account(settings), context: $0)
         }
         gateway = desk.gateway(with: [account])
-    }
-
-    func checkout(user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(
-            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
-    }
-
-    /// Another attempt for the same order.
-    func retry(_ contract: PaymentContract, provider: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: provider, at: gateway)
-    }
-
-    @discardableResult
-    func notify(_ raw: RawNotification) async throws -> Acknowledgement {
-        desk.clock.tick()
-        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
-    }
-
-    func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.orders.find(contract.order.rawValue)
     }
 }

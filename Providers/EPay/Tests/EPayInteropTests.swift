@@ -33,7 +33,10 @@ struct EPayInteropTests {
                 try await epay.notify(mode == "submit" ? EPayNotice.get(told) : EPayNotice.post(told))
                 #expect(try await epay.order(contract).status == .paid)
                 let provider = try EPayProvider(
-                    account: EPayBench.account(settings), context: TestContext(account: "epay") { request, _ throws(HTTPTransportError) in try await LoopbackTransport().send(request) }.context)
+                    account: EPayFixture.account(settings),
+                    context: TestContext(account: "epay") { request, _ throws(HTTPTransportError) in
+                        try await LoopbackTransport().send(request)
+                    }.context)
                 let reference = ProviderReference(
                     payment: try desk.payment(contract), reference: nil, amount: contract.amount)
                 #expect(try await provider.query(reference).outcome == .succeeded(contract.amount))

@@ -24,7 +24,7 @@ struct EPayRehearsal: Rehearsal {
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         let settings: [String: SettingValue] = ["mode": .text(mode), "type": .text("alipay")]
-        let provider = try EPayProvider(account: EPayBench.account(settings), context: context)
+        let provider = try EPayProvider(account: EPayFixture.account(settings), context: context)
         return WatchedEPay(provider: provider, standIn: mode == "submit" ? standIn : nil)
     }
 

@@ -1,8 +1,9 @@
-import Domain
 import Crypto
+import Domain
 import Foundation
 import ProviderKit
 import Synchronization
+import TestSupport
 
 /// A stand-in for an EPay service of the common dialect: it verifies what is sent and plays the payer's side.
 ///
@@ -122,16 +123,7 @@ final class EPayStandIn: Sendable {
         return Hex.encoded(digits, joiner.isEmpty ? .lower : .upper)
     }
 
-    static func form(_ text: String) -> [String: String] {
-        Dictionary(
-            text.split(separator: "&").map { pair in
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                func decoded(_ text: Substring) -> String {
-                    PercentEncoding.text(text, readsPlus: true) ?? ""
-                }
-                return (decoded(sides[0]), sides.count > 1 ? decoded(sides[1]) : "")
-            }, uniquingKeysWith: { first, _ in first })
-    }
+    static func form(_ text: String) -> [String: String] { FormText.fields(text) }
 }
 
 extension IncomingReply {

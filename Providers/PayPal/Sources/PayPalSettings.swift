@@ -47,16 +47,21 @@ struct PayPalSettings: Sendable {
         let reader = ProviderSettingsReader(account)
         let settings = reader.settings
         clientID = reader.text("client_id", 1...255, "copy the client id of the REST app")
-        if clientID.contains(":") { reader.fault("client_id", "is of a wrong form", "copy the client id of the REST app") }
+        if clientID.contains(":") {
+            reader.fault("client_id", "is of a wrong form", "copy the client id of the REST app")
+        }
         clientSecret = ProviderSecret(reader.text("client_secret", 1...255, "copy the secret of the REST app"))
         webhookID = reader.text("webhook_id", 1...64, "copy the id that stands beside the webhook")
-        if webhookID.contains("|") { reader.fault("webhook_id", "is of a wrong form", "copy the id beside the webhook") }
+        if webhookID.contains("|") {
+            reader.fault("webhook_id", "is of a wrong form", "copy the id beside the webhook")
+        }
         verification = reader.choice("webhook_verification", of: Verification.allCases, default: .offline)
         brandName = settings.text("brand_name")
         if brandName.utf8.count > 127 { reader.fault("brand_name", "is longer than 127 bytes", "use a shorter name") }
 
         base = reader.address(
-            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for PayPal's own")
+            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for PayPal's own"
+        )
 
         let paths = settings.texts("root_certificates")
         roots = paths.prefix(Self.rootLimit).compactMap { path in

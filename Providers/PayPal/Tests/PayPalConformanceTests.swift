@@ -5,7 +5,7 @@ import Testing
 struct PayPalConformanceTests {
     @Test(
         arguments: [
-            ("offline", [:], "payer-action"), ("by the API", PayPalBench.byAPI, "approve"),
+            ("offline", [:], "payer-action"), ("by the API", PayPalFixture.byAPI, "approve"),
         ] as [(String, [String: SettingValue], String)])
     func `paypal conforms with either verification`(
         name: String, settings: [String: SettingValue], rel: String

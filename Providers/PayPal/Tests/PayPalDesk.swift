@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 
 /// A whole gateway with one PayPal account.
-struct PayPalDesk: Sendable {
+struct PayPalDesk: ProviderDesk {
     static let account = "paypal-main"
 
     let desk: Desk
@@ -18,25 +18,24 @@ struct PayPalDesk: Sendable {
 
     init(_ desk: Desk) throws {
         let (standIn, clock) = (PayPalStandIn(), desk.clock)
-        let transport = RecordingTransport(changesSomething: PayPalBench.changesSomething) { request in
+        let transport = RecordingTransport(changesSomething: PayPalFixture.changesSomething) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
         self.desk = desk
         self.standIn = standIn
         self.transport = transport
         let account = try desk.account(Self.account, http: transport) {
-            try PayPalProvider(account: PayPalBench.account(), context: $0)
+            try PayPalProvider(account: PayPalFixture.account(), context: $0)
         }
         gateway = desk.gateway(with: [account])
     }
 
     func checkout() async throws -> PaymentContract {
-        try await desk.checkout(
-            "walkie", provider: Self.account, returnURL: "https://app.example/done", at: gateway)
+        try await checkout("walkie")
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: account, at: gateway)
+        try await retry(contract, provider: account)
     }
 
     /// The payer approves at PayPal.
@@ -56,17 +55,7 @@ struct PayPalDesk: Sendable {
     @discardableResult
     func notify(_ type: String, _ resource: [String: Any], id: String) async throws -> Acknowledgement {
         let body = PayPalMint.event(type, resource, id: id)
-        return try await gateway.notifications.receive(
-            token: Desk.notifyToken(Self.account),
-            PayPalMint.notification(body, PayPalMint.headers(body, at: desk.clock.now.rawValue)))
-    }
-
-    /// Runs every job that is due.
-    func work() async throws {
-        try await gateway.work()
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
+        let headers = PayPalMint.headers(body, at: desk.clock.now.rawValue)
+        return try await notify(PayPalMint.notification(body, headers))
     }
 }

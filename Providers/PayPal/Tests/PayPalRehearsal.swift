@@ -20,7 +20,7 @@ struct PayPalRehearsal: Rehearsal {
     var signatureWindow: Int64? { nil }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
-        try PayPalProvider(account: PayPalBench.account(settings), context: context)
+        try PayPalProvider(account: PayPalFixture.account(settings), context: context)
     }
 
     func answer(
@@ -29,7 +29,7 @@ struct PayPalRehearsal: Rehearsal {
         standIn.answer(request, now: context.time.now.rawValue)
     }
 
-    func changesSomething(_ request: OutgoingRequest) -> Bool { PayPalBench.changesSomething(request) }
+    func changesSomething(_ request: OutgoingRequest) -> Bool { PayPalFixture.changesSomething(request) }
 
     /// The payer approves at PayPal and comes back, upon which the account captures.
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
@@ -39,7 +39,7 @@ struct PayPalRehearsal: Rehearsal {
         let back = ProviderContext(
             http: line, time: context.time, random: context.random, book: context.book, notifyURL: context.notifyURL,
             publicURL: context.publicURL)
-        let provider = try PayPalProvider(account: PayPalBench.account(settings), context: back)
+        let provider = try PayPalProvider(account: PayPalFixture.account(settings), context: back)
         guard let order = standIn.order(payment.rawValue) else { return false }
         _ = try await provider.query(
             ProviderReference(payment: payment, reference: order.id, amount: usd(1)))

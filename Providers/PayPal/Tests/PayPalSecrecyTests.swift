@@ -22,29 +22,30 @@ struct PayPalSecrecyTests {
             """.utf8)
         let (box, now) = (PayPalStandIn(), ManualClock().now.rawValue)
         let headers = [(name: "Paypal-Debug-Id", value: "f9a8b7c6d5e4f")]
-        let bench = PayPalBench { request in
+        let fixture = PayPalFixture { request in
             request.url.hasSuffix("/token")
                 ? box.answer(request, now: now) : IncomingReply(status: status, headers: headers, body: body)
         }
-        let shown = await bench.shown(by: try bench.provider(), "5O19")
-        #expect(bench.logged.contains { $0.contains("debug_id=f9a8b7c6d5e4f") })
+        let shown = await fixture.shown(by: try fixture.provider(), "5O19")
+        #expect(fixture.logged.contains { $0.contains("debug_id=f9a8b7c6d5e4f") })
         for text in shown {
             for secret in Self.secrets { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }
 
     @Test func `a notification's contents are in no error and no log`() async throws {
-        let bench = PayPalBench()
+        let fixture = PayPalFixture()
         let body = PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", ["id": "../payer@example.com"])
-        let now = bench.clock.now.rawValue
+        let now = fixture.clock.now.rawValue
         for headers in [
             PayPalMint.headers(body, at: now), PayPalMint.headers(body, at: now, by: PayPalMint.stranger),
         ] {
             var shown = ""
-            do { shown = "\(try await bench.provider().receive(PayPalMint.notification(body, headers)).facts)" } catch {
+            do { shown = "\(try await fixture.provider().receive(PayPalMint.notification(body, headers)).facts)" } catch
+            {
                 shown = String(reflecting: error)
             }
-            for text in bench.logged + [shown] { #expect(!text.contains("payer@")) }
+            for text in fixture.logged + [shown] { #expect(!text.contains("payer@")) }
         }
     }
 }

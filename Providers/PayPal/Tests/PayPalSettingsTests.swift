@@ -9,7 +9,7 @@ import Testing
 struct PayPalSettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
         do {
-            _ = try PayPalBench().provider(settings, isDevelopment: isDevelopment)
+            _ = try PayPalFixture().provider(settings, isDevelopment: isDevelopment)
             return []
         } catch let error as ProviderSetupError {
             return error.faults.map(\.setting)
@@ -23,7 +23,7 @@ struct PayPalSettingsTests {
             ([:], []), (["client_id": .text("")], ["client_id"]), (["client_id": .text("a b")], ["client_id"]),
             (["client_id": .text("a:b")], ["client_id"]), (["client_secret": .text("")], ["client_secret"]),
             (["client_secret": .text("a\r\nX: 1")], ["client_secret"]), (["webhook_id": .text("")], ["webhook_id"]),
-            (["webhook_id": .text("a|b")], ["webhook_id"]), (PayPalBench.byAPI, []),
+            (["webhook_id": .text("a|b")], ["webhook_id"]), (PayPalFixture.byAPI, []),
             (["webhook_verification": .text("none")], ["webhook_verification"]),
             (["brand_name": .text(String(repeating: "x", count: 128))], ["brand_name"]),
             (["api_base": .text("https://api-m.sandbox.paypal.com/")], []),
@@ -45,19 +45,19 @@ struct PayPalSettingsTests {
     }
 
     @Test func `with the system's roots a chain of the tests proves nothing`() async throws {
-        let bench = PayPalBench()
-        let raw = bench.notification("OTHER.EVENT", ["id": "x"])
+        let fixture = PayPalFixture()
+        let raw = fixture.notification("OTHER.EVENT", ["id": "x"])
         await #expect(throws: ProviderError.unproven(.certificate)) {
-            try await bench.provider(["root_certificates": .list([])]).receive(raw)
+            try await fixture.provider(["root_certificates": .list([])]).receive(raw)
         }
-        _ = try await bench.provider().receive(raw)
+        _ = try await fixture.provider().receive(raw)
     }
 
     @Test func `faults never show a value`() {
         let names = ["client_id", "client_secret", "webhook_id", "webhook_verification", "api_base"]
         var settings = Dictionary(uniqueKeysWithValues: names.map { ($0, SettingValue.text("sword fish")) })
         settings["root_certificates"] = .list([.text("sword fish")])
-        let error = #expect(throws: ProviderSetupError.self) { try PayPalBench().provider(settings) }
+        let error = #expect(throws: ProviderSetupError.self) { try PayPalFixture().provider(settings) }
         #expect(error?.faults.count == 6 && !"\(String(reflecting: error))".contains("sword"))
     }
 
@@ -74,17 +74,17 @@ struct PayPalSettingsTests {
     }
 
     @Test func `the doctor tries the keys`() async throws {
-        func diagnose(_ bench: PayPalBench) async throws -> [String] {
-            try await bench.provider().diagnose().map { "\($0.level)" }
+        func diagnose(_ fixture: PayPalFixture) async throws -> [String] {
+            try await fixture.provider().diagnose().map { "\($0.level)" }
         }
-        #expect(try await diagnose(PayPalBench()) == ["good"])
-        let refused = PayPalBench()
+        #expect(try await diagnose(PayPalFixture()) == ["good"])
+        let refused = PayPalFixture()
         refused.standIn.script("/token", .json(["error": "invalid_client"], status: 401))
         #expect(try await diagnose(refused) == ["fault"])
-        let right = PayPalBench()
+        let right = PayPalFixture()
         right.standIn.script("/orders/", .paypal(403, "NOT_AUTHORIZED"))
         #expect(try await diagnose(right) == ["fault"])
-        let busy = PayPalBench()
+        let busy = PayPalFixture()
         busy.standIn.script("/orders/", .paypal(503, "SERVICE_UNAVAILABLE"))
         #expect(try await diagnose(busy) == ["notice"])
     }

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of a notification's signature.
 struct PayPalSignatureTests {
-    private let bench = PayPalBench()
+    private let fixture = PayPalFixture()
     private let body = PayPalMint.event("OTHER.EVENT", ["id": "x"])
 
     private static let faults = [
@@ -22,16 +22,16 @@ struct PayPalSignatureTests {
 
     /// Headers that prove nothing, for one of the reasons.
     private func headers(_ fault: String) -> [(name: String, value: String)] {
-        let now = bench.clock.now.rawValue
+        let now = fixture.clock.now.rawValue
         var headers = PayPalMint.headers(body, at: now)
         let (id, time, signature, url, algorithm) = (0, 1, 2, 3, 4)
         func serve(_ pem: String) {
-            bench.standIn.state.withLock { $0.certificates[PayPalMint.certificateURL] = pem }
+            fixture.standIn.state.withLock { $0.certificates[PayPalMint.certificateURL] = pem }
         }
         func leadTo(_ address: String) {
             headers = PayPalMint.headers(body, at: now, url: address)
             // It is there, and good; only the place is wrong.
-            bench.standIn.state.withLock { $0.certificates[address] = PayPalMint.paypal.pem }
+            fixture.standIn.state.withLock { $0.certificates[address] = PayPalMint.paypal.pem }
         }
         let name = "CERT-360caa42-fca2a594-5a29e601"
         switch fault {
@@ -57,7 +57,7 @@ struct PayPalSignatureTests {
         case "a query": leadTo("https://api.paypal.com/v1/notifications/certs/\(name)?x=1")
         case "another path": leadTo("https://api.paypal.com/uploads/\(name)")
         case "a path up": leadTo("https://api.paypal.com/v1/notifications/certs/../\(name)")
-        case "no certificate there": bench.standIn.state.withLock { $0.certificates = [:] }
+        case "no certificate there": fixture.standIn.state.withLock { $0.certificates = [:] }
         case "another's certificate":
             serve(PayPalMint.stranger.pem)
             headers = PayPalMint.headers(body, at: now, by: PayPalMint.stranger)
@@ -84,7 +84,7 @@ struct PayPalSignatureTests {
     @Test(arguments: faults)
     func `what is not proven is refused`(fault: String) async throws {
         let raw = PayPalMint.notification(body, headers(fault))
-        await #expect { try await bench.provider().receive(raw) } throws: {
+        await #expect { try await fixture.provider().receive(raw) } throws: {
             ($0 as? ProviderError)?.isUnproven ?? false
         }
     }
@@ -97,10 +97,10 @@ struct PayPalSignatureTests {
         let raw = PayPalMint.notification(body, headers(fault))
         for settings in [[:], ["api_base": .text("https://evil.example")]] as [[String: SettingValue]] {
             await #expect(throws: ProviderError.unproven(.certificate)) {
-                try await bench.provider(settings).receive(raw)
+                try await fixture.provider(settings).receive(raw)
             }
         }
-        #expect(bench.transport.requests.isEmpty)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
     @Test(arguments: [
@@ -110,99 +110,99 @@ struct PayPalSignatureTests {
     func `what PayPal does not confirm is refused`(fault: String) async throws {
         let raw = PayPalMint.notification(body, headers(fault))
         await #expect {
-            try await bench.provider(PayPalBench.byAPI).receive(raw)
+            try await fixture.provider(PayPalFixture.byAPI).receive(raw)
         } throws: { ($0 as? ProviderError)?.isUnproven ?? false }
-        let good = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
-        #expect(try await bench.provider(PayPalBench.byAPI).receive(good).facts.isEmpty)
+        let good = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
+        #expect(try await fixture.provider(PayPalFixture.byAPI).receive(good).facts.isEmpty)
     }
 
     @Test(arguments: ["", "null", "{}x", #"{"a":1},"webhook_id":"mine""#, "[1, 2"])
     func `what is no JSON of its own is not put into a question`(text: String) async throws {
         let body = Data(text.utf8)
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
-        await #expect(throws: ProviderError.self) { try await bench.provider(PayPalBench.byAPI).receive(raw) }
+        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
+        await #expect(throws: ProviderError.self) { try await fixture.provider(PayPalFixture.byAPI).receive(raw) }
     }
 
     @Test func `PayPal's trouble is no refusal`() async throws {
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
+        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
         for reply in [
             IncomingReply(status: 500), .paypal(429, "RATE_LIMIT_REACHED"), .paypal(503, "SERVICE_UNAVAILABLE"),
         ] {
-            bench.standIn.script("/verify-webhook-signature", reply)
+            fixture.standIn.script("/verify-webhook-signature", reply)
             await #expect(throws: ProviderError.unavailable) {
-                try await bench.provider(PayPalBench.byAPI).receive(raw)
+                try await fixture.provider(PayPalFixture.byAPI).receive(raw)
             }
-            bench.standIn.script("/certs/", IncomingReply(status: 500))
-            await #expect(throws: ProviderError.unavailable) { try await bench.provider().receive(raw) }
+            fixture.standIn.script("/certs/", IncomingReply(status: 500))
+            await #expect(throws: ProviderError.unavailable) { try await fixture.provider().receive(raw) }
         }
     }
 
     @Test func `a certificate is fetched once a day, and strangers' names cost little`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         for _ in 0..<5 {
             _ = try await provider.receive(
-                PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue)))
+                PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
         }
-        #expect(bench.transport.requests.count == 1)
+        #expect(fixture.transport.requests.count == 1)
         var ends: [ProviderError?] = []
         for number in 0..<50 {
             let url = "https://api.paypal.com/v1/notifications/certs/CERT-\(number)"
-            let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue, url: url))
+            let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue, url: url))
             ends.append(await #expect(throws: ProviderError.self) { try await provider.receive(raw) })
         }
-        #expect(bench.transport.requests.count == 6)
+        #expect(fixture.transport.requests.count == 6)
         #expect(
             ends.filter { $0 == .unproven(.certificate) }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
         // A genuine one goes on all the same.
         _ = try await provider.receive(
-            PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue)))
-        bench.clock.advance(seconds: 86_400)
+            PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
+        fixture.clock.advance(seconds: 86_400)
         _ = try await provider.receive(
-            PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue)))
-        #expect(bench.transport.requests.count == 7)
+            PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
+        #expect(fixture.transport.requests.count == 7)
     }
 
     /// Bodies whose sums lie on both sides of 2^31: the sum is written without a sign.
     @Test func `the sum of a body has no sign`() async throws {
-        let provider = try bench.provider()
+        let provider = try fixture.provider()
         var seen: Set<Bool> = []
         for number in 0..<16 {
             let body = PayPalMint.event("OTHER.EVENT", ["id": "\(number)"])
             seen.insert(PayPalMint.crc(body) > UInt32(Int32.max))
             _ = try await provider.receive(
-                PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue)))
+                PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue)))
         }
         #expect(seen == [true, false])
         #expect(PayPalMint.crc(Data("123456789".utf8)) == 0xCBF4_3926)
     }
 
     @Test func `a notification of days ago still counts, and a kept one by its arrival`() async throws {
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: bench.clock.now.rawValue))
-        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: bench.clock.now)
-        bench.clock.advance(seconds: 3 * 86_400)
-        _ = try await bench.provider().receive(raw)
-        bench.clock.advance(seconds: 30 * 86_400)
-        await #expect(throws: ProviderError.unproven(.time)) { try await bench.provider().receive(raw) }
-        _ = try await bench.provider().receive(kept)
+        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
+        let kept = RawNotification(method: .post, headers: raw.headers, body: raw.body, receivedAt: fixture.clock.now)
+        fixture.clock.advance(seconds: 3 * 86_400)
+        _ = try await fixture.provider().receive(raw)
+        fixture.clock.advance(seconds: 30 * 86_400)
+        await #expect(throws: ProviderError.unproven(.time)) { try await fixture.provider().receive(raw) }
+        _ = try await fixture.provider().receive(kept)
     }
 
     /// A CRC32 is no digest: whoever has a genuine notification can put another body under its signature.
     @Test func `a body with the same sum moves nothing that PayPal does not confirm`() async throws {
-        let payment = bench.attempt().payment
+        let payment = fixture.attempt().payment
         let genuine = PayPalMint.event("OTHER.EVENT", ["id": "x"])
         let capture = PayPalStandIn.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
         let forged = PayPalForgery.body(
             PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", capture.json), sum: PayPalMint.crc(genuine))
         #expect(PayPalMint.crc(forged) == PayPalMint.crc(genuine) && forged != genuine)
-        let headers = PayPalMint.headers(genuine, at: bench.clock.now.rawValue)
-        let received = try await bench.provider().receive(PayPalMint.notification(forged, headers))
+        let headers = PayPalMint.headers(genuine, at: fixture.clock.now.rawValue)
+        let received = try await fixture.provider().receive(PayPalMint.notification(forged, headers))
         #expect(received.facts.isEmpty, "the signature is good, and PayPal has no such capture")
         // What the body claims of a capture that there is does not count either.
         let real = PayPalStandIn.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: capture.amount, status: "PENDING")
-        try await bench.standIn.take(real, into: bench.context.book)
-        let facts = try await bench.provider().receive(PayPalMint.notification(forged, headers)).facts
+        try await fixture.standIn.take(real, into: fixture.context.book)
+        let facts = try await fixture.provider().receive(PayPalMint.notification(forged, headers)).facts
         #expect(
             facts == [.payment(PaymentReport(payment: payment, outcome: .pending(status: "PENDING"), reference: "O1"))])
     }

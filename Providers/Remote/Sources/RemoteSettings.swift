@@ -32,7 +32,8 @@ struct RemoteSettings: Sendable {
         if texts.isEmpty {
             reader.fault("secrets", "is empty", "list at least one; `openssl rand -base64 32` after whsec_ makes one")
         } else if texts.count > Self.secretLimit {
-            reader.fault("secrets", "has more than \(Self.secretLimit)", "keep the one in use and the one that replaces it")
+            reader.fault(
+                "secrets", "has more than \(Self.secretLimit)", "keep the one in use and the one that replaces it")
         } else if Set(texts).count != texts.count {
             reader.fault("secrets", "has one twice", "remove it")
         } else if secrets.count != texts.count {

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteConformanceTests {
     private func report(_ plugin: ExamplePlugin, secrets: [String]) async throws -> ConformanceReport {
-        let account = RemoteBench.account(["url": .text(plugin.url)], secrets: secrets)
+        let account = RemoteFixture.account(["url": .text(plugin.url)], secrets: secrets)
         let clock = SystemTime()
         let provider = try RemoteProvider(
             account: account,

@@ -18,7 +18,7 @@ struct RemoteDeskTests {
         defer { plugin.stop() }
         try await withDesk(on: engine) { desk in
             let line = RehearsalLine(http: LoopbackTransport(), time: desk.clock.time)
-            let account = RemoteBench.account(["url": .text(plugin.url)], secrets: [ExamplePlugin.secret])
+            let account = RemoteFixture.account(["url": .text(plugin.url)], secrets: [ExamplePlugin.secret])
             let remote = try RemoteDesk(desk, account, http: line)
             #expect(await remote.provider.fetchManifest(keeps: true) == .pinned)
             try await body(remote)
@@ -32,7 +32,7 @@ struct RemoteDeskTests {
         try await withDesk(on: engine) { desk in
             let (plugin, clock) = (ScriptedPlugin(), desk.clock)
             let transport = RecordingTransport { plugin.answer($0, now: clock.now.rawValue) }
-            try await body(try RemoteDesk(desk, RemoteBench.account(), http: transport), plugin)
+            try await body(try RemoteDesk(desk, RemoteFixture.account(), http: transport), plugin)
         }
     }
 
@@ -160,7 +160,7 @@ struct RemoteDeskTests {
 }
 
 /// A whole gateway with one remote account.
-struct RemoteDesk: Sendable {
+struct RemoteDesk: ProviderDesk {
     static let account = "plug"
 
     let desk: Desk
@@ -185,11 +185,6 @@ struct RemoteDesk: Sendable {
             provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
-    /// Another attempt for the same order.
-    func retry(_ contract: PaymentContract) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: Self.account, at: gateway)
-    }
-
     /// The payer's act at the plugin; nil where it was not taken.
     func pay(_ contract: PaymentContract) async throws -> RemoteLetter? {
         var request = RemoteRequest(.act)
@@ -203,15 +198,5 @@ struct RemoteDesk: Sendable {
         desk.clock.tick()
         return try await gateway.refunds.request(
             contract.order.rawValue, amount: amount, reason: "a test", context: .test)
-    }
-
-    @discardableResult
-    func notify(_ raw: RawNotification) async throws -> Acknowledgement {
-        desk.clock.tick()
-        return try await gateway.notifications.receive(token: Desk.notifyToken(Self.account), raw)
-    }
-
-    func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.orders.find(contract.order.rawValue)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct RemoteSettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = false) -> [String] {
         do throws(ProviderSetupError) {
-            _ = try RemoteSettings(RemoteBench.account(settings, isDevelopment: isDevelopment))
+            _ = try RemoteSettings(RemoteFixture.account(settings, isDevelopment: isDevelopment))
             return []
         } catch {
             return error.faults.map { "\($0.setting): \($0.problem)" }
@@ -43,7 +43,7 @@ struct RemoteSettingsTests {
     @Test func `addresses and secrets that fit are taken`() throws {
         #expect(faults([:]).isEmpty && faults(["url": .text("http://127.0.0.1:1/")], isDevelopment: true).isEmpty)
         #expect(faults(Self.secrets(ScriptedPlugin.secret, ScriptedPlugin.nextSecret)).isEmpty)
-        let settings = try RemoteSettings(RemoteBench.account(["url": .text("https://plugin.example/v1//")]))
+        let settings = try RemoteSettings(RemoteFixture.account(["url": .text("https://plugin.example/v1//")]))
         #expect(settings.url == "https://plugin.example/v1")
         #expect("\(settings.secrets)" == "[<secret>]" && String(reflecting: settings.secrets) == "[<secret>]")
     }

@@ -15,7 +15,7 @@ struct SandboxRehearsal: Rehearsal {
         let refunds: [String: Refund]
     }
 
-    var secrets: [String] { [SandboxBench.secret] }
+    var secrets: [String] { [SandboxFixture.secret] }
     var signatureWindow: Int64? { 300 }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
@@ -30,7 +30,7 @@ struct SandboxRehearsal: Rehearsal {
             case .unavailable: "error"
             case .slow: "slow"
             }
-        let account = SandboxBench.account(["contract": .text(contract), "reply": .text(reply)])
+        let account = SandboxFixture.account(["contract": .text(contract), "reply": .text(reply)])
         return try SandboxProvider(account: account, context: context, sleep: { _ in await Task.yield() })
     }
 

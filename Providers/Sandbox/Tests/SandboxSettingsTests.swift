@@ -7,7 +7,8 @@ struct SandboxSettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
         do {
             _ = try SandboxProvider(
-                account: SandboxBench.account(settings, isDevelopment: isDevelopment), context: SandboxBench().context)
+                account: SandboxFixture.account(settings, isDevelopment: isDevelopment),
+                context: SandboxFixture().context)
             return []
         } catch {
             return error.faults.map(\.setting)
@@ -31,18 +32,18 @@ struct SandboxSettingsTests {
     @Test func `faults never show the value`() {
         let shown = #expect(throws: ProviderSetupError.self) {
             try SandboxProvider(
-                account: SandboxBench.account(["contract": .text("swordfish"), "reply": .text("swordfish")]),
-                context: SandboxBench().context)
+                account: SandboxFixture.account(["contract": .text("swordfish"), "reply": .text("swordfish")]),
+                context: SandboxFixture().context)
         }
         #expect(!"\(String(reflecting: shown))".contains("swordfish"))
     }
 
     @Test(arguments: [("stripe", .stripe), ("url", .url), ("qr", .qr), ("none", .none)] as [(String, ContractType)])
     func `an account makes its one contract type`(word: String, type: ContractType) async throws {
-        let bench = SandboxBench()
-        let provider = try bench.provider(["contract": .text(word)])
+        let fixture = SandboxFixture()
+        let provider = try fixture.provider(["contract": .text(word)])
         #expect(provider.contractTypes == [type])
-        #expect(try await provider.open(bench.attempt()).instruction.type == type)
+        #expect(try await provider.open(fixture.attempt()).instruction.type == type)
     }
 
     @Test func `the defaults of the schema are the defaults of the code`() async throws {
@@ -51,6 +52,6 @@ struct SandboxSettingsTests {
             uniqueKeysWithValues: fields.compactMap { field in field.defaultValue.map { (field.name, $0) } })
         #expect(defaults == ["contract": .text("url"), "delay_ms": .integer(0), "reply": .text("normal")])
         #expect(fields.filter(\.required).map(\.name) == ["secret"])
-        #expect(try SandboxBench().provider().contractTypes == [.url])
+        #expect(try SandboxFixture().provider().contractTypes == [.url])
     }
 }

@@ -11,7 +11,7 @@ struct SandboxSignatureTests {
     private static let good = signature(body, at: now)
 
     private func receive(_ signatures: [String], body: Data = Self.body) async throws -> ReceivedNotification {
-        try await SandboxBench().provider().receive(notification(body, signatures))
+        try await SandboxFixture().provider().receive(notification(body, signatures))
     }
 
     @Test func `a genuine notification is acknowledged with ok`() async throws {

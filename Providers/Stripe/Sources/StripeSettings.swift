@@ -71,7 +71,8 @@ struct StripeSettings: Sendable {
 
         let secrets = settings.texts("webhook_secrets")
         if let problem = Self.secretsProblem(secrets) {
-            reader.fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
+            reader.fault(
+                "webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
         }
         webhookSecrets = secrets.map { ProviderSecret($0) }
 
@@ -83,7 +84,8 @@ struct StripeSettings: Sendable {
         }
 
         base = reader.address(
-            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for Stripe's own")
+            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for Stripe's own"
+        )
         try reader.check()
     }
 

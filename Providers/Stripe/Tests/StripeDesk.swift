@@ -6,7 +6,7 @@ import StripeProvider
 import TestSupport
 
 /// A whole gateway with one Stripe account.
-struct StripeDesk: Sendable {
+struct StripeDesk: ProviderDesk {
     static let account = "stripe-main"
 
     let desk: Desk
@@ -16,30 +16,20 @@ struct StripeDesk: Sendable {
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {
-            try StripeProvider(account: StripeBench.account(settings), context: $0, pause: { _ in })
+            try StripeProvider(account: StripeFixture.account(settings), context: $0, pause: { _ in })
         }
         gateway = desk.gateway(with: [account])
-    }
-
-    func checkout(user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(
-            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
     /// Delivers a notification, as Stripe posts it.
     @discardableResult
     func notify(_ body: Data, _ signature: String) async throws -> Acknowledgement {
-        try await gateway.notifications.receive(
-            token: Desk.notifyToken(Self.account), StripeStandIn.notification(body, [signature]))
+        try await notify(StripeStandIn.notification(body, [signature]))
     }
 
     func notify(_ type: String, _ object: Any, id: String) async throws {
         let body = StripeStandIn.event(type, object, id: id)
         try await notify(
-            body, StripeStandIn.signature(body, at: desk.clock.now.rawValue, secret: StripeBench.secret))
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
+            body, StripeStandIn.signature(body, at: desk.clock.now.rawValue, secret: StripeFixture.secret))
     }
 }

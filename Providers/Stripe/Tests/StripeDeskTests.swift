@@ -24,13 +24,13 @@ struct StripeDeskTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [[:], StripeBench.sessions])
+    @Test(arguments: TestEngine.allCases, [[:], StripeFixture.sessions])
     func `a paid order is paid by its event, once`(engine: TestEngine, settings: [String: SettingValue]) async throws {
         try await withStripe(on: engine, settings: settings) { stripe, standIn, _ in
             let contract = try await stripe.checkout()
             switch contract.instruction {
             case .stripe(let key, let secret, _):
-                #expect(settings.isEmpty && key == StripeBench.publishable && secret.contains("_secret_"))
+                #expect(settings.isEmpty && key == StripeFixture.publishable && secret.contains("_secret_"))
             case .url(let address): #expect(!settings.isEmpty && address.hasPrefix("https://"))
             default: Issue.record("another contract: \(contract.instruction)")
             }
@@ -80,7 +80,7 @@ struct StripeDeskTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [[:], StripeBench.sessions])
+    @Test(arguments: TestEngine.allCases, [[:], StripeFixture.sessions])
     func `a lost opening is found by asking, and goes on`(
         engine: TestEngine, settings: [String: SettingValue]
     ) async throws {
@@ -125,7 +125,7 @@ struct StripeDeskTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [[:], StripeBench.sessions])
+    @Test(arguments: TestEngine.allCases, [[:], StripeFixture.sessions])
     func `an order that nobody paid is closed at Stripe too`(
         engine: TestEngine, settings: [String: SettingValue]
     ) async throws {

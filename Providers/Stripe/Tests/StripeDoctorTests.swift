@@ -6,12 +6,12 @@ import StripeProvider
 import Testing
 
 struct StripeDoctorTests {
-    @Test(arguments: [[:], StripeBench.sessions])
+    @Test(arguments: [[:], StripeFixture.sessions])
     func `a key that Stripe takes is good`(_ settings: [String: SettingValue]) async throws {
-        let bench = StripeBench()
-        let found = await (try bench.provider(settings)).diagnose()
+        let fixture = StripeFixture()
+        let found = await (try fixture.provider(settings)).diagnose()
         #expect(found.map(\.level) == [.good] && found.first?.words.contains("test mode") == true)
-        #expect(bench.transport.requests.map(\.method) == ["GET"])
+        #expect(fixture.transport.requests.map(\.method) == ["GET"])
     }
 
     /// An answer, and what the operator is told.
@@ -30,21 +30,21 @@ struct StripeDoctorTests {
 
     @Test func `what Stripe answers is said with its remedy, and no key is`() async throws {
         for (reply, level, says) in Self.answers {
-            let bench = StripeBench { _ throws(HTTPTransportError) in
+            let fixture = StripeFixture { _ throws(HTTPTransportError) in
                 guard let reply else { throw .notSent }
                 return reply
             }
-            let found = await (try bench.provider()).diagnose()
+            let found = await (try fixture.provider()).diagnose()
             #expect(found.map(\.level) == [level], "\(says): \(found)")
             #expect(found.allSatisfy { $0.words.contains(says) && !$0.words.contains("planted") }, "\(found)")
         }
     }
 
     @Test func `a test key is pointed out in production alone`() throws {
-        #expect(try StripeBench().provider().examine().isEmpty)
-        let found = try StripeBench().provider(isDevelopment: false).examine()
+        #expect(try StripeFixture().provider().examine().isEmpty)
+        let found = try StripeFixture().provider(isDevelopment: false).examine()
         #expect(found.map(\.level) == [.notice] && found.first?.words.contains("test cards") == true)
         let live: [String: SettingValue] = ["secret_key": .text("sk_live_1"), "publishable_key": .text("pk_live_1")]
-        #expect(try StripeBench().provider(live, isDevelopment: false).examine().isEmpty)
+        #expect(try StripeFixture().provider(live, isDevelopment: false).examine().isEmpty)
     }
 }

@@ -20,15 +20,15 @@ struct StripeInteropTests {
         let body = String(decoding: StripeHeaderTable.body, as: UTF8.self)
         let questions = try rows.map { row in
             try JSONSerialization.data(withJSONObject: [
-                "header": row.header, "body": body, "secret": StripeBench.secret,
+                "header": row.header, "body": body, "secret": StripeFixture.secret,
             ])
         }
         let output = try await python.run("verify.py", input: Data(questions.joined(separator: [0x0A])))
         let verdicts = output.split(separator: "\n").map(String.init)
         try #require(verdicts.count == rows.count)
-        let bench = StripeBench()
-        bench.clock.advance(seconds: now - bench.clock.now.rawValue)
-        let provider = try bench.provider()
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: now - fixture.clock.now.rawValue)
+        let provider = try fixture.provider()
         for (row, verdict) in zip(rows, verdicts) {
             let raw = StripeStandIn.notification(StripeHeaderTable.body, [row.header])
             let ours = (try? await provider.receive(raw)) != nil
@@ -41,7 +41,7 @@ struct StripeInteropTests {
 
     /// The events of the fake server, and how Stripe's library reads each.
     private static let events: [(mode: String, what: RehearsedEvent.What, reading: String)] = {
-        let (refund, money) = (StripeBench().ids.make(Refund.self), usd(990))
+        let (refund, money) = (StripeFixture().ids.make(Refund.self), usd(990))
         return [
             ("payment_intent", .paymentSucceeded(money), "payment_intent.succeeded PaymentIntent succeeded"),
             ("payment_intent", .paymentFailed, "payment_intent.payment_failed PaymentIntent requires_payment_method"),
@@ -59,20 +59,20 @@ struct StripeInteropTests {
     }()
 
     @Test func `about what the stand-in's events say`() async throws {
-        let bench = StripeBench()
-        bench.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - bench.clock.now.rawValue)
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - fixture.clock.now.rawValue)
         var questions: [Data] = []
         for (number, (mode, what, _)) in Self.events.enumerated() {
             let event = RehearsedEvent(
                 id: "\(number)",
-                payment: ProviderReference(payment: bench.ids.make(), reference: nil, amount: usd(990)), what: what)
+                payment: ProviderReference(payment: fixture.ids.make(), reference: nil, amount: usd(990)), what: what)
             let raw = try #require(
-                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: bench.context))
+                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: fixture.context))
             let header = try #require(raw.headers.first { $0.name == "stripe-signature" })
             questions.append(
                 try JSONSerialization.data(withJSONObject: [
                     "header": header.value, "body": String(decoding: raw.body, as: UTF8.self),
-                    "secret": StripeBench.secret,
+                    "secret": StripeFixture.secret,
                 ]))
         }
         let output = try await python.run("events.py", input: Data(questions.joined(separator: [0x0A])))
@@ -192,7 +192,7 @@ private struct LocalStripe {
     }
 
     func register(_ hook: UInt16) async throws {
-        let form = "url=http://127.0.0.1:\(hook)/&secret=\(StripeBench.secret)"
+        let form = "url=http://127.0.0.1:\(hook)/&secret=\(StripeFixture.secret)"
         let reply = await LoopbackHTTP.send(
             "POST", "/_config/webhooks/paydesk", port: port,
             headers: ["Content-Type": "application/x-www-form-urlencoded"], body: form)

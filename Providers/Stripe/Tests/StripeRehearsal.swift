@@ -10,13 +10,13 @@ struct StripeRehearsal: Rehearsal {
     let mode: String
     let standIn = StripeStandIn()
 
-    var secrets: [String] { [StripeStandIn.key, StripeBench.secret] }
+    var secrets: [String] { [StripeStandIn.key, StripeFixture.secret] }
     var signatureWindow: Int64? { 300 }
     private var hasSessions: Bool { mode == "checkout_session" }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
         try StripeProvider(
-            account: StripeBench.account(["mode": .text(mode)]), context: context, pause: { _ in })
+            account: StripeFixture.account(["mode": .text(mode)]), context: context, pause: { _ in })
     }
 
     func answer(
@@ -63,7 +63,7 @@ struct StripeRehearsal: Rehearsal {
         let now = context.time.now.rawValue
         let signature =
             switch signing {
-            case .genuine: [StripeStandIn.signature(body, at: now, secret: StripeBench.secret)]
+            case .genuine: [StripeStandIn.signature(body, at: now, secret: StripeFixture.secret)]
             case .forged: ["t=\(now),v1=" + String(repeating: "0a", count: 32)]
             case .missing: [String]()
             case .anothers: [StripeStandIn.signature(body, at: now, secret: "whsec_of_another")]

@@ -21,35 +21,35 @@ struct StripeSecrecyTests {
             "message":"Invalid API Key provided: sk_test_planted","payment_intent":{"client_secret":"pi_1_secret_planted"}}}
             """.utf8)
         let headers = [(name: "Request-Id", value: "req_Ab9")]
-        let bench = StripeBench { _ in IncomingReply(status: status, headers: headers, body: body) }
-        let shown = await bench.shown(by: try bench.provider(), "pi_1", keepsResults: false)
-        let logged = bench.logged
+        let fixture = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
+        let shown = await fixture.shown(by: try fixture.provider(), "pi_1", keepsResults: false)
+        let logged = fixture.logged
         #expect(logged.count >= 5 && logged.allSatisfy { $0.contains("request_id=req_Ab9") })
         for text in shown {
-            for secret in Self.planted + [StripeStandIn.key, StripeBench.secret] {
+            for secret in Self.planted + [StripeStandIn.key, StripeFixture.secret] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
         }
     }
 
     @Test func `a strange request id is not logged`() async throws {
-        let bench = StripeBench { _ in
+        let fixture = StripeFixture { _ in
             IncomingReply(status: 500, headers: [(name: "request-id", value: "a b\u{1B}[31m")])
         }
-        _ = try? await bench.provider().open(bench.attempt())
-        let logged = bench.logged
+        _ = try? await fixture.provider().open(fixture.attempt())
+        let logged = fixture.logged
         #expect(logged.count == 3 && !logged.contains { $0.contains("request_id") || $0.contains("\u{1B}") })
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {
-        let refused = StripeBench { _ in .stripe(401, "invalid_request_error") }
+        let refused = StripeFixture { _ in .stripe(401, "invalid_request_error") }
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
             refused.logged == [
                 "error stripe: the secret key was refused call=POST payment_intents request_id=req_9kQ401 status=401 "
                     + "type=invalid_request_error"
             ])
-        let silent = StripeBench { _ throws(HTTPTransportError) in throw .outcomeUnknown }
+        let silent = StripeFixture { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
             silent.logged == [
@@ -58,15 +58,15 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a notification's body is in no error`() async throws {
-        let bench = StripeBench()
+        let fixture = StripeFixture()
         let body = Data(#"{"id":"evt_1","payer@example.com":"4242"#.utf8)
-        for secret in [StripeBench.secret, "whsec_other"] {
+        for secret in [StripeFixture.secret, "whsec_other"] {
             let raw = StripeStandIn.notification(
-                body, [StripeStandIn.signature(body, at: bench.clock.now.rawValue, secret: secret)])
-            let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
+                body, [StripeStandIn.signature(body, at: fixture.clock.now.rawValue, secret: secret)])
+            let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
-        #expect(bench.logged.isEmpty)
+        #expect(fixture.logged.isEmpty)
     }
 
     @Test(arguments: TestEngine.allCases)
@@ -96,7 +96,7 @@ struct StripeSecrecyTests {
             #expect(!capture.text.isEmpty)
             try await stripe.notify("payment_intent.succeeded", intent, id: "evt_1")
             #expect(try await stripe.state(contract) == .paid)
-            for secret in ["payer@example.com", "pi_1_secret_planted", StripeBench.secret, StripeStandIn.key] {
+            for secret in ["payer@example.com", "pi_1_secret_planted", StripeFixture.secret, StripeStandIn.key] {
                 #expect(!capture.text.contains(secret), "\(secret)")
                 #expect(try await desk.places(of: secret) == [], "\(secret)")
             }

@@ -8,7 +8,7 @@ import Testing
 struct StripeSettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
         do {
-            _ = try StripeBench().provider(settings, isDevelopment: isDevelopment)
+            _ = try StripeFixture().provider(settings, isDevelopment: isDevelopment)
             return []
         } catch let error as ProviderSetupError {
             return error.faults.map(\.setting)
@@ -67,7 +67,7 @@ struct StripeSettingsTests {
 
     @Test func `faults never show a value`() {
         let error = #expect(throws: ProviderSetupError.self) {
-            try StripeBench().provider([
+            try StripeFixture().provider([
                 "secret_key": .text("swordfish"), "publishable_key": .text("swordfish"),
                 "webhook_secrets": .list([.text("swordfish")]), "mode": .text("swordfish"),
                 "api_base": .text("swordfish"), "payment_method_types": .list([.text("sword fish")]),
@@ -77,13 +77,13 @@ struct StripeSettingsTests {
     }
 
     @Test func `a test key in production mode is warned of`() throws {
-        let bench = StripeBench()
-        _ = try bench.provider(isDevelopment: false)
-        #expect(bench.logged.count { $0.hasPrefix("warning stripe: a test key") } == 1)
+        let fixture = StripeFixture()
+        _ = try fixture.provider(isDevelopment: false)
+        #expect(fixture.logged.count { $0.hasPrefix("warning stripe: a test key") } == 1)
         let live: [String: SettingValue] = ["secret_key": .text("sk_live_x"), "publishable_key": .text("pk_live_x")]
-        _ = try bench.provider(live, isDevelopment: false)
-        _ = try bench.provider()
-        #expect(bench.logged.count == 1)
+        _ = try fixture.provider(live, isDevelopment: false)
+        _ = try fixture.provider()
+        #expect(fixture.logged.count == 1)
     }
 
     @Test func `the defaults of the schema are the defaults of the code`() throws {
@@ -96,13 +96,13 @@ struct StripeSettingsTests {
                 "api_base": .text("https://api.stripe.com"),
             ])
         #expect(fields.filter(\.required).map(\.name) == ["secret_key", "webhook_secrets"])
-        #expect(try StripeBench().provider().contractTypes == [.stripe])
-        #expect(try StripeBench().provider(StripeBench.sessions).contractTypes == [.url])
+        #expect(try StripeFixture().provider().contractTypes == [.stripe])
+        #expect(try StripeFixture().provider(StripeFixture.sessions).contractTypes == [.url])
     }
 
     @Test func `a base with a path is used as it is`() async throws {
-        let bench = StripeBench()
-        _ = try? await bench.provider(["api_base": .text("https://X.example:8443/stripe//")]).open(bench.attempt())
-        #expect(bench.transport.requests.first?.url == "https://x.example:8443/stripe/v1/payment_intents")
+        let fixture = StripeFixture()
+        _ = try? await fixture.provider(["api_base": .text("https://X.example:8443/stripe//")]).open(fixture.attempt())
+        #expect(fixture.transport.requests.first?.url == "https://x.example:8443/stripe/v1/payment_intents")
     }
 }

@@ -22,7 +22,7 @@ enum StripeHeaderTable {
     /// - Parameter now: in seconds since 1970.
     static func rows(now: Int64) -> [Row] { shapes(now) + times(now) + codes(now) }
 
-    private static func code(at time: Int64, secret: String = StripeBench.secret, body: Data = body) -> String {
+    private static func code(at time: Int64, secret: String = StripeFixture.secret, body: Data = body) -> String {
         String(StripeStandIn.signature(body, at: time, secret: secret).split(separator: "=")[2])
     }
 
@@ -100,12 +100,12 @@ enum StripeHeaderTable {
             row("with a blank behind it", [good + " "], false),
             row("by another's secret", [code(at: now, secret: "whsec_of_another")], false),
             row(
-                "by the secret without its prefix", [code(at: now, secret: String(StripeBench.secret.dropFirst(6)))],
+                "by the secret without its prefix", [code(at: now, secret: String(StripeFixture.secret.dropFirst(6)))],
                 false),
             row("of another body", [code(at: now, body: body + Data([0x20]))], false),
             row(
                 "of the body without its time",
-                [String(StripeStandIn.signature(body, at: 0, secret: StripeBench.secret).suffix(64))], false),
+                [String(StripeStandIn.signature(body, at: 0, secret: StripeFixture.secret).suffix(64))], false),
         ]
     }
 }
@@ -114,10 +114,10 @@ struct StripeSignatureTests {
     private static let now = ManualClock().now.rawValue
 
     private func receive(
-        _ headers: [String], body: Data = StripeHeaderTable.body, secrets: [String] = [StripeBench.secret],
+        _ headers: [String], body: Data = StripeHeaderTable.body, secrets: [String] = [StripeFixture.secret],
         receivedAt: Timestamp? = nil
     ) async throws -> ReceivedNotification {
-        let provider = try StripeBench().provider(["webhook_secrets": .list(secrets.map { .text($0) })])
+        let provider = try StripeFixture().provider(["webhook_secrets": .list(secrets.map { .text($0) })])
         let raw = StripeStandIn.notification(body, headers)
         return try await provider.receive(
             RawNotification(method: .post, headers: raw.headers, body: body, receivedAt: receivedAt))
@@ -142,7 +142,7 @@ struct StripeSignatureTests {
     @Test(arguments: [-301, -300, 0, 300, 301] as [Int64])
     func `the window ends after exactly five minutes on both sides`(offset: Int64) async throws {
         let header = StripeStandIn.signature(
-            StripeHeaderTable.body, at: Self.now + offset, secret: StripeBench.secret)
+            StripeHeaderTable.body, at: Self.now + offset, secret: StripeFixture.secret)
         if abs(offset) <= 300 {
             #expect(try await receive([header]).type == "ping")
         } else {
@@ -152,16 +152,16 @@ struct StripeSignatureTests {
 
     @Test func `a kept notification is judged by the time of its arrival`() async throws {
         let day: Int64 = 86_400
-        let header = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now - day, secret: StripeBench.secret)
+        let header = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now - day, secret: StripeFixture.secret)
         await #expect(throws: ProviderError.unproven(.time)) { try await receive([header]) }
         #expect(try await receive([header], receivedAt: Timestamp(Self.now - day)).eventID == "evt_1")
     }
 
     @Test func `while a secret is replaced either one proves`() async throws {
         let body = StripeHeaderTable.body
-        for secret in [StripeHeaderTable.old, StripeBench.secret] {
+        for secret in [StripeHeaderTable.old, StripeFixture.secret] {
             let header = StripeStandIn.signature(body, at: Self.now, secret: secret)
-            let secrets = [StripeBench.secret, StripeHeaderTable.old]
+            let secrets = [StripeFixture.secret, StripeHeaderTable.old]
             #expect(try await receive([header], secrets: secrets).eventID == "evt_1")
         }
         let old = StripeStandIn.signature(body, at: Self.now, secret: StripeHeaderTable.old)
@@ -169,14 +169,14 @@ struct StripeSignatureTests {
     }
 
     @Test func `anything but one header is refused`() async {
-        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeBench.secret)
+        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
         for headers in [[], [good, good], [good, "garbage"]] {
             await #expect(throws: ProviderError.unproven(.signature)) { try await receive(headers) }
         }
     }
 
     @Test func `a header beyond all measure is refused`() async {
-        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeBench.secret)
+        let good = StripeStandIn.signature(StripeHeaderTable.body, at: Self.now, secret: StripeFixture.secret)
         for tail in [
             String(repeating: ",v1=" + String(repeating: "0a", count: 32), count: 40),
             String(repeating: ",", count: 9_000),

@@ -24,7 +24,7 @@ struct StripeWalletTests {
             let context = ProviderContext(
                 http: transport, time: desk.clock.time, random: desk.gateway.random,
                 book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL)
-            let stripe = try StripeProvider(account: StripeBench.account(settings), context: context, pause: { _ in })
+            let stripe = try StripeProvider(account: StripeFixture.account(settings), context: context, pause: { _ in })
             let setup = WalletDeskSetup {
                 $0.processor = ConfiguredAccount(
                     id: id, provider: stripe, enabled: true, routing: AccountRouting(weight: 0),
@@ -37,7 +37,7 @@ struct StripeWalletTests {
     private func notify(_ wallet: WalletDesk, _ type: String, _ object: Any, id: String) async throws {
         let body = StripeStandIn.event(type, object, id: id)
         let signature = StripeStandIn.signature(
-            body, at: wallet.desk.clock.now.rawValue, secret: StripeBench.secret)
+            body, at: wallet.desk.clock.now.rawValue, secret: StripeFixture.secret)
         _ = try await wallet.gateway.notifications.receive(
             token: Desk.notifyToken(StripeDesk.account), StripeStandIn.notification(body, [signature]))
     }
@@ -67,7 +67,7 @@ struct StripeWalletTests {
         }
     }
 
-    @Test(arguments: TestEngine.allCases, [[:], StripeBench.sessions])
+    @Test(arguments: TestEngine.allCases, [[:], StripeFixture.sessions])
     func `a lost reply is found by asking, whatever the account's mode`(
         _ engine: TestEngine, _ settings: [String: SettingValue]
     ) async throws {

@@ -70,7 +70,8 @@ struct WeChatPaySettings: Sendable {
 
         payerAddress = reader.ipAddress("h5_payer_address")
         base = reader.address(
-            "api_base", default: Self.officialBase, path: .none, "give scheme and host alone: signatures cover the path")
+            "api_base", default: Self.officialBase, path: .none, "give scheme and host alone: signatures cover the path"
+        )
 
         let identity = WeChatPayIdentity.read(reader)
         publicKey = WeChatPayPublicKey.read(reader)

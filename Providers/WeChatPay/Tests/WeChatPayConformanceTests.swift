@@ -5,8 +5,8 @@ import Testing
 struct WeChatPayConformanceTests {
     @Test(
         arguments: [
-            ("native, platform certificates", [:]), ("native, public key", WeChatPayBench.publicKey),
-            ("h5, platform certificates", WeChatPayBench.h5),
+            ("native, platform certificates", [:]), ("native, public key", WeChatPayFixture.publicKey),
+            ("h5, platform certificates", WeChatPayFixture.h5),
         ] as [(String, [String: SettingValue])])
     func `wechat pay conforms in each of its modes`(name: String, settings: [String: SettingValue]) async {
         let report = await ProviderConformance("wechat pay, \(name)") { WeChatPayRehearsal(settings) }.run()

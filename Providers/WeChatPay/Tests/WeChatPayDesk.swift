@@ -8,8 +8,9 @@ import TestSupport
 import WeChatPayProvider
 
 /// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
-struct WeChatPayDesk: Sendable {
+struct WeChatPayDesk: ProviderDesk {
     static let native = "wechat-native"
+    static let account = native
     static let h5 = "wechat-h5"
 
     let desk: Desk
@@ -22,9 +23,9 @@ struct WeChatPayDesk: Sendable {
         let transport = RecordingTransport(changesSomething: { $0.method == "POST" }) { request in
             standIn.answer(request, now: clock.now.rawValue)
         }
-        let accounts = try [(Self.native, [:]), (Self.h5, WeChatPayBench.h5)].map { name, settings in
+        let accounts = try [(Self.native, [:]), (Self.h5, WeChatPayFixture.h5)].map { name, settings in
             try desk.account(name, http: transport) {
-                try WeChatPayProvider(account: WeChatPayBench.account(settings), context: $0)
+                try WeChatPayProvider(account: WeChatPayFixture.account(settings), context: $0)
             }
         }
         self.desk = desk
@@ -34,11 +35,11 @@ struct WeChatPayDesk: Sendable {
     }
 
     func checkout(_ account: String = native, user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(user: user, provider: account, returnURL: "https://app.example/done", at: gateway)
+        try await checkout(user: user, provider: account)
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: account, at: gateway)
+        try await retry(contract, provider: account)
     }
 
     /// The payer scans and pays.
@@ -69,16 +70,6 @@ struct WeChatPayDesk: Sendable {
     @discardableResult
     func deliver(_ body: Data, account: String) async throws -> Acknowledgement {
         let headers = WeChatPaySeal.platform.headers(body, at: desk.clock.now.rawValue)
-        return try await gateway.notifications.receive(
-            token: Desk.notifyToken(account), WeChatPayStandIn.notification(body, headers))
-    }
-
-    /// Runs every job that is due.
-    func work() async throws {
-        try await gateway.work()
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
+        return try await notify(WeChatPayStandIn.notification(body, headers), account: account)
     }
 }

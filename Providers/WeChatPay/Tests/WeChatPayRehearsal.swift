@@ -22,7 +22,7 @@ struct WeChatPayRehearsal: Rehearsal {
     var signatureWindow: Int64? { 300 }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
-        try WeChatPayProvider(account: WeChatPayBench.account(settings), context: context)
+        try WeChatPayProvider(account: WeChatPayFixture.account(settings), context: context)
     }
 
     func answer(

@@ -9,7 +9,7 @@ import WeChatPayProvider
 struct WeChatPaySettingsTests {
     private func faults(_ settings: [String: SettingValue], isDevelopment: Bool = true) -> [String] {
         do {
-            _ = try WeChatPayBench().provider(settings, isDevelopment: isDevelopment)
+            _ = try WeChatPayFixture().provider(settings, isDevelopment: isDevelopment)
             return []
         } catch let error as ProviderSetupError {
             return error.faults.map(\.setting)
@@ -42,17 +42,17 @@ struct WeChatPaySettingsTests {
             (["certificate": .text("")], ["certificate"]), (serialOnly, []),
             (["api_v3_key": .text("")], ["api_v3_key"]), (["api_v3_key": .text("0123456789abcdef")], ["api_v3_key"]),
             (["api_v3_key": .text(String(repeating: "月", count: 32))], ["api_v3_key"]),
-            (WeChatPayBench.publicKey, []), (["public_key_id": .text(WeChatPayMint.publicKeyID)], ["public_key"]),
+            (WeChatPayFixture.publicKey, []), (["public_key_id": .text(WeChatPayMint.publicKeyID)], ["public_key"]),
             (["public_key": .text(WeChatPayMint.publicKeyFile)], ["public_key_id"]),
-            (WeChatPayBench.publicKey.merging(["public_key_id": .text("5ACE5501")]) { $1 }, ["public_key_id"]),
-            (WeChatPayBench.publicKey.merging(["public_key": .text("/nowhere")]) { $1 }, ["public_key"]),
+            (WeChatPayFixture.publicKey.merging(["public_key_id": .text("5ACE5501")]) { $1 }, ["public_key_id"]),
+            (WeChatPayFixture.publicKey.merging(["public_key": .text("/nowhere")]) { $1 }, ["public_key"]),
             (
-                WeChatPayBench.publicKey.merging(["public_key": .text(WeChatPayMint.certificateFile)]) { $1 },
+                WeChatPayFixture.publicKey.merging(["public_key": .text(WeChatPayMint.certificateFile)]) { $1 },
                 ["public_key"]
             ),
-            (["mode": .text("h5")], []), (WeChatPayBench.h5, []),
-            (WeChatPayBench.h5.merging(["h5_payer_address": .text("2001:db8::1")]) { $1 }, []),
-            (WeChatPayBench.h5.merging(["h5_payer_address": .text("shop.example")]) { $1 }, ["h5_payer_address"]),
+            (["mode": .text("h5")], []), (WeChatPayFixture.h5, []),
+            (WeChatPayFixture.h5.merging(["h5_payer_address": .text("2001:db8::1")]) { $1 }, []),
+            (WeChatPayFixture.h5.merging(["h5_payer_address": .text("shop.example")]) { $1 }, ["h5_payer_address"]),
             (["api_base": .text("http://127.0.0.1:8420")], []),
             (["api_base": .text("https://api2.mch.weixin.qq.com/")], []),
             (["api_base": .text("https://x.example/proxy")], ["api_base"]),
@@ -73,7 +73,7 @@ struct WeChatPaySettingsTests {
             "public_key_id", "api_base",
         ]
         let settings = Dictionary(uniqueKeysWithValues: names.map { ($0, SettingValue.text("sword fish")) })
-        let error = #expect(throws: ProviderSetupError.self) { try WeChatPayBench().provider(settings) }
+        let error = #expect(throws: ProviderSetupError.self) { try WeChatPayFixture().provider(settings) }
         #expect(error?.faults.map(\.setting).sorted() == names.sorted())
         #expect(!"\(String(reflecting: error))".contains("sword"))
     }
@@ -84,35 +84,36 @@ struct WeChatPaySettingsTests {
             uniqueKeysWithValues: fields.compactMap { field in field.defaultValue.map { (field.name, $0) } })
         #expect(defaults == ["mode": .text("native"), "api_base": .text("https://api.mch.weixin.qq.com")])
         #expect(fields.filter(\.required).map(\.name) == ["mchid", "appid", "private_key", "api_v3_key"])
-        #expect(try WeChatPayBench().provider().contractTypes == [.qr])
-        #expect(try WeChatPayBench().provider(WeChatPayBench.h5).contractTypes == [.url])
+        #expect(try WeChatPayFixture().provider().contractTypes == [.qr])
+        #expect(try WeChatPayFixture().provider(WeChatPayFixture.h5).contractTypes == [.url])
     }
 
     @Test func `the doctor tries keys against WeChat Pay`() async throws {
-        func diagnose(_ bench: WeChatPayBench, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
-            let provider = try bench.provider(settings)
+        func diagnose(_ fixture: WeChatPayFixture, _ settings: [String: SettingValue] = [:]) async throws -> [String] {
+            let provider = try fixture.provider(settings)
             return (provider.examine() + (await provider.diagnose())).map { "\($0.level) \($0.subject)" }
         }
-        let good = try await diagnose(WeChatPayBench())
+        let good = try await diagnose(WeChatPayFixture())
         #expect(good == ["good merchant certificate", "good platform certificates", "good question"])
-        let serial = try await diagnose(WeChatPayBench(), Self.serialOnly)
+        let serial = try await diagnose(WeChatPayFixture(), Self.serialOnly)
         #expect(serial.first == "notice merchant certificate")
-        let bench = WeChatPayBench()
-        bench.standIn.state.withLock { $0.seal = .publicKey }
-        let publicKey = try await diagnose(bench, WeChatPayBench.publicKey)
+        let fixture = WeChatPayFixture()
+        fixture.standIn.state.withLock { $0.seal = .publicKey }
+        let publicKey = try await diagnose(fixture, WeChatPayFixture.publicKey)
         #expect(publicKey == ["good merchant certificate", "good question"])
         let wrongKey = try await diagnose(
-            WeChatPayBench(), ["api_v3_key": .text(String(repeating: "k", count: 32))])
+            WeChatPayFixture(), ["api_v3_key": .text(String(repeating: "k", count: 32))])
         #expect(wrongKey[1] == "fault platform certificates")
-        let wrongSerial = WeChatPayBench()
+        let wrongSerial = WeChatPayFixture()
         wrongSerial.standIn.state.withLock { $0.seal = .publicKey }
-        let settings = WeChatPayBench.publicKey.merging(["certificate": .text(""), "certificate_serial": .text("77")]) {
+        let settings = WeChatPayFixture.publicKey.merging(["certificate": .text(""), "certificate_serial": .text("77")])
+        {
             $1
         }
         #expect(try await diagnose(wrongSerial, settings).last == "fault question")
-        let silent = WeChatPayBench { _ throws(HTTPTransportError) in throw .notSent }
+        let silent = WeChatPayFixture { _ throws(HTTPTransportError) in throw .notSent }
         #expect(try await diagnose(silent).last == "notice question")
-        let late = WeChatPayBench()
+        let late = WeChatPayFixture()
         late.clock.advance(seconds: 2_524_608_000 - late.clock.now.rawValue - 86_400)
         #expect(try await diagnose(late).first == "notice merchant certificate")
         late.clock.advance(seconds: 86_400)

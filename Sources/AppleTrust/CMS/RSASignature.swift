@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 import SwiftASN1
 import _CryptoExtras
 

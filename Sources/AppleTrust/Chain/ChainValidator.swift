@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 import X509
 
 /// Decides whether a leaf and an intermediate lead to a trusted root, and remembers the chains that do.

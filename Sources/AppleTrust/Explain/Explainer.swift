@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 import X509
 
 /// Runs every check of a JWS that can be run, also after one has failed.

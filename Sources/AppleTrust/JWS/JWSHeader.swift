@@ -1,5 +1,5 @@
-import RefusalReasons
 import Encodings
+import RefusalReasons
 
 /// The protected header (RFC 7515 section 4) as far as it may be heeded: `alg`, `crit` and `x5c`.
 ///

@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 
 /// The JSON of a JWS whose signature and chain were verified, of whatever kind: the way to notifications.
 ///

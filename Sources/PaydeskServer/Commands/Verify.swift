@@ -1,5 +1,5 @@
-import Domain
 import ArgumentParser
+import Domain
 import Foundation
 import ProviderKit
 

@@ -1,5 +1,5 @@
-import Domain
 import CoreMetrics
+import Domain
 import Synchronization
 
 /// A metrics backend that answers scrapes in Prometheus' text format (version 0.0.4).

@@ -1,6 +1,6 @@
-import Encodings
 import AppleTrust
 import Crypto
+import Encodings
 import Foundation
 
 /// The faults of the three segments and the header.

@@ -1,5 +1,5 @@
-import Domain
 import AppleTrust
+import Domain
 import FoundationEssentials
 import ProviderKit
 
@@ -53,7 +53,9 @@ struct AppStoreSettings {
         }
     }
 
-    private static func addresses(_ api: ProviderSettings, _ reader: ProviderSettingsReader) -> [AppleEnvironment: String] {
+    private static func addresses(
+        _ api: ProviderSettings, _ reader: ProviderSettingsReader
+    ) -> [AppleEnvironment: String] {
         let urls = [AppleEnvironment.production: "production_url", .sandbox: "sandbox_url"]
         let accepted = reader.settings.texts("environments")
         var addresses: [AppleEnvironment: String] = [:]

@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 import _CryptoExtras
 
 #if canImport(FoundationEssentials)

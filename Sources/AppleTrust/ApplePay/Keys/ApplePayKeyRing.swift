@@ -1,5 +1,5 @@
-import RefusalReasons
 import Encodings
+import RefusalReasons
 
 /// The payment processing keys that tokens may be encrypted to: the present one, and those that still are in use.
 public struct ApplePayKeyRing: Sendable {

@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 
 /// The fields of a token's payment data, decoded and each of the right length.
 struct PaymentDataFields: Sendable {

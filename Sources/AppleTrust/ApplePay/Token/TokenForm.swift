@@ -1,5 +1,5 @@
-import RefusalReasons
 import Encodings
+import RefusalReasons
 
 /// The shapes in which clients send tokens, undone: where the payment data is, and what stands beside it.
 struct TokenForm {

@@ -1,6 +1,6 @@
-import RefusalReasons
 import Crypto
 import Encodings
+import RefusalReasons
 
 /// A payment token that Apple signed, within the time that is accepted and for the application data that was asked for.
 ///

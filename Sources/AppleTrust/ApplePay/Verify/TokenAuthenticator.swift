@@ -1,5 +1,5 @@
-import RefusalReasons
 import Crypto
+import RefusalReasons
 
 /// Decides whether Apple signed a payment token of one version.
 struct TokenAuthenticator<Profile: ApplePayProfile>: Sendable {

@@ -6,7 +6,7 @@ import StripeProvider
 import Synchronization
 
 /// A Stripe account with everything that its provider touches.
-final class StripeBench: ProviderFixture {
+final class StripeFixture: ProviderFixture {
     static let secret = "whsec_planted0secret0of0the0tests"
     static let publishable = "pk_test_key0for0clients"
     static let price = usd(3990)

@@ -6,7 +6,7 @@ import ProviderTesting
 import SandboxProvider
 
 /// A sandbox account with everything that its provider touches.
-struct SandboxBench: ProviderFixture {
+struct SandboxFixture: ProviderFixture {
     static let secret = "the secret of the sandbox tests"
     static let returnURL: String? = nil
 
@@ -34,7 +34,7 @@ struct SandboxBench: ProviderFixture {
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }
 
 /// The header's value, made independently of the provider's code.
-func signature(_ body: Data, at time: Int64, secret: String = SandboxBench.secret) -> String {
+func signature(_ body: Data, at time: Int64, secret: String = SandboxFixture.secret) -> String {
     let key = SymmetricKey(data: Data(secret.utf8))
     let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)
     return "t=\(time),v1=" + Hex.encoded(code)

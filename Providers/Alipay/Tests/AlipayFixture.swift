@@ -7,7 +7,7 @@ import Synchronization
 import _CryptoExtras
 
 /// An Alipay account with everything that its provider touches.
-struct AlipayBench: ProviderFixture {
+struct AlipayFixture: ProviderFixture {
     let standIn: AlipayStandIn
     let test: TestContext
 

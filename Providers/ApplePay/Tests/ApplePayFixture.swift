@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 /// An Apple Pay account whose gateway a test scripts.
-struct WalletBench: ProviderFixture {
+struct ApplePayFixture: ProviderFixture {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
     /// The answers that are still to be given.
@@ -27,7 +27,7 @@ struct WalletBench: ProviderFixture {
                 (state.answers.isEmpty ? nil : state.answers.removeFirst(), state.failure)
             }
             if let failure { throw failure }
-            return answer?(request) ?? IncomingReply(status: 200, body: WalletBench.session)
+            return answer?(request) ?? IncomingReply(status: 200, body: ApplePayFixture.session)
         }
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 import WeChatPayProvider
 
 /// A WeChat Pay account with everything that its provider touches.
-struct WeChatPayBench: ProviderFixture {
+struct WeChatPayFixture: ProviderFixture {
     let standIn = WeChatPayStandIn()
     let test: TestContext
 

@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 
 /// An EPay account with everything that its provider touches.
-struct EPayBench: ProviderFixture {
+struct EPayFixture: ProviderFixture {
     let standIn: EPayStandIn
     let test: TestContext
 

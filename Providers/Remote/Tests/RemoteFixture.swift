@@ -7,7 +7,7 @@ import Synchronization
 @testable import RemoteProvider
 
 /// A remote account with everything that its provider touches, and a plugin that can lie.
-struct RemoteBench: ProviderFixture {
+struct RemoteFixture: ProviderFixture {
     static let returnURL: String? = "https://app.example/done"
 
     let plugin: ScriptedPlugin

@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 
 /// A PayPal account with everything that its provider touches.
-struct PayPalBench: ProviderFixture {
+struct PayPalFixture: ProviderFixture {
     static let price = usd(3990)
     static let returnURL: String? = "https://app.example/done"
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// The server API of one app at a scripted App Store, with a clock that only pauses move.
-final class AppStoreBench: Sendable {
+final class AppStoreFixture: Sendable {
     typealias Reply = Result<IncomingReply, HTTPTransportError>
 
     static let keyID = "ABC123DEFG"
@@ -21,7 +21,7 @@ final class AppStoreBench: Sendable {
     ]
 
     private struct State {
-        var now = AppStoreBench.start
+        var now = AppStoreFixture.start
         var pauses: [Int64] = []
     }
 
