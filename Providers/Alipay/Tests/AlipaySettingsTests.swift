@@ -1,6 +1,7 @@
 import AlipayProvider
 import Domain
 import ProviderKit
+import ProviderTesting
 import Synchronization
 import Testing
 import _CryptoExtras

@@ -1,6 +1,7 @@
 import AppleIAPProvider
 import AppleTrust
 import ProviderKit
+import ProviderTesting
 import Testing
 
 struct AppStoreDoctorTests {

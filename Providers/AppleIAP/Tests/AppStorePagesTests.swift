@@ -2,6 +2,7 @@ import AppleIAPProvider
 import AppleTrust
 import Foundation
 import ProviderKit
+import ProviderTesting
 import Testing
 
 struct AppStorePagesTests {

@@ -3,6 +3,7 @@ import AppleTrust
 import Domain
 import Foundation
 import ProviderKit
+import ProviderTesting
 import TestSupport
 import Testing
 

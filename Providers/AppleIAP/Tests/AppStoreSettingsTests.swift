@@ -4,6 +4,7 @@ import Crypto
 import Domain
 import Foundation
 import ProviderKit
+import ProviderTesting
 import Testing
 
 struct AppStoreSettingsTests {

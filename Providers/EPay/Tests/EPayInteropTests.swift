@@ -3,6 +3,7 @@ import EPayProvider
 import Foundation
 import Gateway
 import ProviderKit
+import ProviderTesting
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Domain
 import EPayProvider
 import Foundation
 import ProviderKit
+import ProviderTesting
 import Testing
 
 struct EPaySignatureTests {

@@ -21,7 +21,7 @@ struct RemoteAPI: Sendable {
         let (outgoing, id) = try signed(request)
         let reply: IncomingReply
         do throws(ServiceFailure<RemoteRefusal>) {
-            reply = try await ServiceClient("remote", context: context).send(outgoing, call: name)
+            reply = try await ServiceClient<RemoteRefusal>("remote", context: context).send(outgoing, call: name)
         } catch {
             throw error.providerError(afterChange: request.call.changesSomething)
         }

@@ -1,5 +1,6 @@
 import Domain
 import ProviderKit
+import ProviderTesting
 import Testing
 
 @testable import SandboxProvider

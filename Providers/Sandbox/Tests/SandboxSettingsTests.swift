@@ -1,5 +1,6 @@
 import Domain
 import ProviderKit
+import ProviderTesting
 import SandboxProvider
 import Testing
 

@@ -1,4 +1,5 @@
 import Domain
+import ProviderKit
 
 /// The calls about payments, by their kind.
 extension StripeAPI {

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Gateway
 import ProviderKit
+import ProviderTesting
 import StripeProvider
 import TestSupport
 
