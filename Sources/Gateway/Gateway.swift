@@ -24,8 +24,6 @@ package final class Gateway: Sendable {
     let providers: ProviderCalling
     let settlements: SettlementRunner
     let lines: RepeatedLines
-    let snapshots = AnswersByVersion<EntitlementSnapshot>()
-    let statuses = AnswersByVersion<PurchaseStatus>()
 
     package let accounts: Accounts
     package let applePaySessions: ApplePaySessions
@@ -58,6 +56,17 @@ package final class Gateway: Sendable {
     package let wallets: Wallets
     package let webhooks: Webhooks
     package let workFinder: WorkFinder
+
+    let consumptionAnswers: ConsumptionAnswers
+    package let entitlements: Entitlements
+    package let grants: Grants
+    let notificationSync: NotificationSync
+    let purchaseBacklog: PurchaseBacklog
+    package let purchases: Purchases
+    package let receipts: Receipts
+    package let subscriptionExtensions: SubscriptionExtensions
+    package let subscriptions: Subscriptions
+    let subscriptionSync: SubscriptionSync
 
     package init(
         store: Store, registry: ProviderRegistry, keyRing: KeyRing, time: TimeSource, random: RandomSource,
@@ -134,6 +143,29 @@ package final class Gateway: Sendable {
         deliveries = Deliveries(
             store: access, settlements: settlements, keyRing: keyRing, transport: transport, names: userNames,
             allowsPrivate: settings.allowsPrivateWebhooks)
+
+        let evidence = EvidenceVerifier(
+            registry: registry, keyRing: keyRing, threads: .verification, lines: lines, logger: logger)
+        purchases = Purchases(
+            store: access, settlements: settlements, evidence: evidence, defaultCurrency: settings.defaultCurrency)
+        purchaseBacklog = PurchaseBacklog(settlements: settlements, logger: logger)
+        consumptionAnswers = ConsumptionAnswers(settlements: settlements, logger: logger)
+        entitlements = Entitlements(store: access, settlements: settlements, random: random, logger: logger)
+        grants = Grants(settlements: settlements)
+        subscriptions = Subscriptions(store: access, time: time)
+        subscriptionExtensions = SubscriptionExtensions(settlements: settlements)
+        subscriptionSync = SubscriptionSync(settlements: settlements, evidence: evidence, logger: logger)
+        notificationSync = NotificationSync(
+            store: access, registry: registry, notifications: notifications, subscriptions: subscriptionSync,
+            time: time, logger: logger)
+        let receiptReader = ReceiptReader(
+            store: access, registry: registry, keyRing: keyRing, threads: .verification, lines: lines, logger: logger)
+        let receiptPurchases = ReceiptPurchases(settlements: settlements, reader: receiptReader, evidence: evidence)
+        receipts = Receipts(
+            store: access, reader: receiptReader, stored: receiptPurchases,
+            confirmation: ReceiptConfirmation(
+                store: access, reader: receiptReader, purchases: receiptPurchases, time: time, logger: logger),
+            purchases: purchases, time: time, logger: logger)
     }
 
     package var worker: JobWorker { JobWorker(gateway: self) }
@@ -141,11 +173,11 @@ package final class Gateway: Sendable {
     package var load: AccountLoad { providers.load }
 }
 
-// The subjects that use store purchases, and what these use.
+// Store purchases and what is made of them.
 extension Gateway {
     package var catalogue: Catalogue {
         Catalogue(store: access, settlements: settlements, accounts: accounts) { [self] audit in
-            await grantUnmappedNow(cause: audit)
+            await purchaseBacklog.grantUnmappedNow(audit)
         }
     }
 
@@ -153,30 +185,6 @@ extension Gateway {
         AccountReconciliation(
             store: access, settlements: settlements, attempts: paymentAttempts, sending: refunds.sending,
             queue: jobQueue
-        ) { [self] (account) async throws(GatewayError) in try await syncStore(account) }
-    }
-
-    var verification: BackgroundThreads { .verification }
-
-    func cause(_ job: ClaimedJob) -> AuditContext { job.audit }
-
-    func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
-        try await access.write(body)
-    }
-
-    func read<T: Sendable>(_ body: @escaping @Sendable (any Database) throws -> T) async throws(GatewayError) -> T {
-        try await access.read(body)
-    }
-
-    func report<T: Sendable>(
-        _ body: @escaping @Sendable (any Database) throws -> T
-    ) async throws(GatewayError) -> T {
-        try await access.report(body)
-    }
-
-    func settle<T: Sendable>(
-        _ audit: AuditContext, _ body: @escaping @Sendable (inout Settlement) throws -> T
-    ) async throws(GatewayError) -> T {
-        try await settlements.run(audit, body)
+        ) { [self] (account) async throws(GatewayError) in try await notificationSync.syncAll(account) }
     }
 }

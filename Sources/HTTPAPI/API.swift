@@ -63,7 +63,7 @@ package struct APISettings: Sendable {
     }
 }
 
-/// The HTTP API: one table of endpoints, mounted on Hummingbird's router.
+/// The HTTP API: one table of routes, mounted on Hummingbird's router.
 package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
@@ -85,43 +85,38 @@ package struct API: Sendable {
             ids: gateway.ids)
     }
 
-    var endpoints: [Endpoint] {
-        let registry = pipeline.gateway.registry
-        let operations = OperationGroup.all(payPages: registry.pageKinds, notifying: registry.notifyingKinds)
-            .flatMap(\.operations)
-        let byName = Dictionary(operations.map { (RouteName($0.method, $0.path), $0) }) { first, _ in first }
-        let described = describedEndpoints.map { $0.knowing(byName[RouteName($0.method, $0.path)]) }
-        let documentation = DocumentationRoutes(
-            describing: described, kinds: registry.pageKinds, notifying: registry.notifyingKinds,
-            version: settings.version)
-        return described + documentation.endpoints
+    var routes: [Route] {
+        let described = describedRoutes
+        return described + DocumentationRoutes(describing: described, version: settings.version).routes
     }
 
     /// Everything that the OpenAPI document describes.
-    private var describedEndpoints: [Endpoint] {
+    private var describedRoutes: [Route] {
         let gateway = pipeline.gateway
-        return CheckoutRoutes(gateway: gateway).endpoints + OrderRoutes(gateway: gateway).endpoints
-            + AppleIAPRoutes(gateway: gateway).endpoints
-            + ApplePayRoutes(gateway: gateway, limiter: sessionLimiter).endpoints
-            + CompatibleRoutes(gateway: gateway).endpoints
-            + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).endpoints
-            + EntitlementRoutes(gateway: gateway).endpoints + UsageRoutes(gateway: gateway).endpoints
-            + SKURoutes(gateway: gateway).endpoints + AccountRoutes(gateway: gateway).endpoints
-            + AdminOrderRoutes(gateway: gateway).endpoints + GrantRoutes(gateway: gateway).endpoints
-            + KeyRoutes(gateway: gateway).endpoints + NotifyRoutes(gateway: gateway).endpoints
-            + InboxRoutes(gateway: gateway).endpoints + WebhookRoutes(gateway: gateway).endpoints
-            + PartnerRoutes(gateway: gateway).endpoints + ReportRoutes(gateway: gateway).endpoints
-            + PurchaseRoutes(gateway: gateway).endpoints + BalanceRoutes(gateway: gateway).endpoints
-            + UserRoutes(gateway: gateway).endpoints + SubscriptionRoutes(gateway: gateway).endpoints
-            + PayPageRoutes(gateway: gateway).endpoints
-            + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).endpoints
-            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).endpoints
+        return ProductRoutes(gateway: gateway).routes + CheckoutRoutes(gateway: gateway).routes
+            + PartnerCheckoutRoutes(gateway: gateway).routes + PayPageRoutes(gateway: gateway).routes
+            + OrderRoutes(gateway: gateway).routes + PartnerOrderRoutes(gateway: gateway).routes
+            + AdminOrderRoutes(gateway: gateway).routes + RefundRoutes(gateway: gateway).routes
+            + ApplePayRoutes(gateway: gateway, limiter: sessionLimiter).routes
+            + AppleIAPRoutes(gateway: gateway).routes + PurchaseRoutes(gateway: gateway).routes
+            + CompatibleRoutes(gateway: gateway).routes
+            + ReceiptRoutes(gateway: gateway, limiter: pipeline.keyLimiter, guesses: pipeline.guesses).routes
+            + SubscriptionRoutes(gateway: gateway).routes + EntitlementRoutes(gateway: gateway).routes
+            + GrantRoutes(gateway: gateway).routes + UsageRoutes(gateway: gateway).routes
+            + BalanceRoutes(gateway: gateway).routes + SKURoutes(gateway: gateway).routes
+            + AccountRoutes(gateway: gateway).routes + UserRoutes(gateway: gateway).routes
+            + KeyRoutes(gateway: gateway).routes + AuditRoutes(gateway: gateway).routes
+            + NotifyRoutes(gateway: gateway).routes + InboxRoutes(gateway: gateway).routes
+            + JobRoutes(gateway: gateway).routes + WebhookRoutes(gateway: gateway).routes
+            + EventRoutes(gateway: gateway).routes + ReportRoutes(gateway: gateway).routes
+            + OperationsRoutes(gateway: gateway, version: settings.version, metricsText: settings.metricsText).routes
+            + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).routes
     }
 
     /// What turns requests away in front of the router.
     package func loadShedder() -> LoadShedder {
         LoadShedder(
-            endpoints, concurrency: pipeline.concurrency, ids: pipeline.ids, servesTLS: settings.servesTLS,
+            routes, concurrency: pipeline.concurrency, ids: pipeline.ids, servesTLS: settings.servesTLS,
             logger: pipeline.logger)
     }
 
@@ -133,39 +128,23 @@ package struct API: Sendable {
         router.add(
             middleware: CORSPolicy(
                 origins: Set(settings.corsOrigins), isDevelopment: settings.isDevelopment, logger: pipeline.logger))
-        let endpoints = endpoints
-        router.add(middleware: NotFound(pipeline: pipeline, endpoints: endpoints))
-        for endpoint in endpoints {
-            let names = endpoint.parameterNames
-            let meter = EndpointMeter(endpoint)
+        let routes = routes
+        router.add(middleware: NotFound(pipeline: pipeline, routes: routes))
+        for route in routes {
+            let names = route.parameterNames
+            let meter = RouteMeter(route)
             // Whoever may GET may ask for the head alone, under the same rules and limits.
-            let methods: [HTTPRequest.Method] = endpoint.method == .get ? [.get, .head] : [endpoint.method]
+            let methods: [HTTPRequest.Method] = route.method == .get ? [.get, .head] : [route.method]
             for method in methods {
-                router.on(RouterPath(endpoint.path), method: method) { [pipeline, settings] request, context in
+                router.on(RouterPath(route.path), method: method) { [pipeline, settings] request, context in
                     var parameters: [String: String] = [:]
                     for name in names { parameters[name] = context.parameters.get(name)?.removingPercentEncoding }
                     let from = ClientAddress(peer: context.peer, trustedProxies: settings.trustedProxies)
-                    return await pipeline.respond(endpoint, request, parameters, from: from, meter: meter)
+                    return await pipeline.respond(route, request, parameters, from: from, meter: meter)
                 }
             }
         }
         return router
-    }
-}
-
-extension Endpoint {
-    /// The names between braces.
-    var parameterNames: [String] {
-        path.split(separator: "/").compactMap { part in
-            guard let start = part.firstIndex(of: "{"), let end = part.firstIndex(of: "}") else { return nil }
-            return String(part[part.index(after: start)..<end])
-        }
-    }
-
-    /// Whether a path, split at its slashes, is this endpoint's.
-    fileprivate func fits(_ parts: [Substring]) -> Bool {
-        let own = path.split(separator: "/")
-        return own.count == parts.count && zip(own, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 }
 
@@ -185,7 +164,7 @@ private struct BodilessHead<Context: RequestContext>: RouterMiddleware {
 /// Gives a path or method that is not there, and whatever the framework refuses, the envelope.
 private struct NotFound<Context: RequestContext>: RouterMiddleware {
     let pipeline: Pipeline
-    let endpoints: [Endpoint]
+    let routes: [Route]
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
@@ -206,7 +185,7 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
     /// `methodNotAllowed` where the path is one of ours (RFC 9110 section 15.5.6).
     private func refusal(of request: Request) -> GatewayError {
         let parts = request.uri.path.split(separator: "/")
-        var methods = Set(endpoints.filter { $0.fits(parts) }.map(\.method.rawValue))
+        var methods = Set(routes.filter { $0.fits(parts) }.map(\.method.rawValue))
         guard !methods.isEmpty, !methods.contains(request.method.rawValue) else { return .notFound }
         if methods.contains("GET") { methods.insert("HEAD") }
         return .methodNotAllowed(methods.sorted())

@@ -16,6 +16,13 @@ public protocol PaymentProvider: Sendable {
     /// - Throws: every fault that only this provider can see (a key of the wrong form, two settings that contradict).
     init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError)
 
+    /// Returns true where an account with these settings is in its provider's test mode, so that no real money
+    /// moves: test keys, or a gateway or host for tests.
+    ///
+    /// A pure function of the settings. What such an account sells has the environment `Sandbox` and counts in no
+    /// revenue, and production refuses the account unless `allow_test_accounts` is true.
+    static func isTest(_ settings: ProviderSettings) -> Bool
+
     /// The contract types that this account, with its settings, makes; a subset of the manifest's.
     var contractTypes: Set<ContractType> { get }
 
@@ -49,6 +56,8 @@ public protocol PaymentProvider: Sendable {
 
 extension PaymentProvider {
     public var manifest: ProviderManifest { Self.manifest }
+
+    public static func isTest(_ settings: ProviderSettings) -> Bool { false }
 
     public var contractTypes: Set<ContractType> { Set(manifest.contractTypes) }
 

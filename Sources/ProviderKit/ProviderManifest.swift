@@ -45,7 +45,7 @@ public struct ProviderManifest: Sendable, Equatable {
     public var notifications: [NotificationMethod]
     /// The forms of wallet tokens that it charges; empty for a provider that charges none.
     public var instruments: [InstrumentForm]
-    /// Refused in production mode.
+    /// Refused in production mode, unless `allow_test_accounts` is true.
     public var developmentOnly: Bool
     public var settings: SettingsSchema
 

@@ -11,6 +11,7 @@ public struct ProviderRegistry: Sendable {
 
     package init(kinds: [any PaymentProvider.Type], accounts: [ConfiguredAccount]) {
         self.kinds = Dictionary(kinds.map { ($0.manifest.kind, $0) }) { first, _ in first }
+        let accounts = accounts.map { $0.inProcessorsMode(among: accounts) }
         self.accounts = accounts.sorted { $0.id < $1.id }
         byID = Dictionary(accounts.map { ($0.id, $0) }) { first, _ in first }
         byNotifyToken = Dictionary(
@@ -41,12 +42,17 @@ package struct ConfiguredAccount: Sendable {
     package let routing: AccountRouting
     /// The random last part of its notify URL; nil for a kind without notifications.
     package let notifyToken: String?
+    /// True in its provider's test mode (``PaymentProvider/isTest(_:)``); of a wallet's account also where the account that
+    /// charges its tokens is in it.
+    package let isTest: Bool
 
     package init(
-        id: AccountID, provider: any PaymentProvider, enabled: Bool, routing: AccountRouting, notifyToken: String?
+        id: AccountID, provider: any PaymentProvider, isTest: Bool, enabled: Bool, routing: AccountRouting,
+        notifyToken: String?
     ) {
         self.id = id
         self.provider = provider
+        self.isTest = isTest
         self.enabled = enabled
         self.routing = routing
         self.notifyToken = notifyToken
@@ -57,12 +63,23 @@ package struct ConfiguredAccount: Sendable {
     /// The account that takes the money for this one, where that is another.
     package var processor: AccountID? { (provider as? any InstrumentVerifying)?.processor }
 
+    /// The environment of what is sold through it.
+    package var environment: Environment { isTest ? .sandbox : .production }
+
+    /// This account, in the mode of the one that charges for it, if there is one.
+    fileprivate func inProcessorsMode(among accounts: [ConfiguredAccount]) -> ConfiguredAccount {
+        guard let processor = accounts.first(where: { $0.id == self.processor }) else { return self }
+        return ConfiguredAccount(
+            id: id, provider: provider, isTest: isTest || processor.isTest, enabled: enabled, routing: routing,
+            notifyToken: notifyToken)
+    }
+
     /// This account with what an admin changed laid over it.
     package func applying(_ override: AccountOverride?) -> ConfiguredAccount {
         guard let override else { return self }
         return ConfiguredAccount(
-            id: id, provider: provider, enabled: override.enabled ?? enabled, routing: override.routing ?? routing,
-            notifyToken: notifyToken)
+            id: id, provider: provider, isTest: isTest, enabled: override.enabled ?? enabled,
+            routing: override.routing ?? routing, notifyToken: notifyToken)
     }
 }
 

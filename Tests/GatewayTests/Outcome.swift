@@ -23,8 +23,8 @@ extension Desk {
                 "\($0.sku) revoked \($0.revocation?.reason.rawValue ?? "no") suspended \($0.suspended)"
             }
             // Units that were never given and units that were taken back are both none.
-            let balances = (try db.wallets.balances(of: order.user).value()[.production] ?? [:]).filter {
-                $0.value != 0
+            let balances = try db.wallets.balances(of: order.user).value().flatMap { environment, units in
+                units.filter { $0.value != 0 }.map { "\(environment) \($0.key) \($0.value)" }
             }
             return """
                 order \(order.status) charged \(order.charged.map { "\($0)" } ?? "nothing")
@@ -32,7 +32,7 @@ extension Desk {
                 refunds \(refunds)
                 disputes \(disputes)
                 grants \(grants)
-                balances \(balances.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+                balances \(balances.sorted())
                 """
         }
         return Outcome(description: text)

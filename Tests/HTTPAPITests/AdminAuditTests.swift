@@ -149,7 +149,7 @@ struct AdminAuditTests {
         _ engine: TestEngine
     ) async throws {
         try await withCounter(on: engine) { counter in
-            let writes = counter.api.endpoints.filter {
+            let writes = counter.api.routes.filter {
                 $0.path.hasPrefix("/v1/admin/") && $0.method != .get
             }.map { "\($0.method) \($0.path)" }
             #expect(Set(writes) == Set(Self.acts.map(\.endpoint)))

@@ -44,17 +44,17 @@ struct AuthorizationTests {
         "POST /v1/partner/deliveries/{id}/redeliver": .webhooksWrite,
     ]
 
-    private static func name(_ endpoint: Endpoint) -> String { "\(endpoint.method) \(endpoint.path)" }
+    private static func name(_ endpoint: Route) -> String { "\(endpoint.method) \(endpoint.path)" }
 
     /// The path with every parameter filled in.
-    private static func path(_ endpoint: Endpoint) -> String {
+    private static func path(_ endpoint: Route) -> String {
         endpoint.path.replacing(/\{[a-z_]+\}/, with: "x")
     }
 
     @Test
     func `a path says who may call it`() async throws {
         try await withCounter { counter in
-            let endpoints = counter.api.endpoints
+            let endpoints = counter.api.routes
             try #require(endpoints.count > 30)
             for endpoint in endpoints {
                 let name = Self.name(endpoint)
@@ -150,7 +150,7 @@ struct AuthorizationTests {
                 nil, "", "garbage", user, revoked.key, counter.adminKey + "x", String(counter.adminKey.dropLast()),
             ]
             var before = try await counter.traces()
-            for endpoint in counter.api.endpoints {
+            for endpoint in counter.api.routes {
                 let (name, path) = (Self.name(endpoint), Self.path(endpoint))
                 func send(_ bearer: String?) async throws -> Reply {
                     try await counter.send(endpoint.method, path, bearer, body: endpoint.method == .get ? nil : "{}")

@@ -14,13 +14,10 @@ struct DocumentedAnswers: Sendable {
     private static let made = Mutex<[[String]: DocumentedAnswers]>([:])
 
     static func of(_ api: API) throws -> DocumentedAnswers {
-        let endpoints = api.endpoints
-        let names = endpoints.map { "\($0.method) \($0.path)" }
+        let routes = api.routes
+        let names = routes.map { "\($0.method) \($0.path)" }
         if let known = made.withLock({ $0[names] }) { return known }
-        let document = OpenAPIDocument(
-            OperationGroup.all(
-                payPages: endpoints.compactMap(\.payPageKind),
-                notifying: Set(endpoints.compactMap(\.notifyKind)).sorted()), of: endpoints, version: "0.0.0-test")
+        let document = OpenAPIDocument(routes, version: "0.0.0-test")
         let answers = DocumentedAnswers(
             document: try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(document.json)))
         made.withLock { $0[names] = answers }
@@ -167,19 +164,5 @@ extension JSONValue {
         case .array: ["array"]
         case .object: ["object"]
         }
-    }
-}
-
-extension Endpoint {
-    /// The kind of a provider's own pay page.
-    fileprivate var payPageKind: String? {
-        guard method == .get, path.hasSuffix("/{payment_id}") else { return nil }
-        return path.split(separator: "/").first.map(String.init)
-    }
-
-    /// The kind of providers that stands in a notify address.
-    fileprivate var notifyKind: String? {
-        let parts = path.split(separator: "/")
-        return parts.count == 4 && path.hasPrefix("/v1/notify/") ? String(parts[2]) : nil
     }
 }

@@ -85,7 +85,7 @@ struct PartnerAuditTests {
     private static func scene(_ counter: Counter, _ key: String) async throws -> Scene {
         let made = try await counter.post(webhooks, key, #"{"url":"https://hooks.example/a","types":[]}"#)
         let webhook = try made.data.text("id")
-        try await counter.desk.buy("coins")
+        try await counter.desk.buyForReal("coins")
         let paid = try await counter.desk.buy("vip_month", user: "bob").order
         let open = try await counter.desk.checkout(user: "bob").order
         _ = try await counter.desk.gateway.events.dispatch()
@@ -100,7 +100,7 @@ struct PartnerAuditTests {
         _ engine: TestEngine
     ) async throws {
         try await withCounter(on: engine) { counter in
-            let writes = counter.api.endpoints.filter {
+            let writes = counter.api.routes.filter {
                 // What is consumed of a meter is counted and not audited, whoever consumes it.
                 $0.path.hasPrefix("/v1/partner/") && $0.method != .get && !$0.path.hasSuffix("/consume")
             }.map { "\($0.method) \($0.path)" }

@@ -17,7 +17,7 @@ struct PartnerTests {
     func `16 debits at once never take more than there is`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
             let key = try await counter.key("entitlements:write", "entitlements:read").key
-            try await counter.desk.buy("coins")
+            try await counter.desk.buyForReal("coins")
             let replies = try await withThrowingTaskGroup(of: Reply.self) { group in
                 for _ in 0..<16 {
                     group.addTask { try await counter.post(Self.debit(), key, #"{"amount":10,"reason":"game"}"#) }
@@ -85,7 +85,7 @@ struct PartnerTests {
     func `a bad debit takes nothing`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
             let key = try await counter.key("entitlements:write").key
-            try await counter.desk.buy("coins")
+            try await counter.desk.buyForReal("coins")
             let (before, users) = (try await counter.traces(), try await counter.desk.count("users"))
             for bad in Self.badDebits {
                 let reply = try await counter.post(Self.debit(bad.user, bad.unit), key, bad.body)
@@ -130,7 +130,7 @@ struct PartnerTests {
     @Test(arguments: TestEngine.allCases)
     func `a debit that was cut short is not made twice`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
-            try await desk.buy("coins")
+            try await desk.buyForReal("coins")
             func debit() async throws -> BalanceView {
                 let context = try await desk.run("cut short")
                 return try await desk.gateway.wallets.debit(

@@ -91,7 +91,7 @@ struct PurchaseCompatibleTests {
                 #expect(json["success"] == .bool(false) && json.text("error") == error && !json.text("message").isEmpty)
             }
             await #expect(throws: GatewayError.invalidReceipt("transaction_not_in_receipt")) {
-                try await apple.gateway.verifyReceipt(
+                try await apple.gateway.receipts.verify(
                     sale.jws, transactionID: "another", user: Desk.user("alice"), context: .test)
             }
             // What another transaction's id was named for is not attached.

@@ -11,11 +11,11 @@ import Testing
 @Suite("What nobody reads is refused")
 struct StrictnessTests {
     /// A path with something in the place of each parameter.
-    private static func filled(_ endpoint: Endpoint) -> String {
+    private static func filled(_ endpoint: Route) -> String {
         endpoint.parameterNames.reduce(endpoint.path) { $0.replacing("{\($1)}", with: "x1") }
     }
 
-    private static func bearer(_ endpoint: Endpoint, _ counter: Counter) async throws -> String? {
+    private static func bearer(_ endpoint: Route, _ counter: Counter) async throws -> String? {
         switch endpoint.access {
         case .anyone: nil
         case .user, .userOrAnyone: try await counter.token()
@@ -26,7 +26,7 @@ struct StrictnessTests {
     @Test func `an unknown member of a body is refused by every strict call, with the nearest name`() async throws {
         try await withCounter { counter in
             var checked = 0
-            for endpoint in counter.api.endpoints
+            for endpoint in counter.api.routes
             where endpoint.isStrict && [.post, .patch].contains(endpoint.method) {
                 let reply = try await counter.send(
                     endpoint.method, Self.filled(endpoint), try await Self.bearer(endpoint, counter),
@@ -46,7 +46,7 @@ struct StrictnessTests {
     @Test func `an unknown parameter is refused by every list and by every call with a key`() async throws {
         try await withCounter { counter in
             var checked = 0
-            for endpoint in counter.api.endpoints where endpoint.queryNames != nil {
+            for endpoint in counter.api.routes where endpoint.queryNames != nil {
                 let body = endpoint.method == .get || endpoint.method == .delete ? nil : "{}"
                 let reply = try await counter.send(
                     endpoint.method, Self.filled(endpoint) + "?zz_unknown=1",
@@ -91,7 +91,7 @@ struct StrictnessTests {
 
     @Test func `another method is refused by every path, which says its own`() async throws {
         try await withCounter { counter in
-            for endpoint in counter.api.endpoints where endpoint.errors == .envelope {
+            for endpoint in counter.api.routes where endpoint.errors == .envelope {
                 let reply = try await counter.send(.put, Self.filled(endpoint), counter.adminKey, body: "{}")
                 #expect(reply.status == 405 && reply.error == "method_not_allowed", "\(endpoint.path): \(reply)")
                 let allowed = (reply.header("Allow") ?? "").split(separator: ", ").map(String.init)

@@ -49,6 +49,36 @@ struct ConfigurationModeTests {
             ])
     }
 
+    @Test(arguments: [nil, "false", "true"] as [String?], [true, false])
+    func `production takes accounts in a provider's test mode only where it is told to`(
+        _ allows: String?, _ enabled: Bool
+    ) throws {
+        let fixture = ConfigurationFixture.production(allows.map { ["allow_test_accounts": $0] } ?? [:])
+            .with(account: "box", "kind: sandbox\nenabled: \(enabled)\nnotify_token: t\nsettings: {secret: s}")
+            .with(account: "played", "kind: silent\nenabled: \(enabled)\nsettings: {webhook_secrets: [test]}")
+            .with(account: "live", "kind: silent\nsettings: {webhook_secrets: [live]}")
+        let lines = try fixture.faults()
+        guard allows != "true" else {
+            let configuration = try fixture.load()
+            #expect(lines.isEmpty && configuration.allowsTestAccounts && configuration.accounts.count == 3)
+            return
+        }
+        #expect(
+            lines == [
+                "providers/box.yaml:1: kind: is sandbox, which is for development only; remove this file in production",
+                "providers/played.yaml: settings: are those of the provider's test mode; use live ones, or write "
+                    + "allow_test_accounts: true in paydesk.yaml",
+            ])
+    }
+
+    @Test func `development takes them anyway`() throws {
+        let fixture = ConfigurationFixture.development()
+            .with(account: "played", "kind: silent\nsettings: {webhook_secrets: [test]}")
+        #expect(try fixture.load().accounts.count == 1)
+        let lines = try ConfigurationFixture.development(["allow_test_accounts": "1"]).faults()
+        #expect(lines.count == 1 && lines[0].contains(": allow_test_accounts: "))
+    }
+
     @Test(
         arguments: [
             ("root_certificates: [root.pem]", "settings.root_certificates", "development only"),

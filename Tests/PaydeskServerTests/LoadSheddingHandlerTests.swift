@@ -156,7 +156,11 @@ struct LoadSheddingHandlerTests {
         let (router, logger) = (Router(), Logger(label: "shedder") { _ in SwiftLogNoOpLogHandler() })
         for path in ["/full", "/open"] { router.get(RouterPath(path)) { _, _ in "hello" } }
         let shedder = LoadShedder(
-            [Endpoint(.get, "/full", .anyone) { (_) async throws(GatewayError) in .data(Data()) }],
+            [
+                Route("full", .get, "/full", .anyone, nil, "Nothing", answers: .json(.any)) {
+                    (_) async throws(GatewayError) in .data(Data())
+                }
+            ],
             concurrency: ConcurrencyLimit(limit: 1) { true },
             ids: IDSource(time: TimeSource { 1 }, random: RandomSource { Array(repeating: 1, count: $0) }),
             logger: logger)

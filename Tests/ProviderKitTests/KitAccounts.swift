@@ -3,18 +3,21 @@ import ProviderKit
 import ProviderTesting
 
 /// Accounts of small kinds that differ in their manifests only.
-func account(_ id: String, _ routing: AccountRouting = AccountRouting(), enabled: Bool = true) -> ConfiguredAccount {
-    configured(id, OpenKind(), routing, enabled)
+func account(
+    _ id: String, _ routing: AccountRouting = AccountRouting(), enabled: Bool = true, isTest: Bool = false
+) -> ConfiguredAccount {
+    configured(id, OpenKind(), routing, enabled, isTest: isTest)
 }
 
 func yenAccount() -> ConfiguredAccount { configured("yen", YenKind(), AccountRouting(), true) }
 func appleAccount() -> ConfiguredAccount { configured("apple", AppleKind(), AccountRouting(), true) }
 
 private func configured(
-    _ id: String, _ provider: any PaymentProvider, _ routing: AccountRouting, _ enabled: Bool
+    _ id: String, _ provider: any PaymentProvider, _ routing: AccountRouting, _ enabled: Bool, isTest: Bool = false
 ) -> ConfiguredAccount {
     ConfiguredAccount(
-        id: AccountID(id)!, provider: provider, enabled: enabled, routing: routing, notifyToken: "token-\(id)")
+        id: AccountID(id)!, provider: provider, isTest: isTest, enabled: enabled, routing: routing,
+        notifyToken: "token-\(id)")
 }
 
 /// A kind that is chosen and never called.

@@ -97,8 +97,8 @@ package struct AppleDesk: Sendable {
                     book: StoredBook(store: desk.store, account: id), notifyURL: "", publicURL: Desk.publicURL),
                 // Whoever waits for Apple finds that the time is over.
                 pause: { desk.clock.advance(seconds: max(1, $0.components.seconds)) }),
-            enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
-            notifyToken: Self.notifyToken)
+            isTest: AppleIAPProvider.isTest(setup.settings), enabled: true,
+            routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: Self.notifyToken)
         gateway = desk.node(replacing: account)
         _ = try await gateway.catalogue.merge(
             try JSONDecoder().decode([SKU].self, from: Data(Self.more.utf8)), context: .test)
@@ -139,7 +139,7 @@ package struct AppleDesk: Sendable {
         _ sale: AppleSale, user: String = "alice", fallback: PurchaseFallback? = nil, context: CallContext = .test
     ) async throws -> AttachedPurchase {
         desk.clock.tick()
-        return try await gateway.attachPurchase(
+        return try await gateway.purchases.attach(
             .signedTransaction(sale.jws), fallback: fallback, user: Desk.user(user), context: context)
     }
 
@@ -157,11 +157,11 @@ package struct AppleDesk: Sendable {
 
     package func restore(_ sales: [String], user: String = "alice") async throws -> [RestoredItem] {
         desk.clock.tick()
-        return try await gateway.restorePurchases(sales, user: Desk.user(user), context: .test)
+        return try await gateway.purchases.restore(sales, user: Desk.user(user), context: .test)
     }
 
     package func status(_ user: String = "alice") async throws -> PurchaseStatus {
-        try await gateway.purchaseStatus(user: Desk.user(user)).value
+        try await gateway.entitlements.purchaseStatus(user: Desk.user(user)).value
     }
 
     /// The token that a user's purchases carry.

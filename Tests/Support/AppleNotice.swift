@@ -105,6 +105,6 @@ extension AppleDesk {
     }
 
     package func subscriptions(_ user: String = "alice") async throws -> [SubscriptionSnapshot] {
-        try await gateway.listSubscriptions(user: Desk.user(user), cursor: nil, limit: 50).items
+        try await gateway.subscriptions.list(user: Desk.user(user), cursor: nil, limit: 50).items
     }
 }

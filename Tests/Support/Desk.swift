@@ -107,7 +107,7 @@ package struct Desk: Sendable {
                 account: account(id, ["contract": .text(contract), "secret": .text(sandboxSecret)]),
                 context: context(id), line: line)
             return ConfiguredAccount(
-                id: id, provider: provider, enabled: true,
+                id: id, provider: provider, isTest: true, enabled: true,
                 routing: AccountRouting(platforms: elsewhere, priority: Int64(priority)),
                 notifyToken: notifyToken(name))
         }
@@ -117,7 +117,7 @@ package struct Desk: Sendable {
             provider: try TroubledSandbox(
                 account: account(instant, ["contract": .text("none"), "secret": .text(sandboxSecret)]),
                 context: context(instant), line: line),
-            enabled: true, routing: AccountRouting(platforms: elsewhere, priority: 20),
+            isTest: true, enabled: true, routing: AccountRouting(platforms: elsewhere, priority: 20),
             notifyToken: notifyToken("box-none"))
         let apple = try AccountID.test("apple-iap")
         let app = SettingValue.object(["bundle_id": .text("com.example.app")])
@@ -126,9 +126,9 @@ package struct Desk: Sendable {
             provider: try AppleIAPProvider(
                 account: account(apple, ["apps": .list([app]), "environments": .list([.text("Production")])]),
                 context: context(apple)),
-            enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: nil)
+            isTest: false, enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100), notifyToken: nil)
         let script = ConfiguredAccount(
-            id: try .test("scripted"), provider: scripted, enabled: true,
+            id: try .test("scripted"), provider: scripted, isTest: false, enabled: true,
             routing: AccountRouting(platforms: elsewhere, priority: 10), notifyToken: notifyToken("scripted"))
         return sandboxes + [none, appStore, script]
     }

@@ -82,6 +82,29 @@ extension Desk {
             token: Self.notifyToken("scripted"), scripted.notification(eventID, facts))
     }
 
+    /// The scripted provider, which plays a live account, states that a contract of its own was paid.
+    package func succeed(_ contract: PaymentContract) async throws {
+        let payment = try payment(contract)
+        try await state("\(payment) paid", .payment(.init(payment: payment, outcome: .succeeded(contract.amount))))
+    }
+
+    /// A checkout that is paid with real money.
+    @discardableResult
+    package func buyForReal(
+        _ sku: String = "vip_month", user: String = "alice", quantity: Int64 = 1
+    ) async throws -> PaymentContract {
+        let contract = try await checkout(sku, user: user, provider: "scripted", quantity: quantity)
+        try await succeed(contract)
+        return contract
+    }
+
+    /// The scripted provider states what became of a dispute about a contract of its own.
+    package func dispute(_ contract: PaymentContract, _ outcome: DisputeOutcome) async throws {
+        let payment = try payment(contract)
+        let report = DisputeReport(payment: payment, reference: "d", outcome: outcome, amount: contract.amount)
+        try await state("\(payment) \(outcome)", .dispute(report))
+    }
+
     /// A refund by an admin; nil is all that is left.
     @discardableResult
     package func refund(
@@ -96,7 +119,7 @@ extension Desk {
     package func order(_ id: ID<Order>) async throws -> OrderSnapshot { try await gateway.orders.find(id.rawValue) }
 
     package func snapshot(_ user: String = "alice") async throws -> EntitlementSnapshot {
-        try await gateway.queryEntitlements(user: Self.user(user)).value
+        try await gateway.entitlements.find(user: Self.user(user)).value
     }
 
     package func payments(_ order: ID<Order>) async throws -> [PaymentRecord] {

@@ -24,9 +24,11 @@ extension Desk {
 
     /// An account of such a provider, first in line on the web.
     ///
-    /// - Parameter http: leads to its service, or to what stands in for it.
+    /// - Parameters:
+    ///   - http: leads to its service, or to what stands in for it.
+    ///   - isTest: whether it plays an account in its provider's test mode.
     package func account<Provider: PaymentProvider>(
-        _ name: String, http: any HTTPTransport, _ make: (ProviderContext) throws -> Provider
+        _ name: String, http: any HTTPTransport, isTest: Bool = false, _ make: (ProviderContext) throws -> Provider
     ) throws -> ConfiguredAccount {
         let id = try AccountID.test(name)
         let token = Self.notifyToken(name)
@@ -34,7 +36,7 @@ extension Desk {
             http: http, time: gateway.time, random: gateway.random, book: StoredBook(store: store, account: id),
             notifyURL: "\(Self.publicURL)/v1/notify/\(token)", publicURL: Self.publicURL)
         return ConfiguredAccount(
-            id: id, provider: try make(context), enabled: true,
+            id: id, provider: try make(context), isTest: isTest, enabled: true,
             routing: AccountRouting(platforms: [.web], priority: 1), notifyToken: token)
     }
 
@@ -63,7 +65,8 @@ extension Desk {
             id: id,
             provider: try TroubledSandbox(
                 account: ProviderAccount(id: id, settings: settings, isDevelopment: true), context: context, line: line),
-            enabled: true, routing: AccountRouting(platforms: [.web], priority: 50), notifyToken: Self.notifyToken(name)
+            isTest: true, enabled: true, routing: AccountRouting(platforms: [.web], priority: 50),
+            notifyToken: Self.notifyToken(name)
         )
     }
 

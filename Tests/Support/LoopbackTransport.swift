@@ -1,7 +1,7 @@
 import Foundation
 package import ProviderKit
 
-/// Calls of a process on this machine over HTTP, as a provider makes them.
+/// Calls a process on this machine over HTTP.
 package struct LoopbackTransport: HTTPTransport {
     package init() {}
 
@@ -15,6 +15,13 @@ package struct LoopbackTransport: HTTPTransport {
             request.method, "/\(parts[2])", port: port, headers: headers,
             body: String(decoding: request.body, as: UTF8.self))
         guard let reply else { throw .outcomeUnknown }
-        return IncomingReply(status: reply.status, body: Data(reply.body.utf8))
+        let lines = reply.head.components(separatedBy: "\r\n").dropFirst()
+        return IncomingReply(
+            status: reply.status,
+            headers: lines.compactMap { line in
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                return (name: line[..<colon].lowercased(), value: value)
+            }, body: Data(reply.body.utf8))
     }
 }

@@ -69,7 +69,8 @@ extension AppleDesk {
             account: ProviderAccount(id: id, settings: ProviderSettings(settings), isDevelopment: true),
             context: context, pause: { _ in })
         let account = ConfiguredAccount(
-            id: id, provider: provider, enabled: true, routing: AccountRouting(platforms: [.ios], priority: 100),
+            id: id, provider: provider, isTest: false, enabled: true,
+            routing: AccountRouting(platforms: [.ios], priority: 100),
             notifyToken: AppleDesk.notifyToken)
         return AppleDesk(desk: desk, gateway: desk.node(replacing: account))
     }

@@ -70,7 +70,7 @@ package struct WalletDesk: Sendable {
     package init(_ desk: Desk, _ setup: WalletDeskSetup) throws {
         self.desk = desk
         let account = ConfiguredAccount(
-            id: try .test(Self.account), provider: try Self.provider(setup, desk), enabled: true,
+            id: try .test(Self.account), provider: try Self.provider(setup, desk), isTest: false, enabled: true,
             routing: AccountRouting(platforms: [.web, .ios], priority: 200), notifyToken: nil)
         gateway = desk.gateway(with: [account] + (setup.processor.map { [$0] } ?? []))
         desk.transport.connect(to: gateway)

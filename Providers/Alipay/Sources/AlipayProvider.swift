@@ -22,6 +22,11 @@ public struct AlipayProvider: PaymentProvider {
         api = AlipayAPI(settings: settings, context: context)
     }
 
+    /// Alipay's sandbox is another gateway, `openapi-sandbox.dl.alipaydev.com` or, before 2023, `openapi.alipaydev.com`.
+    public static func isTest(_ settings: ProviderSettings) -> Bool {
+        WebAddress(settings.text("gateway"))?.isAt("alipaydev.com") ?? false
+    }
+
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
     public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...Self.amountLimit) }

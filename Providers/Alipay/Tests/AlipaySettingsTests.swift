@@ -117,6 +117,16 @@ struct AlipaySettingsTests {
         #expect(shown.count == 6 && !shown.joined().contains("swordfish"))
     }
 
+    @Test(
+        arguments: [
+            ("https://openapi-sandbox.dl.alipaydev.com/gateway.do", true),
+            ("https://openapi.alipaydev.com/gateway.do", true),
+            ("https://openapi.alipay.com/gateway.do", false), ("https://alipaydev.com.example/", false), ("", false),
+        ] as [(String, Bool)])
+    func `the sandbox is another gateway`(gateway: String, isTest: Bool) {
+        #expect(AlipayProvider.isTest(ProviderSettings(["gateway": .text(gateway)])) == isTest)
+    }
+
     @Test func `the mode decides on the contract`() throws {
         #expect(try AlipayFixture().provider().contractTypes == [.qr])
         for mode in ["page", "wap", "web"] {

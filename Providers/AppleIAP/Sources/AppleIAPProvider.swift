@@ -43,6 +43,11 @@ public struct AppleIAPProvider: PaymentProvider {
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
 
+    /// Returns true where purchases of production are not accepted.
+    public static func isTest(_ settings: ProviderSettings) -> Bool {
+        settings["environments"] != nil && !settings.texts("environments").contains("Production")
+    }
+
     /// Returns nil for every amount: Apple sets the price.
     public func amountFault(_ amount: Money) -> AmountFault? { nil }
 

@@ -5,6 +5,13 @@ import ProviderTesting
 import Testing
 
 struct AppleIAPProviderTests {
+    @Test(arguments: [nil, ["Production", "Sandbox"], ["Sandbox"], ["Sandbox", "Xcode"]] as [[String]?])
+    func `an account that accepts nothing of Production is a test's`(_ environments: [String]?) {
+        let settings = ProviderSettings(
+            environments.map { ["environments": .list($0.map(SettingValue.text))] } ?? [:])
+        #expect(AppleIAPProvider.isTest(settings) == (environments?.contains("Production") == false))
+    }
+
     private static let app: SettingValue = .object(["bundle_id": .text("com.example.app"), "app_apple_id": .integer(0)])
 
     private static func context() -> ProviderContext {

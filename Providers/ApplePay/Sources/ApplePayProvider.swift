@@ -11,6 +11,12 @@ public struct ApplePayProvider: PaymentProvider {
         kind: "apple_pay", displayName: "Apple Pay", contractTypes: [.applePay], cancel: .definite, refunds: .none,
         notifications: [], settings: ApplePaySettings.schema)
 
+    /// Apple's hosts for tests are `apple-pay-gateway-cert.apple.com` and `cn-apple-pay-gateway-cert.apple.com`; else the
+    /// account that charges the tokens decides.
+    public static func isTest(_ settings: ProviderSettings) -> Bool {
+        WebAddress(settings.text("gateway"))?.host.hasSuffix("apple-pay-gateway-cert.apple.com") ?? false
+    }
+
     private static let applicationDataBytes = 32
 
     let settings: ApplePaySettings

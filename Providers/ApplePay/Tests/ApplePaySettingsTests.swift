@@ -101,6 +101,15 @@ struct ApplePaySettingsTests {
         #expect(faults.isEmpty == isGood, "\(faults)")
     }
 
+    @Test(
+        arguments: [
+            ("https://apple-pay-gateway.apple.com", false), ("https://apple-pay-gateway-cert.apple.com", true),
+            ("https://cn-apple-pay-gateway-cert.apple.com", true), ("https://gateway.example", false), ("", false),
+        ] as [(String, Bool)])
+    func `Apple's hosts for tests make a test account`(_ address: String, _ isTest: Bool) {
+        #expect(ApplePayProvider.isTest(ProviderSettings(["gateway": .text(address)])) == isTest)
+    }
+
     @Test func `a certificate may be DER and its key of the older forms`() {
         let faults = ApplePayFixture().faults {
             let der = WalletDeskSetup.file("c.der", Data(ApplePayMint.processingEC.der))

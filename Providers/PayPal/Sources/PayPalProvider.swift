@@ -25,6 +25,11 @@ public struct PayPalProvider: PaymentProvider {
         certificates = PayPalCertificates(settings: settings, context: context)
     }
 
+    /// PayPal's sandbox is another host.
+    public static func isTest(_ settings: ProviderSettings) -> Bool {
+        WebAddress(settings.text("api_base"))?.isAt("sandbox.paypal.com") ?? false
+    }
+
     public func amountFault(_ amount: Money) -> AmountFault? { PayPalAmount.fault(amount) }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

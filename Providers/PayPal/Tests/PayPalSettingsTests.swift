@@ -61,6 +61,17 @@ struct PayPalSettingsTests {
         #expect(error?.faults.count == 6 && !"\(String(reflecting: error))".contains("sword"))
     }
 
+    @Test(
+        arguments: [
+            ("https://api-m.sandbox.paypal.com", true), ("https://API.Sandbox.PayPal.com/", true),
+            ("https://api-m.paypal.com", false), ("https://api-m.notsandbox.paypal.com", false),
+            ("http://127.0.0.1:80", false),
+            ("https://api-m.sandbox.paypal.com.example", false), ("", false),
+        ] as [(String, Bool)])
+    func `the sandbox is another host`(base: String, isTest: Bool) {
+        #expect(PayPalProvider.isTest(ProviderSettings(["api_base": .text(base)])) == isTest)
+    }
+
     @Test func `the defaults of the schema are the defaults of the code`() {
         let fields = PayPalProvider.manifest.settings.fields
         let defaults = Dictionary(

@@ -29,6 +29,9 @@ public struct RemoteProvider: PaymentProvider {
         self.pin = pin
     }
 
+    /// Returns the setting `test`: only the operator knows whether the plugin moves real money.
+    public static func isTest(_ settings: ProviderSettings) -> Bool { settings.boolean("test") }
+
     public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }
 
     /// The contract types; empty until the manifest is known and after the plugin states another one, so that no

@@ -19,6 +19,9 @@ struct RemoteSettings: Sendable {
             summary:
                 "whsec_ and the base64 of 24 to 64 bytes; the first signs, all verify, so that one can replace another."
         ),
+        SettingsSchema.Field(
+            "test", .boolean, default: .boolean(false),
+            summary: "Whether the plugin moves no real money; its orders are Sandbox then."),
     ])
 
     /// - Throws: every fault, none of them with a value.

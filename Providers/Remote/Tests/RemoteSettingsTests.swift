@@ -16,6 +16,11 @@ struct RemoteSettingsTests {
         }
     }
 
+    @Test(arguments: [true, false]) func `the operator says whether the plugin is a test's`(_ isTest: Bool) {
+        #expect(RemoteProvider.isTest(ProviderSettings(["test": .boolean(isTest)])) == isTest)
+        #expect(!RemoteProvider.isTest(ProviderSettings([:])))
+    }
+
     private static func secrets(_ texts: String...) -> [String: SettingValue] {
         ["secrets": .list(texts.map { .text($0) })]
     }
@@ -63,6 +68,6 @@ struct RemoteSettingsTests {
     @Test func `the kind says what every plugin can do at most`() {
         let manifest = RemoteProvider.manifest
         #expect(manifest.kind == "remote" && manifest.contractTypes == [.url, .qr] && !manifest.developmentOnly)
-        #expect(manifest.settings.fields.map(\.name) == ["url", "secrets"])
+        #expect(manifest.settings.fields.map(\.name) == ["url", "secrets", "test"])
     }
 }

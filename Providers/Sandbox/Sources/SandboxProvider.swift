@@ -13,6 +13,9 @@ public struct SandboxProvider: PaymentPageServing {
         refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
         settings: SandboxSettings.schema)
 
+    /// Returns true: no real money moves.
+    public static func isTest(_ settings: ProviderSettings) -> Bool { true }
+
     private let account: AccountID
     private let context: ProviderContext
     private let settings: SandboxSettings

@@ -49,12 +49,6 @@ struct SandboxSettings: Sendable {
         if reader.settings.text("secret").isEmpty {
             reader.fault("secret", "is missing", "set it to any text that is not empty")
         }
-        // The registry refuses this too; goods that anybody can have for nothing are worth a second lock.
-        if !account.isDevelopment {
-            reader.fault(
-                "kind", "is the sandbox, which exists in development mode only",
-                "remove this account or set enabled: false")
-        }
         try reader.check()
     }
 }

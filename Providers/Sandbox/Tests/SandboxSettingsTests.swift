@@ -28,7 +28,9 @@ struct SandboxSettingsTests {
         #expect(faults(settings) == expected)
     }
 
-    @Test func `production mode is refused`() { #expect(faults([:], isDevelopment: false) == ["kind"]) }
+    @Test func `it is a test whatever its settings are`() {
+        #expect(SandboxProvider.isTest(ProviderSettings([:])))
+    }
 
     @Test func `faults never show the value`() {
         let shown = #expect(throws: ProviderSetupError.self) {

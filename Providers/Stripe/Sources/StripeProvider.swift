@@ -36,6 +36,10 @@ public struct StripeProvider: PaymentProvider {
         }
     }
 
+    public static func isTest(_ settings: ProviderSettings) -> Bool {
+        StripeSettings.isLive(settings.text("secret_key"), StripeSettings.secretPrefixes) == false
+    }
+
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
     public func amountFault(_ amount: Money) -> AmountFault? { StripeAmount.chargeFault(amount) }

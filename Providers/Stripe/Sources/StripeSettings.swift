@@ -12,6 +12,7 @@ struct StripeSettings: Sendable {
     }
 
     static let officialBase = "https://api.stripe.com"
+    static let secretPrefixes = ["sk", "rk"]
     static let secretLimit = 8
     static let methodLimit = 32
 
@@ -54,7 +55,7 @@ struct StripeSettings: Sendable {
         mode = reader.choice("mode", of: Mode.allCases, default: .paymentIntent)
 
         let key = settings.text("secret_key")
-        let live = Self.isLive(key, ["sk", "rk"])
+        let live = Self.isLive(key, Self.secretPrefixes)
         if live == nil {
             reader.fault(
                 "secret_key", Self.problem(key), "use a key that begins with sk_live_, sk_test_, rk_live_ or rk_test_")
@@ -90,7 +91,7 @@ struct StripeSettings: Sendable {
     }
 
     /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
-    private static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
+    static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
         guard key.utf8.count <= 255, key.utf8.allSatisfy(\.isWord) else { return nil }
         for prefix in prefixes {
             for (word, live) in [("live", true), ("test", false)] {

@@ -16,7 +16,7 @@ struct StripeDesk: ProviderDesk {
     /// - Parameter http: leads to Stripe, or to what stands in for it.
     init(_ desk: Desk, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
-        let account = try desk.account(Self.account, http: http) {
+        let account = try desk.account(Self.account, http: http, isTest: true) {
             try StripeProvider(account: StripeFixture.account(settings), context: $0, pause: { _ in })
         }
         gateway = desk.gateway(with: [account])

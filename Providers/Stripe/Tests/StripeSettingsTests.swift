@@ -86,6 +86,14 @@ struct StripeSettingsTests {
         #expect(fixture.logged.count == 1)
     }
 
+    @Test(
+        arguments: [
+            ("sk_test_x", true), ("rk_test_x", true), ("sk_live_x", false), ("rk_live_x", false), ("pk_test_x", false),
+        ] as [(String, Bool)])
+    func `the secret key says whether the account is a test's`(key: String, isTest: Bool) {
+        #expect(StripeProvider.isTest(ProviderSettings(["secret_key": .text(key)])) == isTest)
+    }
+
     @Test func `the defaults of the schema are the defaults of the code`() throws {
         let fields = StripeProvider.manifest.settings.fields
         let defaults = Dictionary(

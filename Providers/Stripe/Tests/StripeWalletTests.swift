@@ -27,7 +27,7 @@ struct StripeWalletTests {
             let stripe = try StripeProvider(account: StripeFixture.account(settings), context: context, pause: { _ in })
             let setup = WalletDeskSetup {
                 $0.processor = ConfiguredAccount(
-                    id: id, provider: stripe, enabled: true, routing: AccountRouting(weight: 0),
+                    id: id, provider: stripe, isTest: true, enabled: true, routing: AccountRouting(weight: 0),
                     notifyToken: Desk.notifyToken(StripeDesk.account))
             }
             try await body(try WalletDesk(desk, setup), standIn)

@@ -49,6 +49,14 @@ package struct WebAddress: Hashable, Sendable {
         return "\(scheme)://\(host)" + (shown.map { ":\($0)" } ?? "")
     }
 
+    /// Returns true where the host is this domain or a subdomain of it.
+    ///
+    /// - Parameter domain: in lower case.
+    package func isAt(_ domain: String) -> Bool {
+        let name = host.hasSuffix(".") ? host.dropLast() : host[...]
+        return name == domain || name.hasSuffix("." + domain)
+    }
+
     /// Names this machine: `localhost`, 127.0.0.0/8 or ::1.
     package var isLoopback: Bool { Self.isLoopback(host: host) }
 

@@ -7,10 +7,13 @@ package enum JSONText {
     /// Writes a value.
     ///
     /// - Throws: an `EncodingError` for a value that JSON cannot say.
-    package static func encoded(_ value: some Encodable) throws -> Data {
+    package static func encoded(_ value: some Encodable) throws -> Data { try encoder().encode(value) }
+
+    /// An encoder of this form, for whoever writes several values.
+    package static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(value)
+        return encoder
     }
 
     /// Writes a value as one line of text.

@@ -31,7 +31,8 @@ public struct Order: Identified, Sendable {
     /// The payment that paid it.
     package var paidBy: ID<Payment>?
     package let platform: Platform
-    package let environment: Environment
+    /// Of an open order the mode of its newest attempt's account; of a paid one that of the money that paid it.
+    package var environment: Environment
     /// The partner whose key made it.
     package let partner: String?
     package let returnURL: String?
@@ -147,7 +148,10 @@ public enum Platform: String, Sendable, Codable, CaseIterable {
     case ios, android, web, desktop
 }
 
-/// Apple's environments; every provider payment is `Production`.
+/// The environment of a purchase: real money (`Production`) or a test.
+///
+/// Apple signs its purchases' environment. What is bought through an account in its provider's test mode is `Sandbox`,
+/// everything else is `Production`.
 public enum Environment: String, Sendable, Codable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"

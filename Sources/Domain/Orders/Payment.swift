@@ -21,6 +21,8 @@ public struct Payment: Identified, Sendable {
     /// The payer's platform, and the address to which they return; another attempt may have other ones.
     package let platform: Platform
     package let returnURL: String?
+    /// `sandbox` where its account was in its provider's test mode when the payment was made.
+    package let environment: Environment
     package var state: State
     /// The provider's own id of the payment, once known.
     package var reference: String?
@@ -32,7 +34,8 @@ public struct Payment: Identified, Sendable {
 
     package init(
         id: ID<Payment>, order: ID<Order>, account: AccountID, processor: AccountID? = nil, amount: Money,
-        platform: Platform, returnURL: String?, state: State = .created, reference: String? = nil,
+        platform: Platform, returnURL: String?, environment: Environment, state: State = .created,
+        reference: String? = nil,
         unfenced: Bool = false, original: ID<Payment>? = nil, createdAt: Timestamp
     ) {
         self.id = id
@@ -42,6 +45,7 @@ public struct Payment: Identified, Sendable {
         self.amount = amount
         self.platform = platform
         self.returnURL = returnURL
+        self.environment = environment
         self.state = state
         self.reference = reference
         self.unfenced = unfenced

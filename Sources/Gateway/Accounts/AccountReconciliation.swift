@@ -41,7 +41,7 @@ package struct AccountReconciliation: Sendable {
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
             try settlement.tx.jobs.enqueue(
                 job, kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, delay: 0, at: now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", "account.synced", before: "", after: job.rawValue)
         }
         if let counts = await firstOf(account.id) {

@@ -81,7 +81,7 @@ package struct Accounts: Sendable {
                 try tx.accounts.setOverride(override, at: settlement.now)
                 after = override
             }
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: "account/\(account.id.rawValue)", change.reset ? "account.reset" : "account.changed",
                 before: Self.description(before), after: Self.description(after))
         }

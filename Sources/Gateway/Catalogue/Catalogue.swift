@@ -24,9 +24,9 @@ package struct Catalogue: Sendable {
                 throw GatewayError.conflict(reason: "the SKU \(sku.id) exists", resource: sku.id)
             }
             try CatalogueWriter(settlement).claimProducts(made)
-            try settlement.grantUnmappedSoon()
+            try settlement.purchases.fulfilUnmappedLater()
             try tx.bind(context, to: made.id)
-            try settlement.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
+            try settlement.log.audit(subject: "sku/\(made.id)", "sku.created", before: "", after: try made.storedJSON())
             return made
         }
         await grantUnmapped(context.audit)
@@ -47,7 +47,7 @@ package struct Catalogue: Sendable {
             guard let before = try settlement.tx.skus.lock(code) else { throw GatewayError.skuNotFound(id) }
             let after = try patched(before, patch)
             try CatalogueWriter(settlement).replace(before, by: after, action: "sku.changed")
-            try settlement.grantUnmappedSoon()
+            try settlement.purchases.fulfilUnmappedLater()
             return after
         }
         await grantUnmapped(context.audit)

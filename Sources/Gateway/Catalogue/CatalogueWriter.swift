@@ -29,12 +29,12 @@ struct CatalogueWriter {
                 result.changed += 1
             } else if let made = try tx.skus.insert(sku, at: settlement.now) {
                 try claimProducts(made)
-                try settlement.audit(
+                try settlement.log.audit(
                     subject: "sku/\(made.id)", "sku.imported", before: "", after: try made.storedJSON())
                 result.added += 1
             }
         }
-        try settlement.grantUnmappedSoon()
+        try settlement.purchases.fulfilUnmappedLater()
         return result
     }
 
@@ -55,7 +55,7 @@ struct CatalogueWriter {
         if after.appleProductIDs != before.appleProductIDs || (after.active && !before.active) {
             try claimProducts(after)
         }
-        try settlement.audit(
+        try settlement.log.audit(
             subject: "sku/\(after.id)", action, before: try before.storedJSON(), after: try after.storedJSON())
     }
 }

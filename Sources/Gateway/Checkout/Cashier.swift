@@ -52,28 +52,30 @@ package struct Cashier: Sendable {
             let tx = settlement.tx
             let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
             try tx.users.lock(userID)
-            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID)
+            // What costs nothing goes through no account.
+            let environment = account?.environment ?? .production
+            try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
             if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
             let waiting = try tx.orders.countOpen(of: userID, at: now, upTo: OrderWriter.openOrders)
             let order = Order(
                 id: ids.make(), user: userID, origin: .checkout, sku: offer.code, quantity: request.quantity,
                 terms: offer.terms(in: request.locale), days: offer.quote.days, amount: offer.quote.amount,
                 state: .open,
-                platform: request.platform, environment: .production, partner: partner, returnURL: request.returnURL,
+                platform: request.platform, environment: environment, partner: partner, returnURL: request.returnURL,
                 metadata: request.metadata, createdAt: now, expiresAt: expiry)
             try tx.orders.insert(order)
             try tx.bind(context, to: order.id.rawValue)
-            let opened = try settlement.note(order, "order.opened", "\(offer.quote.amount)")
-            try settlement.audit(
+            let opened = try settlement.log.appendTimeline(order, "order.opened", "\(offer.quote.amount)")
+            try settlement.log.audit(
                 order, "order.opened", before: "", after: "\(order.sku.rawValue) \(offer.quote.amount)", isNew: true)
             guard let account else {
-                try settlement.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
+                try settlement.log.emit(.orderOpened, OrderSnapshot(made: order, timeline: [opened]))
                 try OrderWriter(settlement).completeFree(order)
                 return (order.id, nil)
             }
             let (intent, intended) = try OrderWriter(settlement).intend(
                 order, on: account, for: RetryRequest(request), sealedBy: keyRing)
-            try settlement.emit(
+            try settlement.log.emit(
                 .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
             // Counted before this order, and looked at only now, so that nobody waits for it alone.
             guard try waiting.value() < OrderWriter.openOrders else {

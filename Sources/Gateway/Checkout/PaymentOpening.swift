@@ -146,8 +146,10 @@ struct PaymentOpening: Sendable {
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.payments.setInstruction(
                     sealed, offers: opened.instruction.offers, of: payment)
-                guard let scene = try settlement.scene(of: payment) else { throw GatewayError.notFound }
-                try settlement.apply(report, from: account, scene)
+                guard let locked = try LockedPayment.read(payment, in: settlement.tx) else {
+                    throw GatewayError.notFound
+                }
+                try settlement.apply(report, from: account, to: locked)
                 guard let record = try settlement.tx.payments.find(payment).value() else { throw GatewayError.notFound }
                 return (record, try isFirst.value() ? opened.instruction : nil)
             }
@@ -174,7 +176,7 @@ struct PaymentOpening: Sendable {
             _ = try await settlements.run(audit) { try $0.apply(.payment(report), from: account) }
             throw .providerRejected(reason: "unsupported")
         case .outcomeUnknown, .unproven:
-            try await settlements.run(audit) { try $0.settleUnknown(payment) }
+            try await settlements.run(audit) { try $0.payments.markUnknown(payment) }
             return .unanswered
         case .unavailable:
             return .unanswered

@@ -59,7 +59,7 @@ package struct Jobs: Sendable {
             {
                 try settlement.tx.notifications.release(notification)
             }
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "job.retried", before: "\(before.state.rawValue): \(before.error)",
                 after: "waiting")
             return after

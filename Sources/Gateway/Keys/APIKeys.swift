@@ -115,7 +115,7 @@ package struct APIKeys: Sendable {
         try await settlements.run(context.audit) { settlement in
             try settlement.tx.apiKeys.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "key.created", before: "",
                 after: "\(name) of \(partner): \(record.scopes.joined(separator: " "))")
         }
@@ -162,7 +162,7 @@ package struct APIKeys: Sendable {
             guard try settlement.tx.apiKeys.revoke(id, at: settlement.now) else {
                 throw GatewayError.unknown(.key, key)
             }
-            try settlement.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
+            try settlement.log.audit(subject: id.rawValue, "key.revoked", before: "good", after: "revoked")
         }
     }
 

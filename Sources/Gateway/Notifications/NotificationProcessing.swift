@@ -34,7 +34,7 @@ extension Notifications {
         let audit = AuditContext(actor: .system("notification"), requestID: id.rawValue)
         return try await settlements.run(audit) { settlement -> [UnknownRefund]? in
             guard let stored = try settlement.tx.notifications.lock(id) else { return nil }
-            settlement.cause = AuditContext(actor: .provider(stored.account), requestID: id.rawValue)
+            settlement.log.context = AuditContext(actor: .provider(stored.account), requestID: id.rawValue)
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(stored.facts.utf8))
             let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
             guard unknown.isEmpty else { return unknown }
@@ -45,7 +45,8 @@ extension Notifications {
                 if case .store(let statement) = fact {
                     // Evidence that cannot be opened keeps nobody from what was bought.
                     let evidence = try? stored.evidence(of: statement.purchase, by: keyRing)
-                    try settlement.settle(statement, registry.word(of: stored.account, evidence: evidence))
+                    try settlement.purchases.apply(
+                        statement, from: registry.source(of: stored.account, evidence: evidence))
                 } else if try !settlement.apply(fact, from: stored.account, isStored: true) {
                     logger.notice("a notification names an unknown payment", metadata: ["notification": "\(id)"])
                 }
@@ -61,19 +62,6 @@ extension StoredNotification {
     fileprivate func evidence(of purchase: StorePurchase?, by keyRing: KeyRing) throws -> Data? {
         guard let purchase, let body else { return nil }
         let text = try keyRing.open(body, context: SealedNotification.bodyPlace(id))
-        return try keyRing.seal(text, context: purchase.evidencePlace)
-    }
-}
-
-extension StorePurchase {
-    /// The place that its sealed evidence is bound to.
-    var evidencePlace: String { "purchases.evidence/\(environment.rawValue)/\(transactionID)" }
-}
-
-extension ProviderRegistry {
-    /// The source of a store's statements; test purchases of an account that is no longer configured give nothing.
-    func word(of account: AccountID, evidence: Data? = nil) -> StoreWord {
-        let rules = (self[account]?.provider as? any PurchaseVerifying)?.testPurchases ?? .worthless
-        return StoreWord(account: account, rules: rules, evidence: evidence)
+        return try keyRing.seal(text, context: purchase.evidenceContext)
     }
 }

@@ -59,7 +59,7 @@ extension Notifications {
             try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
             try tx.notifications.replay(kept.id, as: record, into: target)
             try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: target.rawValue, "notification.replayed", before: kept.status.rawValue, after: "stored")
             return target
         }

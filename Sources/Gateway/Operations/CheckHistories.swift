@@ -20,9 +20,9 @@ struct OrderHistory {
 
     /// The violations; a full history lacks attempts first, then everything, and is not checked for these.
     var violations: [Violation] {
-        guard timeline.count < Settlement.notes else { return [] }
+        guard timeline.count < ChangeLog.timelineLimit else { return [] }
         var found = orderViolations + refunds.flatMap(violations)
-        if timeline.count < Settlement.attemptNotes { found += payments.flatMap(violations) }
+        if timeline.count < ChangeLog.attemptLimit { found += payments.flatMap(violations) }
         return found
     }
 

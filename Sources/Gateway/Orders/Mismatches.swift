@@ -30,8 +30,8 @@ package struct Mismatches: Sendable {
             guard act == .giveBack || current.state != .paid else {
                 throw GatewayError.conflict(reason: "the order is paid; return the money")
             }
-            try settlement.settleMismatch(found, act)
-            try settlement.audit(
+            try settlement.payments.resolve(found, act)
+            try settlement.log.audit(
                 current, "mismatch.\(act.state.rawValue)", before: "\(n) of \(found.payment) \(found.amount)",
                 after: act.state.rawValue, reason: reason)
             try tx.bind(context, to: id.rawValue)

@@ -22,22 +22,30 @@ struct OrderWriter {
         _ order: Order, on account: ConfiguredAccount, for request: RetryRequest, sealedBy keyRing: KeyRing
     ) throws -> (intent: PaymentIntent, entry: TimelineEntry) {
         guard let amount = order.amount else { throw GatewayError.orderNotOpen }
+        var order = order
+        if order.environment != account.environment {
+            try tx.orders.setEnvironment(account.environment, of: order.id)
+            order.environment = account.environment
+        }
         let payment = Payment(
             id: settlement.ids.make(), order: order.id, account: account.id, amount: amount, platform: request.platform,
-            returnURL: request.returnURL ?? order.returnURL, createdAt: now)
+            returnURL: request.returnURL ?? order.returnURL, environment: account.environment, createdAt: now)
         try tx.payments.insert(
             payment, recurring: order.terms.kind == .subscription && account.manifest.recurring,
             accepts: request.accept,
             payerAddress: try request.payerAddress.map { try PayerAddress.seal($0, of: payment.id, by: keyRing) })
-        let entry = try settlement.note(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
+        let entry = try settlement.log.appendTimeline(order, "payment.created", "\(payment.id) \(account.id.rawValue)")
         return (PaymentIntent(order: order, payment: payment, payerAddress: request.payerAddress?.description), entry)
     }
 
-    /// Refuses a non-consumable that the user owns.
+    /// Refuses a non-consumable that the user owns in this environment.
     ///
     /// - Throws: `alreadyOwned`.
-    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>) throws {
-        if kind == .nonConsumable, try settlement.owns(sku, user, besides: nil) { throw GatewayError.alreadyOwned }
+    func refuseOwned(_ sku: SKUCode, _ kind: SKU.Kind, _ user: ID<User>, in environment: Environment) throws {
+        guard kind == .nonConsumable else { return }
+        if try settlement.entitlements.owns(sku, user, in: environment, besides: nil) {
+            throw GatewayError.alreadyOwned
+        }
     }
 
     /// Refuses a free SKU that the user had before, where the SKU's `once` says so; the caller holds the user's lock.
@@ -50,7 +58,8 @@ struct OrderWriter {
         case .running: break
         }
         let runs = EntitlementRules.fold(try tx.grants.list(of: user).value(), now: now).entitlements.contains {
-            $0.grant.sku == code && ($0.status.holds || $0.status == .scheduled)
+            $0.grant.sku == code && $0.grant.environment == .production
+                && ($0.status.holds || $0.status == .scheduled)
         }
         if runs { throw GatewayError.alreadyOwned }
     }
@@ -58,11 +67,11 @@ struct OrderWriter {
     /// Pays an order that costs nothing.
     func completeFree(_ order: Order) throws {
         try tx.orders.move(order.id, from: .open, to: .paid, paidBy: nil, at: now)
-        try settlement.note(order, "order.paid", "free")
-        try settlement.audit(order, "order.paid", before: "open", after: "paid")
-        try settlement.grant(order)
-        try settlement.emit(.orderPaid, order.id)
-        try settlement.regrade(order.id)
+        try settlement.log.appendTimeline(order, "order.paid", "free")
+        try settlement.log.audit(order, "order.paid", before: "open", after: "paid")
+        try settlement.entitlements.grant(order)
+        try settlement.log.emit(.orderPaid, order.id)
+        try settlement.entitlements.recompute(order.id)
     }
 
     /// Writes the intent of another attempt under the order's lock.
@@ -78,7 +87,7 @@ struct OrderWriter {
         guard let current = try tx.orders.lock(order.id), current.state == .open, current.amount != nil,
             try !tx.orders.hasExpired(order.id, at: now)
         else { throw GatewayError.orderNotOpen }
-        try refuseOwned(current.sku, current.terms.kind, current.user)
+        try refuseOwned(current.sku, current.terms.kind, current.user, in: account.environment)
         let payments = try tx.payments.list(of: order.id).value()
         guard payments.count < Self.attemptLimit else {
             throw GatewayError.conflict(reason: "the order has had \(Self.attemptLimit) attempts; make a new one")
@@ -87,8 +96,8 @@ struct OrderWriter {
         guard open.allSatisfy({ cancelled.asked.contains($0.id) }) else { return nil }
         for payment in open where payment.state != .succeeded && payment.state != .failed && !payment.unfenced {
             try tx.payments.markUnfenced(payment.id)
-            try settlement.note(current, "payment.unfenced", payment.id.rawValue)
-            try settlement.audit(
+            try settlement.log.appendTimeline(current, "payment.unfenced", payment.id.rawValue)
+            try settlement.log.audit(
                 current, "payment.unfenced", before: payment.state.rawValue, after: "\(payment.id) may still be paid")
         }
         let intent = try intend(current, on: account, for: request, sealedBy: keyRing).intent
@@ -100,8 +109,8 @@ struct OrderWriter {
     func close(_ order: Order, reason: String) throws {
         guard order.state == .open else { return }
         try tx.orders.move(order.id, from: .open, to: .closed, paidBy: nil, at: now)
-        try settlement.note(order, "order.closed", reason)
-        try settlement.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
-        try settlement.emit(.orderClosed, order.id)
+        try settlement.log.appendTimeline(order, "order.closed", reason)
+        try settlement.log.audit(order, "order.closed", before: "open", after: "closed: \(reason)")
+        try settlement.log.emit(.orderClosed, order.id)
     }
 }

@@ -77,10 +77,12 @@ struct PaymentAttempts: Sendable {
         guard let report, report.payment == payment.number else { return nil }
         let counts = try await settlements.run(audit) { settlement in
             // A token was charged meanwhile, so that another account knows what became of the payment.
-            guard let scene = try settlement.lock(payment.id), scene.payment.processor == payment.processor else {
+            guard let locked = try LockedPayment.lock(payment.id, in: settlement.tx),
+                locked.payment.processor == payment.processor
+            else {
                 return false
             }
-            try settlement.apply(report, from: account.id, scene)
+            try settlement.apply(report, from: account.id, to: locked)
             return true
         }
         return counts ? report : nil

@@ -159,30 +159,31 @@ struct TokenClaim {
     /// - Returns: false when this payment has it already.
     func claim(_ transactionID: String, for payment: ID<Payment>, processor: AccountID) throws -> Bool {
         let tx = settlement.tx
-        guard let scene = try settlement.lock(payment) else { throw GatewayError.notFound }
+        guard let locked = try LockedPayment.lock(payment, in: tx) else { throw GatewayError.notFound }
         if let owner = try tx.payments.findID(claiming: transactionID) {
             guard owner == payment else { throw GatewayError.applePayTokenReused }
             return false
         }
-        guard scene.order.state == .open, try !tx.orders.hasExpired(scene.order.id, at: settlement.now) else {
+        guard locked.order.state == .open, try !tx.orders.hasExpired(locked.order.id, at: settlement.now) else {
             throw GatewayError.orderNotOpen
         }
-        let newest = try tx.payments.list(of: scene.order.id).value().last?.payment.id
-        guard scene.payment.state == .pending, scene.payment.processor == nil, newest == payment else {
+        let newest = try tx.payments.list(of: locked.order.id).value().last?.payment.id
+        guard locked.payment.state == .pending, locked.payment.processor == nil, newest == payment else {
             let reason: LocalizedText =
-                scene.payment.state.isFinal || newest != payment
+                locked.payment.state.isFinal || newest != payment
                 ? "the payment that this token answers has ended; make the next contract by checkout"
                 : "another token is being charged for this payment"
             throw GatewayError.conflict(reason: reason)
         }
-        try OrderWriter(settlement).refuseOwned(scene.order.sku, scene.order.terms.kind, scene.order.user)
+        try OrderWriter(settlement).refuseOwned(
+            locked.order.sku, locked.order.terms.kind, locked.order.user, in: locked.payment.environment)
         guard try tx.payments.claimInstrument(transactionID, for: payment, at: settlement.now) else {
             throw GatewayError.applePayTokenReused
         }
         try tx.payments.setProcessor(processor, of: payment)
-        try settlement.note(scene.order, "payment.charging", "\(payment) \(processor.rawValue)")
+        try settlement.log.appendTimeline(locked.order, "payment.charging", "\(payment) \(processor.rawValue)")
         // Until the processor has answered, nobody knows.
-        try settlement.settleUnknown(payment)
+        try settlement.payments.markUnknown(payment)
         return true
     }
 }

@@ -1,19 +1,28 @@
 package import Domain
 import FoundationEssentials
 import ProviderKit
+import Store
 
-/// Somebody's claim of a verified purchase.
+/// A user's claim of a verified purchase.
 struct PurchaseClaim: Sendable {
     let purchase: StorePurchase
     /// The account whose provider verified it.
     let account: AccountID
-    /// The sealed evidence; nil where what was kept before stands.
+    /// The sealed evidence; nil leaves the evidence that is stored.
     let evidence: Data?
     let rules: TestPurchaseRules
     let fallback: PurchaseFallback?
 }
 
-/// What a client says about a product that the catalogue does not know (`api.md` section 6).
+extension PurchaseClaim {
+    /// A stored purchase as a claim of its own, with the evidence that is stored.
+    init(_ record: PurchaseRecord, rules: TestPurchaseRules) {
+        self.init(
+            purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
+    }
+}
+
+/// The client's description of a product that the catalogue does not have (`docs/api.md`, section 6).
 package struct PurchaseFallback: Sendable {
     package var durationDays: Int64?
     package var subscribeID: Int64
@@ -24,22 +33,25 @@ package struct PurchaseFallback: Sendable {
     }
 }
 
-/// How a claim ended; none of these is an error of the transaction, because even a refusal may have kept the purchase.
+/// The outcome of a claim.
+///
+/// None of these is an error of the transaction, because even a refused claim stores the purchase.
 enum ClaimOutcome: Sendable {
-    /// It is the claimant's; `isNew` when this claim made it so.
+    /// The purchase is the claimant's; `isNew` is true where this claim made it so.
     case attached(AttachedPurchase, isNew: Bool)
     case unknownProduct
     case anotherUser
     case revoked
 }
 
-/// A purchase's grant as it now stands: the answer to an attach.
+/// A purchase's grant as it is now: the answer to an attach.
 package struct AttachedPurchase: Encodable, Sendable, Equatable {
+    /// Seconds since 1970; 0 where the purchase gives nothing that lasts.
     package let expires_at: Int64
     package let tier: String
-    /// Whether it holds now.
+    /// True while the grant entitles.
     package let active: Bool
-    /// Where what it gives stands, as among the entitlements; `none` where nothing lasts.
+    /// The status of the grant among the entitlements; `none` where the purchase gives nothing that lasts.
     package let status: String
     package let perpetual: Bool
     package let sku: String
@@ -48,7 +60,7 @@ package struct AttachedPurchase: Encodable, Sendable, Equatable {
     package let original_transaction_id: String
     package let environment: String
     package let credited: [String: Int64]
-    /// Not shown by attach: when the grant begins.
+    /// The start of the grant; left out of the JSON.
     package let startsAt: Timestamp
 
     private enum CodingKeys: String, CodingKey {
@@ -58,8 +70,36 @@ package struct AttachedPurchase: Encodable, Sendable, Equatable {
     }
 }
 
+extension AttachedPurchase {
+    /// - Parameter owned: the user's entitlements, in any environment.
+    init(
+        _ purchase: StorePurchase, key: String, sku: SKU, order: ID<Order>, credited: [String: Int64],
+        owned: [Entitlement]
+    ) {
+        let sourceID = purchase.isSubscription ? purchase.originalTransactionID : key
+        let owned = owned.filter { $0.grant.environment == purchase.environment }
+        // A duplicate purchase has no grant of its own while another one lasts.
+        let isPerpetual = sku.kind(of: purchase) == .nonConsumable
+        let entitlement =
+            owned.first { $0.grant.source.id == sourceID }
+            ?? owned.first {
+                isPerpetual && $0.grant.kind == .nonConsumable && $0.grant.sku == sku.code && $0.status.holds
+            }
+        self.init(
+            expires_at: entitlement.map { ($0.endsAt ?? .farFuture).rawValue } ?? 0,
+            tier: entitlement?.grant.tier ?? "", active: entitlement?.status.holds ?? false,
+            status: entitlement?.status.rawValue ?? "none",
+            perpetual: entitlement.map { $0.endsAt == nil } ?? false, sku: sku.id, order_id: order.rawValue,
+            transaction_id: purchase.transactionID, original_transaction_id: purchase.originalTransactionID,
+            environment: purchase.environment.rawValue, credited: credited,
+            startsAt: entitlement?.startsAt ?? purchase.purchased)
+    }
+}
+
 extension ClaimOutcome {
-    /// The attached purchase, or why it is not.
+    /// Returns the attached purchase.
+    ///
+    /// - Throws: `unknownProduct`, `purchaseBelongsToAnotherUser`, `purchaseRevoked`.
     func attached(_ purchase: StorePurchase) throws(GatewayError) -> AttachedPurchase {
         switch self {
         case .attached(let attached, _): return attached

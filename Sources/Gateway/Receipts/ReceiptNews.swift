@@ -2,18 +2,18 @@ import Domain
 import ProviderKit
 import Store
 
-/// What a receipt holds besides what is stored.
+/// The purchases of a receipt that are new, sorted by what is to be done about them.
 struct ReceiptNews: Sendable {
-    /// Not known as they stand in the receipt.
+    /// Purchases that are not stored as the receipt states them.
     let unknown: [StorePurchase]
-    /// Known by receipts alone, newest first.
+    /// Purchases that are known by receipts alone, newest first.
     let unsigned: [StorePurchase]
-    /// Those that the user has to claim: of each subscription the newest period, which brings the others.
+    /// Purchases that the user has to claim: of each subscription the newest period, which brings the others.
     let unclaimed: [StorePurchase]
 }
 
 extension ReceiptNews {
-    /// - Parameter user: nil claims nothing.
+    /// - Parameter user: nil leaves `unclaimed` empty.
     init(_ purchases: [StorePurchase], user: ExternalUserID?, from db: any Database) throws {
         var (unknown, unsigned): ([StorePurchase], [StorePurchase]) = ([], [])
         var newest: [StoreSubject: StorePurchase] = [:]
@@ -46,7 +46,7 @@ extension ReceiptNews {
 }
 
 extension StorePurchase {
-    /// Whether a receipt says anything else of this transaction than what is known.
+    /// True where a receipt states anything of this transaction that is not stored.
     fileprivate func isOtherwise(than other: StorePurchase) -> Bool {
         guard receipt != nil else { return other.revocation != nil && revocation == nil }
         return expiresAt != other.expiresAt || receiptEndsAt != other.receiptEndsAt

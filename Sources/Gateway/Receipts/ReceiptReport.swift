@@ -1,14 +1,14 @@
 package import Domain
 import Store
 
-/// What is known of a receipt's purchases: the receipt, what was signed of them since, and who says so.
+/// The purchases of a receipt, with what was signed about them since.
 package struct ReceiptReport: Sendable {
-    /// One transaction, with what the receipt says of it besides.
+    /// A transaction, with its entry in the receipt.
     package struct Row: Sendable {
         package let purchase: StorePurchase
         package let entry: StoreReceipt.Entry?
         package let originalPurchasedAt: Int64
-        /// When another product of its group replaced it; nil where none did.
+        /// The time at which another product of its group replaced it; nil where none did.
         package let replacedAt: Int64?
 
         package init(
@@ -21,14 +21,14 @@ package struct ReceiptReport: Sendable {
         }
     }
 
-    /// Which of the purchases are the caller's.
+    /// The purchases that are the caller's, and those that are not.
     package struct Attachment: Sendable {
         package var attached = 0
-        /// By transaction, and why: what an attach of it would be refused with.
+        /// The refused transactions, each with the error that an attach of it would answer.
         package var refused: [(transactionID: String, reason: GatewayError)] = []
     }
 
-    /// Where a subscription's renewal stands.
+    /// The renewal of a subscription.
     package struct Renewal: Sendable {
         package let productID: String
         package let nextProductID: String
@@ -41,9 +41,9 @@ package struct ReceiptReport: Sendable {
     }
 
     package let receipt: StoreReceipt
-    /// As the client sent it.
+    /// Base64, as the client sent it.
     package let text: String
-    /// Newest first.
+    /// The transactions, newest first.
     package let rows: [Row]
     package let renewals: [Renewal]
     /// nil where no user asks.
@@ -55,7 +55,7 @@ package struct ReceiptReport: Sendable {
 }
 
 extension ReceiptReport {
-    /// What is stored of original transactions.
+    /// The stored transactions of original transactions.
     struct Purchases: Sendable {
         var rows: [Row] = []
         var renewals: [Renewal] = []
@@ -64,8 +64,8 @@ extension ReceiptReport {
         var attachment: Attachment?
 
         /// - Parameters:
-        ///   - caller: who asks; the lists are the same whoever does.
-        ///   - newestOnly: of each subscription its latest period alone.
+        ///   - caller: the user who asks; the lists are the same for every caller.
+        ///   - newestOnly: true leaves out all but the latest period of each subscription.
         init(
             _ receipt: StoreReceipt, _ subjects: Set<StoreSubject>, caller: ExternalUserID?, newestOnly: Bool,
             from db: any Database, now: Timestamp
@@ -75,7 +75,7 @@ extension ReceiptReport {
             let entries = Dictionary(receipt.entries.map { ($0.purchase.transactionID, $0) }) { first, _ in first }
             for subject in subjects.sorted(by: { $0.original < $1.original }) {
                 let kept = try db.purchases.list(subject.environment, original: subject.original)
-                // An entry tells of its purchase what any of its transactions said last.
+                // An entry shows what any transaction of its purchase stated last.
                 let records = kept.transactionsByPurchase.flatMap { $0 }
                 let purchases = records.map(\.purchase)
                 if caller != nil {
@@ -115,7 +115,7 @@ extension ReceiptReport {
 }
 
 extension ReceiptReport.Attachment {
-    /// - Parameter isHolder: whether the caller owns or shares its original transaction.
+    /// - Parameter isHolder: true where the caller owns or shares its original transaction.
     fileprivate mutating func add(_ record: PurchaseRecord, isHolder: Bool) {
         let reason: GatewayError? =
             if !isHolder {
@@ -132,7 +132,7 @@ extension ReceiptReport.Attachment {
 }
 
 extension StorePurchase {
-    /// The purchase of another product that replaced this one: the next one.
+    /// The next purchase of another product, which replaced this one.
     fileprivate func replacement(among purchases: [StorePurchase]) -> StorePurchase? {
         purchases.filter { $0.productID != productID && $0.purchasedAt > purchasedAt }
             .min { $0.purchasedAt < $1.purchasedAt }
@@ -140,7 +140,7 @@ extension StorePurchase {
 }
 
 extension ReceiptReport.Renewal {
-    /// Where nothing was said of the renewal, a subscription that runs goes on.
+    /// Without renewal information a running subscription counts as renewing.
     fileprivate init(_ state: SubscriptionState, _ renewal: StoreRenewal?, _ original: String, at now: Timestamp) {
         let status = state.status(at: now)
         let runs = status == .active || status == .inGracePeriod || status == .scheduled

@@ -26,7 +26,7 @@ struct RefundSending: Sendable {
         if refund.state == .created && !refund.counted {
             // A lost dispute took what this refund had bound. Once it may have been sent, only its provider can tell.
             guard refund.sentAt == nil else {
-                try await settlements.run(audit) { try $0.settleUnknown(refund) }
+                try await settlements.run(audit) { try $0.refunds.markUnknown(refund) }
                 return try await send(id, audit: audit)
             }
             let report = RefundReport(
@@ -89,7 +89,7 @@ struct RefundSending: Sendable {
             case .unsupported:
                 try await fail(refund, reason: "this provider gives no money back", at: account, audit: audit)
             case .outcomeUnknown, .unproven:
-                try await settlements.run(audit) { try $0.settleUnknown(refund) }
+                try await settlements.run(audit) { try $0.refunds.markUnknown(refund) }
                 throw .providerUnavailable
             case .unavailable:
                 throw .providerUnavailable

@@ -46,7 +46,7 @@ package struct Refunds: Sendable {
                 throw GatewayError.invalidRequest(field: "amount", reason: .orderCurrency(currency))
             }
             let wanted = amount ?? Money(value: record.refundable, currency: currency)
-            guard let refund = try settlement.openRefund(wanted, of: record.payment, reason: reason) else {
+            guard let refund = try settlement.refunds.open(wanted, of: record.payment, reason: reason) else {
                 throw GatewayError.refundExceedsCaptured
             }
             try tx.bind(context, to: refund.id.rawValue)

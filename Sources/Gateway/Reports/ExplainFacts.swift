@@ -60,8 +60,11 @@ struct Explainer {
         case "payment.succeeded":
             return language.orders.paymentArrived(snapshot.payments.first { $0.id.rawValue == id }?.amount, date)
         case "order.paid" where isStores: return language.orders.orderPaidByStore(date)
+        case "order.paid" where line.detail == "free": return language.orders.orderFree(date)
         case "order.paid":
-            return line.detail == "free" ? language.orders.orderFree(date) : language.orders.orderPaid(date)
+            let test =
+                order.environment == .production ? "" : language.ownership.testPurchase(order.environment.rawValue)
+            return language.joined([language.orders.orderPaid(date), test])
         case "order.closed": return language.orders.orderClosed(date)
         case "order.revoked":
             // Of a part the line names the share; what earlier releases wrote was of the whole purchase.

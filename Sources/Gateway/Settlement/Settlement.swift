@@ -1,71 +1,106 @@
 import Domain
 import ProviderKit
 import Store
-import Synchronization
 
-/// What must happen after the commit of a settlement, outside the database.
-enum FollowUp: Sendable, Equatable {
-    /// A refund that a policy decided; its intent is durable.
-    case refund(ID<Refund>)
+/// Work that follows from a transaction and is done after its commit, outside of the database.
+final class FollowUps {
+    /// Refunds that a policy decided; their intents are in the transaction.
+    private(set) var refunds: [ID<Refund>] = []
+    /// True where a job was made that should not wait until workers look for work again.
+    private(set) var wakesWorkers = false
+
+    func send(_ refund: ID<Refund>) { refunds.append(refund) }
+
+    func wakeWorkers() { wakesWorkers = true }
 }
 
-/// The one path by which anything that can say "money moved" changes payments, orders and grants.
+/// One transaction that applies facts to payments, orders, purchases and entitlements, through a ledger for each subject.
 ///
-/// It lives inside one transaction and locks a store's original transactions, users, order and payment in that order. A
-/// duplicate is a no-op; a fact that does not fit is a recorded anomaly, never an overwrite. Every change writes its event
-/// and its audit row.
+/// Locks are taken in this order: original transactions of a store, users, order, payment. A duplicate changes nothing; a
+/// fact that contradicts a stored state is recorded as an anomaly and overwrites nothing. Every change writes its event
+/// and its audit entry.
 struct Settlement {
-    let tx: any Transaction
-    let ids: IDSource
-    let now: Timestamp
-    var policies: OrderPolicies
-    let registry: ProviderRegistry
-    var cause: AuditContext
-    var ownership = OwnershipRules()
-    var followUps: [FollowUp] = []
-    /// Whether a job was made that should not wait for the workers' next look.
-    let wakeUp = WakeUp()
+    var log: ChangeLog
+    let followUps = FollowUps()
+    private let policies: OrderPolicies
+    private let registry: ProviderRegistry
+    private let ownershipRules: OwnershipRules
 
-    /// Applies what an account's provider stated about a payment; what a store states by itself is not settled here.
+    init(
+        tx: any Transaction, ids: IDSource, now: Timestamp, policies: OrderPolicies, registry: ProviderRegistry,
+        context: AuditContext, ownership: OwnershipRules = OwnershipRules()
+    ) {
+        log = ChangeLog(tx: tx, ids: ids, now: now, context: context)
+        self.policies = policies
+        self.registry = registry
+        ownershipRules = ownership
+    }
+
+    var tx: any Transaction { log.tx }
+    var ids: IDSource { log.ids }
+    var now: Timestamp { log.now }
+
+    var entitlements: EntitlementLedger { EntitlementLedger(log: log, registry: registry) }
+    var refunds: RefundLedger { RefundLedger(log: log, entitlements: entitlements) }
+    var disputes: DisputeLedger { DisputeLedger(log: log, refunds: refunds, entitlements: entitlements) }
+    var payments: PaymentLedger {
+        PaymentLedger(
+            log: log, policies: policies, followUps: followUps, refunds: refunds, entitlements: entitlements)
+    }
+    var subscriptions: SubscriptionLedger { SubscriptionLedger(log: log, entitlements: entitlements) }
+    var ownership: PurchaseOwnership {
+        PurchaseOwnership(log: log, rules: ownershipRules, entitlements: entitlements)
+    }
+    var purchases: PurchaseLedger {
+        let (entitlements, subscriptions) = (entitlements, subscriptions)
+        let orders = PurchaseOrders(log: log, payments: payments)
+        return PurchaseLedger(
+            log: log, registry: registry, ownership: ownership, orders: orders,
+            grants: PurchaseGrants(
+                log: log, orders: orders, entitlements: entitlements, subscriptions: subscriptions),
+            subscriptions: subscriptions, entitlements: entitlements)
+    }
+
+    /// Applies a provider's fact about a payment, refund or dispute; a store's statement is left to ``PurchaseLedger``.
     ///
-    /// - Parameter isStored: whether it came by a stored notification; what was learned by asking is kept here, so that
-    ///   everything can be rebuilt from what was stated.
-    /// - Returns: false when the payment is not one of ours; nothing is changed then.
-    mutating func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
-        guard let payment = fact.payment, let scene = try lock(payment) else { return false }
-        if !isStored { try learn(fact, from: account, scene) }
+    /// - Parameter isStored: true for a fact of a stored notification. Other facts are stored here, so that a rebuild has
+    ///   all of them.
+    /// - Returns: false when there is no such payment; nothing is changed then.
+    func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
+        guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
+        if !isStored { try store(fact, from: account, locked) }
         switch fact {
-        case .payment(let report): try settle(report, from: account, scene)
-        case .refund(let report): try settle(report, from: account, scene)
-        case .dispute(let report): try settle(report, from: account, scene)
+        case .payment(let report): try payments.apply(report, from: account, to: locked)
+        case .refund(let report): try refunds.apply(report, from: account, to: locked)
+        case .dispute(let report): try disputes.apply(report, from: account, to: locked)
         case .store: return false
         }
         return true
     }
 
-    /// Applies what an account's provider answered about the payment of this scene.
-    mutating func apply(_ answer: PaymentReport, from account: AccountID, _ scene: Scene) throws {
-        try learn(.payment(answer), from: account, scene)
-        try settle(answer, from: account, scene)
+    /// Applies an account's answer about a locked payment.
+    func apply(_ answer: PaymentReport, from account: AccountID, to locked: LockedPayment) throws {
+        try store(.payment(answer), from: account, locked)
+        try payments.apply(answer, from: account, to: locked)
     }
 
-    private func learn(_ fact: ProviderFact, from account: AccountID, _ scene: Scene) throws {
+    private func store(_ fact: ProviderFact, from account: AccountID, _ locked: LockedPayment) throws {
         guard fact.isFinal else { return }
         try tx.payments.insertFact(
-            ids.make(), account: account, payment: scene.payment.id, fact: try fact.storedJSON(), at: now)
+            ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
     /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
     func lockUsers(of facts: [ProviderFact]) throws {
         guard facts.count > 1 else { return }
-        try lock(
-            facts.compactMap { fact in
+        try ownership.lock(
+            facts.compactMap { fact -> StoreSubject? in
                 if case .store(let statement) = fact { StoreSubject(statement) } else { nil }
             })
         var users: Set<ID<User>> = []
         for fact in facts {
             if case .store(let statement) = fact {
-                users.formUnion(try self.users(of: statement))
+                users.formUnion(try ownership.users(of: statement))
             } else if let payment = try fact.payment.flatMap({ try tx.payments.find($0).value() }),
                 let order = try tx.orders.find(payment.payment.order)
             {
@@ -74,43 +109,10 @@ struct Settlement {
         }
         for user in users.sorted() { try tx.users.lock(user) }
     }
-
-    /// A payment and its order, both locked.
-    struct Scene {
-        let order: Order
-        let record: PaymentRecord
-
-        var payment: Payment { record.payment }
-
-        /// The facts of the account that made the contract count, and those of the account that moves the money.
-        func belongs(to account: AccountID) -> Bool { payment.account == account || payment.processor == account }
-    }
-
-    /// Locks a payment and its order; nil when there is no such payment.
-    func lock(_ id: ID<Payment>) throws -> Scene? {
-        guard try tx.payments.lockWithOrder(id) else { return nil }
-        return try scene(of: id)
-    }
-
-    /// A payment whose rows the caller has locked.
-    func scene(of id: ID<Payment>) throws -> Scene? {
-        let (record, order) = (try tx.payments.find(id), try tx.orders.find(of: id))
-        guard let order = try order.value(), let record = try record.value() else { return nil }
-        return Scene(order: order, record: record)
-    }
-}
-
-/// A mark that a settlement sets, and that whoever ran it reads after the commit.
-final class WakeUp: Sendable {
-    private let state = Mutex(false)
-
-    var isMarked: Bool { state.withLock { $0 } }
-
-    func mark() { state.withLock { $0 = true } }
 }
 
 extension ProviderFact {
-    /// Whether it settles something; what only says "not yet" is asked for again.
+    /// False for a fact that only says "not yet", about which the provider is asked again.
     fileprivate var isFinal: Bool {
         switch self {
         case .payment(let report):

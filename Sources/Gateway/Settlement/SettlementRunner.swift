@@ -20,20 +20,18 @@ struct SettlementRunner: Sendable {
     ) async throws(GatewayError) -> T {
         let (ids, now, registry) = (ids, time.now, providers.registry)
         let (policies, ownership) = (policies, ownership)
-        let (result, (followUps, wakesWorkers)) = try await store.write { tx in
+        let (result, (refunds, wakesWorkers)) = try await store.write { tx in
             var settlement = Settlement(
-                tx: tx, ids: ids, now: now, policies: policies, registry: registry, cause: audit, ownership: ownership)
+                tx: tx, ids: ids, now: now, policies: policies, registry: registry, context: audit,
+                ownership: ownership)
             let result = try body(&settlement)
-            return (result, (settlement.followUps, settlement.wakeUp.isMarked))
+            return (result, (settlement.followUps.refunds, settlement.followUps.wakesWorkers))
         }
         signals.events.notify()
         if wakesWorkers { signals.workers.notify() }
-        for followUp in followUps {
-            switch followUp {
-            case .refund(let refund):
-                // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
-                _ = try? await RefundSending(settlements: self).send(refund, audit: audit)
-            }
+        for refund in refunds {
+            // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
+            _ = try? await RefundSending(settlements: self).send(refund, audit: audit)
         }
         return result
     }

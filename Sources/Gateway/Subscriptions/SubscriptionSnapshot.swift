@@ -1,7 +1,7 @@
 package import Domain
 package import Store
 
-/// A subscription in the shape of `api.md` section 4: what clients read and what events carry.
+/// A subscription as clients and events have it (`docs/api.md`, section 4).
 package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     package struct Offer: Encodable, Sendable, Equatable {
         let type: String
@@ -10,11 +10,11 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         @Nullable private(set) var period: String?
     }
 
-    /// So many of its orders are named, the newest.
+    /// The most orders that are listed, the newest.
     private static let namedOrders = 100
 
     package let id: ID<Subscription>
-    /// Events say whose it is, by the internal id.
+    /// The owner's internal id, in events only.
     package var userID: ID<User>?
     @Nullable package private(set) var sku: String?
     package let status: Subscription.Status
@@ -31,7 +31,9 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     package let original_transaction_id: String
     package let orders: [ID<Order>]
 
-    /// - Returns: nil where none of its products is known to a SKU.
+    /// Makes a subscription's snapshot.
+    ///
+    /// - Returns: nil where no SKU names any of its products.
     package static func load(
         _ record: SubscriptionRecord, from db: any Database, at now: Timestamp
     ) throws -> SubscriptionSnapshot? {
@@ -39,7 +41,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
             record, among: try db.purchases.list(record.environment, original: record.original), at: now)
     }
 
-    /// Many subscriptions in their order, without those none of whose products is known to a SKU.
+    /// Makes the snapshots of many subscriptions in their order, without those of which no SKU names a product.
     static func load(
         _ records: [SubscriptionRecord], from db: any Database, at now: Timestamp
     ) throws -> [SubscriptionSnapshot] {
@@ -49,7 +51,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         }
     }
 
-    /// - Parameter purchases: every kept transaction of it, oldest first.
+    /// - Parameter purchases: every stored transaction of it, oldest first.
     private init?(_ record: SubscriptionRecord, among purchases: [PurchaseRecord], at now: Timestamp) {
         let known = purchases.filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
         let state = SubscriptionState(
@@ -61,7 +63,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     init(
         _ record: SubscriptionRecord, _ state: SubscriptionState, _ transactions: [PurchaseRecord], at now: Timestamp
     ) {
-        // What runs holds until it ends; what follows it is told by the end and by the next product.
+        // Product, SKU and status are those of the running period; the end and the next product tell what follows.
         let (current, last) = (state.running(at: now).purchase, state.last.purchase)
         id = record.id
         sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue

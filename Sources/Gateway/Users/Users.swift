@@ -34,7 +34,7 @@ package struct Users: Sendable {
             }
             try tx.users.erase(id)
             try tx.bind(context, to: id.rawValue)
-            try settlement.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)
+            try settlement.log.audit(subject: id.rawValue, "user.erased", before: "named", after: UserNames.erased)
             return Erasure(erased: true)
         }
     }

@@ -58,10 +58,10 @@ package struct Wallets: Sendable {
                 source: LedgerSource(kind: kind.rawValue, id: credit.rawValue), step: 1, reason: reason,
                 at: settlement.now)
             try tx.bind(context, to: credit.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: userID.rawValue, "balance.credited", before: "\(unit) \(before)",
                 after: "\(unit) \(after) \(credit)", reason: reason, about: userID)
-            try settlement.touch(userID)
+            try settlement.entitlements.publish(userID)
             return BalanceView(unit: unit, balance: after)
         }
     }
@@ -94,10 +94,10 @@ package struct Wallets: Sendable {
                 reason: reason.isEmpty ? nil : reason, at: settlement.now)
             guard let left else { throw GatewayError.insufficientBalance }
             try tx.bind(context, to: debit.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: userID.rawValue, "balance.debited", before: "\(unit) \(left + amount)",
                 after: "\(unit) \(left) \(debit)", reason: reason, about: userID)
-            try settlement.touch(userID)
+            try settlement.entitlements.publish(userID)
             return BalanceView(unit: unit, balance: left)
         }
     }

@@ -78,7 +78,7 @@ extension Webhooks {
             let kind = before.state == .pending && !before.isFirstDone ? JobKind.deliverWebhook : .retryDeliveries
             try tx.jobs.enqueue(
                 job, kind: kind.rawValue, subject: webhook.id.rawValue, delay: 0, at: settlement.now)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: webhook.id.rawValue, "delivery.redelivered", before: before.state.rawValue, after: id.rawValue)
             guard let after = try tx.deliveries.find(id) else { throw GatewayError.unknown(.delivery, delivery) }
             return DeliveryView(after)

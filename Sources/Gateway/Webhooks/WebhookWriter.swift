@@ -28,7 +28,7 @@ struct WebhookWriter {
     func disable(_ id: ID<Webhook>, _ reason: Webhook.DisabledReason) throws {
         try tx.webhooks.disable(id, reason)
         if try !tx.end(id, at: now) { try endLater(id) }
-        try settlement.audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
+        try settlement.log.audit(subject: id.rawValue, "webhook.disabled", before: "enabled", after: reason.rawValue)
     }
 
     /// Enables an endpoint, which gets the events from now on.
@@ -40,7 +40,7 @@ struct WebhookWriter {
                 reason: "its old deliveries are still being ended; try again soon", resource: webhook.id.rawValue)
         }
         try tx.webhooks.enable(webhook.id)
-        try settlement.audit(
+        try settlement.log.audit(
             subject: webhook.id.rawValue, "webhook.enabled", before: webhook.disabledReason?.rawValue ?? "",
             after: "enabled")
     }

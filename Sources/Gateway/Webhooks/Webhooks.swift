@@ -72,7 +72,7 @@ package struct Webhooks: Sendable {
             }
             try settlement.tx.webhooks.insert(record)
             try settlement.tx.bind(context, to: id.rawValue)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.created", before: "", after: Self.description(record.url, record.types))
         }
         return WebhookView(record, secret: secret)
@@ -120,7 +120,7 @@ package struct Webhooks: Sendable {
             }
             if (newURL, newTypes) != (before.url, before.types) {
                 try settlement.tx.webhooks.update(id, url: newURL, types: newTypes)
-                try settlement.audit(
+                try settlement.log.audit(
                     subject: id.rawValue, "webhook.changed", before: Self.description(before.url, before.types),
                     after: Self.description(newURL, newTypes))
             }
@@ -144,7 +144,7 @@ package struct Webhooks: Sendable {
         try await settlements.run(context.audit) { settlement in
             let before = try WebhookWriter(settlement).lock(id, for: key)
             try WebhookWriter(settlement).delete(id)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.deleted", before: Self.description(before.url, before.types), after: "")
         }
     }
@@ -168,7 +168,7 @@ package struct Webhooks: Sendable {
                 of: id, to: sealed, previous: before.secret, for: DeliverySchedule.rotationOverlap, at: settlement.now)
             try settlement.tx.bind(context, to: id.rawValue)
             let old = try? WebhookSecret.open(before.secret, of: id, by: keyRing)
-            try settlement.audit(
+            try settlement.log.audit(
                 subject: id.rawValue, "webhook.secret_rotated", before: old?.fingerprint ?? "unreadable",
                 after: secret.fingerprint)
             return WebhookView(before, secret: secret)

@@ -5,33 +5,21 @@ import HTTPTypes
 ///
 /// Source: OpenAPI Specification 3.1.1.
 struct OpenAPIDocument: Sendable {
-    /// A route that is served, with its description.
-    struct Route: Sendable {
-        let operation: Operation
-        let endpoint: Endpoint
-    }
-
     /// The routes of one part of the API.
     struct Part: Sendable {
-        let name: String
-        let note: String
+        let tag: Route.Tag
         let routes: [Route]
-        let message: OperationGroup.Message?
     }
 
     let version: String
     let parts: [Part]
 
-    /// - Parameter endpoints: what is served; only that is described.
-    init(_ groups: [OperationGroup], of endpoints: [Endpoint], version: String) {
+    /// - Parameter routes: what is served; only that is described.
+    init(_ routes: [Route], version: String) {
         self.version = version
-        let served = Dictionary(endpoints.map { (RouteName($0.method, $0.path), $0) }) { first, _ in first }
-        parts = groups.compactMap { group in
-            let routes = group.operations.compactMap { operation in
-                served[RouteName(operation.method, operation.path)].map { Route(operation: operation, endpoint: $0) }
-            }
-            return routes.isEmpty
-                ? nil : Part(name: group.name, note: group.note, routes: routes, message: group.message)
+        parts = Route.Tag.all.compactMap { tag in
+            let own = routes.filter { $0.description.tag?.name == tag.name }
+            return own.isEmpty ? nil : Part(tag: tag, routes: own)
         }
     }
 
@@ -40,11 +28,11 @@ struct OpenAPIDocument: Sendable {
         var components = Components()
         var (paths, webhooks): ([String: JSONValue], [String: JSONValue]) = ([:], [:])
         for part in parts {
-            if let message = part.message { webhooks[message.id] = message.json(part.name, &components) }
+            if let message = part.tag.message { webhooks[message.id] = message.json(part.tag.name, &components) }
             for route in part.routes {
-                var path = paths[route.operation.path]?.members ?? [:]
-                path[route.operation.method.rawValue.lowercased()] = route.json(part.name, &components)
-                paths[route.operation.path] = .object(path)
+                var path = paths[route.path]?.members ?? [:]
+                path[route.method.rawValue.lowercased()] = route.json(part.tag.name, &components)
+                paths[route.path] = .object(path)
             }
         }
         return .object([
@@ -54,7 +42,7 @@ struct OpenAPIDocument: Sendable {
             ]),
             "servers": .array([.object(["url": .string("/")])]),
             "tags": .array(
-                parts.map { .object(["name": .string($0.name), "description": .string($0.note)]) }),
+                parts.map { .object(["name": .string($0.tag.name), "description": .string($0.tag.note)]) }),
             "paths": .object(paths), "webhooks": .object(webhooks), "components": components.json,
         ])
     }
@@ -66,17 +54,6 @@ struct OpenAPIDocument: Sendable {
         clients, which ignore them; further fields may come in answers. Send an `Idempotency-Key` with every \
         POST: the same key, path and body give the same answer and one effect.
         """
-}
-
-/// What a route is called by: its method and path.
-struct RouteName: Hashable, Sendable {
-    let method: String
-    let path: String
-
-    init(_ method: HTTPRequest.Method, _ path: String) {
-        self.method = method.rawValue
-        self.path = path
-    }
 }
 
 /// What the operations of a document share.

@@ -2,23 +2,23 @@ import Domain
 import Gateway
 import HTTPTypes
 
-extension OpenAPIDocument.Route {
+extension Route {
     /// The Operation Object (OpenAPI Specification 3.1.1 section 4.8.10).
     func json(_ tag: String, _ components: inout Components) -> JSONValue {
         var json: [String: JSONValue] = [
-            "operationId": .string(operation.id), "summary": .string(operation.summary),
+            "operationId": .string(id), "summary": .string(description.summary),
             "tags": .array([.string(tag)]), "security": security,
         ]
-        if let note = operation.note { json["description"] = .string(note) }
+        if let note = description.note { json["description"] = .string(note) }
         let parameters = parameters(&components)
         if !parameters.isEmpty { json["parameters"] = .array(parameters) }
-        if let body = operation.body { json["requestBody"] = requestBody(body, &components) }
+        if let body = description.body { json["requestBody"] = requestBody(body, &components) }
         json["responses"] = .object(responses(&components))
         return .object(json)
     }
 
     private var security: JSONValue {
-        switch endpoint.access {
+        switch access {
         case .anyone: .array([])
         case .user: .array([.object(["user": .array([])])])
         case .userOrAnyone: .array([.object(["user": .array([])]), .object([:])])
@@ -28,16 +28,16 @@ extension OpenAPIDocument.Route {
     }
 
     private func parameters(_ components: inout Components) -> [JSONValue] {
-        var parameters = endpoint.parameterNames.map { name in
+        var parameters = parameterNames.map { name in
             var parameter: [String: JSONValue] = [
                 "name": .string(name), "in": .string("path"), "required": .bool(true),
                 "schema": Shape.pathPart(name).schema(&components.schemas),
-                "example": Self.pathExample(name, operation.path),
+                "example": Self.pathExample(name, path),
             ]
-            if let note = operation.parameters[name] { parameter["description"] = .string(note) }
+            if let note = description.parameters[name] { parameter["description"] = .string(note) }
             return JSONValue.object(parameter)
         }
-        for query in operation.query {
+        for query in description.query {
             parameters.append(
                 .object([
                     "name": .string(query.name), "in": .string("query"), "required": .bool(query.isRequired),
@@ -45,10 +45,10 @@ extension OpenAPIDocument.Route {
                     "schema": query.shape.sent(isStrict: true).schema(&components.schemas),
                 ]))
         }
-        if endpoint.honoursKeys {
+        if honoursKeys {
             parameters.append(.object(["$ref": .string("#/components/parameters/IdempotencyKey")]))
         }
-        if case .tagged = operation.outcome {
+        if case .tagged = description.outcome {
             parameters.append(
                 .object([
                     "name": .string("If-None-Match"), "in": .string("header"),
@@ -73,13 +73,13 @@ extension OpenAPIDocument.Route {
         return Shape.string.exampleValue(name)
     }
 
-    private func requestBody(_ body: Operation.Body, _ components: inout Components) -> JSONValue {
+    private func requestBody(_ body: Body, _ components: inout Components) -> JSONValue {
         switch body {
         case .json(let shape):
             .object([
                 "required": .bool(shape.isDemanding),
                 "content": Self.content(
-                    "application/json", shape.sent(isStrict: endpoint.isStrict).schema(&components.schemas),
+                    "application/json", shape.sent(isStrict: isStrict).schema(&components.schemas),
                     shape.examples(isRequest: true)),
             ])
         case .other(let note):
@@ -99,28 +99,28 @@ extension OpenAPIDocument.Route {
 
     private func responses(_ components: inout Components) -> [String: JSONValue] {
         var responses = ["200": success(&components)]
-        for other in operation.others {
+        for other in description.others {
             var response: [String: JSONValue] = ["description": .string(other.note)]
             if let mediaType = other.mediaType {
                 response["content"] = Self.content(mediaType, (other.shape ?? .string).schema(&components.schemas))
             }
             responses["\(other.status)"] = .object(response)
         }
-        if case .tagged = operation.outcome {
+        if case .tagged = description.outcome {
             responses["304"] = .object(["description": .string("It has not changed; no body.")])
         }
-        if !operation.gone.isEmpty {
-            responses["410"] = Self.refusal(operation.gone, endpoint.errors, &components)
+        if !description.gone.isEmpty {
+            responses["410"] = Self.refusal(description.gone, errors, &components)
         }
         for (status, ids) in Dictionary(grouping: refusals, by: \.status.code) where responses["\(status)"] == nil {
             responses["\(status)"] = Self.refusal(
-                ids.sorted { $0.rawValue < $1.rawValue }, endpoint.errors, &components)
+                ids.sorted { $0.rawValue < $1.rawValue }, errors, &components)
         }
         return responses
     }
 
     private func success(_ components: inout Components) -> JSONValue {
-        switch operation.outcome {
+        switch description.outcome {
         case .data(let shape): enveloped(shape, &components)
         case .tagged(let shape): enveloped(shape, &components)
         case .json(let shape):
@@ -148,7 +148,7 @@ extension OpenAPIDocument.Route {
     /// An answer in the envelope, which is a named schema: `OrderAnswer` for an `Order`, `OrderPageAnswer` for a page of
     /// them, and named by the operation where the data has no name.
     private func enveloped(_ data: Shape, _ components: inout Components) -> JSONValue {
-        let operationName = operation.id.prefix(1).uppercased() + operation.id.dropFirst()
+        let operationName = id.prefix(1).uppercased() + id.dropFirst()
         let (data, name): (Shape, String) =
             if case .named(let name, _) = data.form {
                 (data, name)
@@ -175,7 +175,7 @@ extension OpenAPIDocument.Route {
 
     /// The refusals of one status, as a response that operations share; `x-error-ids` lists them for programs.
     private static func refusal(
-        _ ids: [ErrorID], _ shape: Endpoint.ErrorShape, _ components: inout Components
+        _ ids: [ErrorID], _ shape: ErrorShape, _ components: inout Components
     ) -> JSONValue {
         let flat = shape == .flat ? ["flat"] : []
         let name = (flat + ids.map(\.rawValue)).joined(separator: ".")
@@ -204,31 +204,31 @@ extension OpenAPIDocument.Route {
 
     /// What the route itself refuses, and what every route of its kind does.
     var refusals: Set<ErrorID> {
-        guard endpoint.errors != .verifyReceipt else { return [] }
-        var ids = Set(operation.refusals + [.internalError, .headersTooLarge])
-        if !endpoint.isAlwaysServed { ids.insert(.temporarilyUnavailable) }
+        guard errors != .verifyReceipt else { return [] }
+        var ids = Set(description.refusals + [.internalError, .headersTooLarge])
+        if !isAlwaysServed { ids.insert(.temporarilyUnavailable) }
         ids.insert(.invalidRequest)
-        switch endpoint.access {
+        switch access {
         case .anyone, .userOrAnyone: break
         case .user: ids.formUnion([.unauthenticated, .rateLimited])
         case .key: ids.formUnion([.unauthenticated, .forbidden, .rateLimited])
         }
-        if operation.body != nil {
+        if description.body != nil {
             ids.insert(.payloadTooLarge)
-            if endpoint.takesJSON { ids.insert(.unsupportedMediaType) }
+            if takesJSON { ids.insert(.unsupportedMediaType) }
         }
-        if !endpoint.parameterNames.isEmpty { ids.insert(.notFound) }
-        if endpoint.honoursKeys {
+        if !parameterNames.isEmpty { ids.insert(.notFound) }
+        if honoursKeys {
             ids.formUnion([.requestInProgress, .idempotencyKeyReused])
             // A replay of a secret that was shown, and of an answer about a person who was erased.
-            if endpoint.idempotency == .outcomeOnly { ids.insert(.conflict) }
+            if idempotency == .outcomeOnly { ids.insert(.conflict) }
             ids.insert(.notFound)
         }
         return ids
     }
 }
 
-extension OperationGroup.Message {
+extension Route.Tag.Message {
     /// The Path Item Object of a webhook (OpenAPI Specification 3.1.1 section 4.8.1).
     func json(_ tag: String, _ components: inout Components) -> JSONValue {
         .object([
@@ -252,15 +252,6 @@ extension OperationGroup.Message {
 extension ErrorID {
     fileprivate var saysWhenToRetry: Bool {
         [.rateLimited, .usageLimitReached, .temporarilyUnavailable, .requestInProgress].contains(self)
-    }
-}
-
-extension Endpoint {
-    /// Whether an `Idempotency-Key` counts.
-    fileprivate var honoursKeys: Bool {
-        guard method == .post, idempotency != .ignored else { return false }
-        if case .anyone = access { return false }
-        return true
     }
 }
 
@@ -289,7 +280,7 @@ extension Shape {
             "request_id": .id("req"),
         ]))
 
-    /// A refusal in the shape of other clients' endpoints.
+    /// A refusal in the shape of other clients' routes.
     fileprivate static let flatError = named(
         "FlatError",
         .object([

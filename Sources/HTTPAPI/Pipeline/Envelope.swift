@@ -19,7 +19,7 @@ enum Envelope {
     }
 
     static func failure(
-        _ reply: ErrorReply, languages: [String], requestID: String, shape: Endpoint.ErrorShape = .envelope
+        _ reply: ErrorReply, languages: [String], requestID: String, shape: Route.ErrorShape = .envelope
     ) -> Response {
         let json =
             switch shape {

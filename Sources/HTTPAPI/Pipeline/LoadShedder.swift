@@ -35,11 +35,10 @@ package struct LoadShedder: Sendable {
     private let english: Halves?
     private let chinese: Halves?
     /// By path and method; paths with parameters are none of them.
-    private let meters: [String: [String: EndpointMeter]]
+    private let meters: [String: [String: RouteMeter]]
 
     /// - Parameter servesTLS: whether clients come by HTTPS to this server itself.
-    init(_ endpoints: [Endpoint], concurrency: ConcurrencyLimit, ids: IDSource, servesTLS: Bool = false, logger: Logger)
-    {
+    init(_ routes: [Route], concurrency: ConcurrencyLimit, ids: IDSource, servesTLS: Bool = false, logger: Logger) {
         self.concurrency = concurrency
         self.ids = ids
         self.logger = logger
@@ -51,10 +50,10 @@ package struct LoadShedder: Sendable {
         self.headers = headers
         english = Envelope.halves(reply, language: "en")
         chinese = Envelope.halves(reply, language: "zh")
-        var meters: [String: [String: EndpointMeter]] = [:]
-        for endpoint in endpoints
-        where endpoint.parameterNames.isEmpty && endpoint.errors == .envelope && !endpoint.isAlwaysServed {
-            meters[endpoint.path, default: [:]][endpoint.method.rawValue] = EndpointMeter(endpoint)
+        var meters: [String: [String: RouteMeter]] = [:]
+        for route in routes
+        where route.parameterNames.isEmpty && route.errors == .envelope && !route.isAlwaysServed {
+            meters[route.path, default: [:]][route.method.rawValue] = RouteMeter(route)
         }
         self.meters = meters
     }

@@ -21,10 +21,10 @@ struct Pipeline: Sendable {
 
     private static let headerLimit = 16 << 10
 
-    /// Runs an endpoint; whatever goes wrong becomes an answer here.
+    /// Runs a route; whatever goes wrong becomes an answer here.
     func respond(
-        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
-        meter: EndpointMeter
+        _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress,
+        meter: RouteMeter
     ) async -> Response {
         let requestID = ids.requestID(request.headers[.requestID])
         let languages = AcceptLanguage.parse(request.headers[.acceptLanguage])
@@ -32,13 +32,13 @@ struct Pipeline: Sendable {
         let response: Response
         do throws(GatewayError) {
             response = try await run(
-                endpoint, request, parameters, from: from, requestID: requestID, languages: languages)
+                route, request, parameters, from: from, requestID: requestID, languages: languages)
         } catch {
             response =
-                endpoint.errors == .verifyReceipt
+                route.errors == .verifyReceipt
                 ? Envelope.verifyReceipt(error, requestID: requestID)
                 : Envelope.failure(
-                    ErrorReply(error), languages: languages, requestID: requestID, shape: endpoint.errors)
+                    ErrorReply(error), languages: languages, requestID: requestID, shape: route.errors)
         }
         meter.record(response.status, ContinuousClock.now - started)
         let level: Logger.Level =
@@ -50,41 +50,41 @@ struct Pipeline: Sendable {
         logger.log(
             level: level, "request",
             metadata: [
-                "route": "\(endpoint.method) \(endpoint.path)", "status": "\(response.status.code)",
+                "route": "\(route.method) \(route.path)", "status": "\(response.status.code)",
                 "request_id": "\(requestID)",
             ])
         return response
     }
 
     private func run(
-        _ endpoint: Endpoint, _ request: Request, _ parameters: [String: String], from: ClientAddress,
+        _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress,
         requestID: String, languages: [String]
     ) async throws(GatewayError) -> Response {
-        guard endpoint.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
+        guard route.isAlwaysServed || !concurrency.isFull else { throw .temporarilyUnavailable(retryAfter: 1) }
         try checkHeaders(request.headers)
-        let caller = try await admit(endpoint, request.headers, parameters, from)
+        let caller = try await admit(route, request.headers, parameters, from)
         try limitRate(caller)
-        let holder = Self.holder(caller, endpoint, request.headers, from)
-        let body = try await bodies.read(request.body, upTo: endpoint.bodyLimit, for: holder)
+        let holder = Self.holder(caller, route, request.headers, from)
+        let body = try await bodies.read(request.body, upTo: route.bodyLimit, for: holder)
         defer { bodies.budget.giveBack(body.count, for: holder) }
-        try checkMediaType(endpoint, request.headers, body)
+        try checkMediaType(route, request.headers, body)
         // A place is taken only now, so that slow clients cannot hold it.
-        guard endpoint.isAlwaysServed || concurrency.enter(isStranger: holder.isStranger) else {
+        guard route.isAlwaysServed || concurrency.enter(isStranger: holder.isStranger) else {
             throw .temporarilyUnavailable(retryAfter: 1)
         }
-        defer { if !endpoint.isAlwaysServed { concurrency.leave(isStranger: holder.isStranger) } }
+        defer { if !route.isAlwaysServed { concurrency.leave(isStranger: holder.isStranger) } }
         let query = Self.query(request)
-        try endpoint.checkNames(of: query)
-        try Self.refuseNUL(endpoint, parameters, query)
+        try route.checkNames(of: query)
+        try Self.refuseNUL(route, parameters, query)
         func call(_ run: IdempotentRun?) -> Call {
             Call(
                 request: request.head, parameters: parameters, query: query,
                 queryText: request.uri.query ?? "", body: body, caller: caller, from: from, requestID: requestID,
-                languages: languages, isStrict: endpoint.isStrict, run: run
+                languages: languages, isStrict: route.isStrict, run: run
             ) { (count) throws(GatewayError) in try limitRate(caller, count) }
         }
-        guard let key = try idempotencyKey(endpoint, request.headers), let owner = Self.owner(caller) else {
-            let response = try await answer(try await endpoint.handle(call(nil)), request, requestID)
+        guard let key = try idempotencyKey(route, request.headers), let owner = Self.owner(caller) else {
+            let response = try await answer(try await route.handle(call(nil)), request, requestID)
             return try answers.counted(response, for: holder)
         }
         let line = [Data(request.method.rawValue.utf8), Data(request.uri.path.utf8)]
@@ -95,15 +95,15 @@ struct Pipeline: Sendable {
             let response = try await replay(status: status, stored, languages: languages, requestID: requestID)
             return try answers.counted(response, for: holder)
         case .run(let run):
-            let response = try await runOnce(endpoint, call(run), run, requestID: requestID)
+            let response = try await runOnce(route, call(run), run, requestID: requestID)
             return try answers.counted(response, for: holder)
         }
     }
 
     // MARK: Idempotency
 
-    private func idempotencyKey(_ endpoint: Endpoint, _ headers: HTTPFields) throws(GatewayError) -> String? {
-        guard endpoint.method == .post, endpoint.idempotency != .ignored, let key = headers[.idempotencyKey] else {
+    private func idempotencyKey(_ route: Route, _ headers: HTTPFields) throws(GatewayError) -> String? {
+        guard route.method == .post, route.idempotency != .ignored, let key = headers[.idempotencyKey] else {
             return nil
         }
         guard key.hasBytes(1...255, where: \.isVisible) else {
@@ -122,12 +122,12 @@ struct Pipeline: Sendable {
 
     /// Runs the use case once for its key; what may be tried again is not kept.
     private func runOnce(
-        _ endpoint: Endpoint, _ call: Call, _ run: IdempotentRun, requestID: String
+        _ route: Route, _ call: Call, _ run: IdempotentRun, requestID: String
     ) async throws(GatewayError) -> Response {
         do throws(GatewayError) {
-            let answer = try await endpoint.handle(call)
+            let answer = try await route.handle(call)
             guard case .data(let data) = answer else { throw .internalError }
-            let kept = endpoint.idempotency == .stored ? data : try SecretOutcome.of(data)
+            let kept = route.idempotency == .stored ? data : try SecretOutcome.of(data)
             try await gateway.idempotency.finish(run, status: 200, answer: kept)
             return Envelope.success(try await gateway.userNames.fill(data), requestID: requestID)
         } catch {
@@ -205,8 +205,8 @@ struct Pipeline: Sendable {
         guard size <= Self.headerLimit else { throw .headersTooLarge }
     }
 
-    private func checkMediaType(_ endpoint: Endpoint, _ headers: HTTPFields, _ body: Data) throws(GatewayError) {
-        guard endpoint.takesJSON, !body.isEmpty, let type = headers[.contentType], type != "application/json"
+    private func checkMediaType(_ route: Route, _ headers: HTTPFields, _ body: Data) throws(GatewayError) {
+        guard route.takesJSON, !body.isEmpty, let type = headers[.contentType], type != "application/json"
         else { return }
         let essence = type.split(separator: ";").first.map { $0.filter { $0 != " " }.lowercased() } ?? ""
         guard essence == "application/json" || (essence.hasPrefix("application/") && essence.hasSuffix("+json")) else {
@@ -216,11 +216,11 @@ struct Pipeline: Sendable {
 
     /// Who calls, known before anything of the body is read.
     private func admit(
-        _ endpoint: Endpoint, _ headers: HTTPFields, _ parameters: [String: String], _ from: ClientAddress
+        _ route: Route, _ headers: HTTPFields, _ parameters: [String: String], _ from: ClientAddress
     ) async throws(GatewayError) -> Caller {
         do throws(GatewayError) {
-            try endpoint.admit?(parameters)
-            return try await authenticate(headers, endpoint.access)
+            try route.admit?(parameters)
+            return try await authenticate(headers, route.access)
         } catch {
             // Whoever sends nothing guesses nothing.
             if error == .unauthenticated { throw error }
@@ -230,22 +230,22 @@ struct Pipeline: Sendable {
 
     /// Whose share of the memory a request takes.
     private static func holder(
-        _ caller: Caller, _ endpoint: Endpoint, _ headers: HTTPFields, _ from: ClientAddress
+        _ caller: Caller, _ route: Route, _ headers: HTTPFields, _ from: ClientAddress
     ) -> ByteBudget.Holder {
         switch caller {
         case .user(let user): .user(user)
         case .key(let key): .key(key.id)
         case .anyone:
-            endpoint.isNotification
+            route.isNotification
                 ? .provider(from.address(headers)?.source) : .stranger(from.address(headers)?.source)
         }
     }
 
     /// SQL text cannot hold U+0000; what a provider has signed is judged as it came, and kept.
     private static func refuseNUL(
-        _ endpoint: Endpoint, _ parameters: [String: String], _ query: [String: String]
+        _ route: Route, _ parameters: [String: String], _ query: [String: String]
     ) throws(GatewayError) {
-        let query = endpoint.isNotification ? [:] : query
+        let query = route.isNotification ? [:] : query
         for (name, value) in parameters.merging(query, uniquingKeysWith: { path, _ in path })
         where name.utf8.contains(0) || value.utf8.contains(0) {
             throw .invalidRequest(
@@ -253,7 +253,7 @@ struct Pipeline: Sendable {
         }
     }
 
-    private func authenticate(_ headers: HTTPFields, _ access: Endpoint.Access) async throws(GatewayError) -> Caller {
+    private func authenticate(_ headers: HTTPFields, _ access: Route.Access) async throws(GatewayError) -> Caller {
         if case .anyone = access { return .anyone }
         if case .userOrAnyone = access, headers[.authorization] == nil { return .anyone }
         guard let bearer = headers.bearer else { throw .unauthenticated }
@@ -290,36 +290,6 @@ extension HTTPFields {
         let scheme = "bearer "
         guard header.utf8.starts(with: scheme.utf8, by: { $0 | 0x20 == $1 }) else { return nil }
         return String(header.dropFirst(scheme.count))
-    }
-}
-
-extension Endpoint {
-    /// Everything under `/v1` but notifications, which come in their providers' own forms.
-    var takesJSON: Bool { path.hasPrefix("/v1/") && !isNotification }
-
-    /// Whether providers send their notifications there.
-    var isNotification: Bool { path.hasPrefix("/v1/notify/") }
-
-    /// Whether members and parameters that nothing reads are refused: everywhere but in the calls that other clients make
-    /// already (`api.md` sections 6 and 7), which may send more than they need.
-    var isStrict: Bool { takesJSON && !path.hasPrefix("/v1/public/iap/") }
-
-    /// The endpoint with the parameters of its description as those that it knows.
-    ///
-    /// A user's reading that has no parameters takes any, as caches and browsers add some.
-    func knowing(_ operation: Operation?) -> Endpoint {
-        guard isStrict, let operation else { return self }
-        var endpoint = self
-        let names = operation.query.map(\.name)
-        if case .key = access { endpoint.queryNames = names } else if !names.isEmpty { endpoint.queryNames = names }
-        return endpoint
-    }
-
-    fileprivate func checkNames(of query: [String: String]) throws(GatewayError) {
-        guard let queryNames else { return }
-        for name in query.keys.sorted() where !queryNames.contains(name) {
-            throw .unknownField(name, nearest: NearestName.of(name, among: queryNames))
-        }
     }
 }
 

@@ -86,6 +86,7 @@ struct Doctor: AsyncParsableCommand {
             let state = view.account.enabled ? "enabled" : "disabled"
             let override =
                 view.isOverridden ? ", changed by an admin (PATCH {\"reset\":true} goes back to the file)" : ""
+            let test = view.account.isTest ? ", test mode" : ""
             let routing =
                 view.hasUnreadableRouting
                 ? ", the admin's routing cannot be read by this release, so the file's counts: set it again or reset it"
@@ -93,7 +94,7 @@ struct Doctor: AsyncParsableCommand {
             findings.append(
                 DoctorFinding(
                     "account \(view.account.id.rawValue)", good: !view.hasUnreadableRouting,
-                    "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(routing)"
+                    "\(view.account.manifest.kind), \(state), priority \(view.account.routing.priority)\(override)\(test)\(routing)"
                 ))
         }
         findings.append(try await sellable(gateway))

@@ -83,11 +83,17 @@ extension Configuration {
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
             let settings = ProviderAccount(id: account.id, settings: account.settings, isDevelopment: isDevelopment)
+            // Goods that anybody can have for nothing are worth a second lock.
+            guard takesTestAccounts || !type.isTest(account.settings) else {
+                faults.append("\(account.file): settings: are those of the provider's test mode; use live ones")
+                continue
+            }
             do throws(ProviderSetupError) {
                 configured.append(
                     ConfiguredAccount(
                         id: account.id, provider: try type.init(account: settings, context: context),
-                        enabled: account.enabled, routing: account.routing, notifyToken: account.notifyToken))
+                        isTest: type.isTest(account.settings), enabled: account.enabled, routing: account.routing,
+                        notifyToken: account.notifyToken))
             } catch {
                 faults += error.faults.map { "\(account.file): settings.\($0.setting): \($0.problem); \($0.remedy)" }
             }

@@ -6,10 +6,12 @@ extension Configuration {
     static func load(
         _ folder: String, providers: [any PaymentProvider.Type], overrides: ConfigurationOverrides = .init()
     ) throws(CommandError) -> Configuration {
-        let manifests = Dictionary(providers.map { ($0.manifest.kind, $0.manifest) }) { first, _ in first }
+        let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
         do throws(ConfigurationError) {
             return try ConfigurationLoader.load(
-                folder: folder, environment: ProcessInfo.processInfo.environment, manifests: manifests,
+                folder: folder, environment: ProcessInfo.processInfo.environment,
+                manifests: types.mapValues { $0.manifest },
+                isTest: { kind, settings in types[kind]?.isTest(settings) ?? false },
                 developmentSecrets: DevelopmentSecretsFile(random: Live.random), overrides: overrides)
         } catch {
             throw .usage("\(error)")

@@ -57,7 +57,7 @@ enum AccountFile {
                 nearest.map { "did you mean \($0)?" } ?? "write one of \(known.joined(separator: ", "))")
             return nil
         }
-        if manifest.developmentOnly, !root.reading.isDevelopment {
+        if manifest.developmentOnly, !root.reading.takesTestAccounts {
             root.fault("kind", "is \(kind), which is for development only", "remove this file in production")
         }
         return manifest

@@ -23,12 +23,17 @@ package struct Configuration: Sendable {
     package var limits: Limits
     package var retention: Retention
     package var meters: [Meter]
+    /// Production takes accounts in a provider's test mode.
+    package var allowsTestAccounts: Bool
     /// Sorted by id.
     package var accounts: [AccountConfiguration]
     /// The SKUs of `catalog.yaml`, which fill an empty database.
     package var catalogue: [SKU]
 
     package var isDevelopment: Bool { mode == .development }
+
+    /// Allows accounts in their provider's test mode.
+    package var takesTestAccounts: Bool { isDevelopment || allowsTestAccounts }
 }
 
 extension Configuration {

@@ -20,17 +20,19 @@ package enum ConfigurationLoader {
     /// - Parameters:
     ///   - folder: absolute, or relative to the working directory.
     ///   - manifests: what each kind of provider is, by kind.
+    ///   - isTest: whether an account of this kind with these settings is in its provider's test mode.
     ///   - developmentSecrets: keeps what development makes; written only when nothing is at fault.
     /// - Throws: every fault of every file.
     package static func load(
         folder: String, environment: [String: String], manifests: [String: ProviderManifest],
+        isTest: (_ kind: String, ProviderSettings) -> Bool = { _, _ in false },
         developmentSecrets: DevelopmentSecretsFile, overrides: ConfigurationOverrides = ConfigurationOverrides()
     ) throws(ConfigurationError) -> Configuration {
         let root = ConfigurationReading.absolute(folder, in: FileManager.default.currentDirectoryPath)
         let reading = ConfigurationReading(folder: root, environment: environment)
         guard let main = reading.document(PaydeskFile.name) else { throw ConfigurationError(reading.faults) }
         let read = PaydeskFile.read(main, reading, overrides)
-        let accounts = accounts(manifests, reading)
+        let accounts = accounts(manifests, isTest, reading)
         let catalogue = catalogue(reading)
         guard var configuration = read, reading.faults.isEmpty else { throw ConfigurationError(reading.faults) }
         configuration.accounts = accounts
@@ -41,7 +43,8 @@ package enum ConfigurationLoader {
     }
 
     private static func accounts(
-        _ manifests: [String: ProviderManifest], _ reading: ConfigurationReading
+        _ manifests: [String: ProviderManifest], _ isTest: (_ kind: String, ProviderSettings) -> Bool,
+        _ reading: ConfigurationReading
     ) -> [AccountConfiguration] {
         var accounts: [AccountConfiguration] = []
         for file in accountFiles(reading) {
@@ -57,6 +60,11 @@ package enum ConfigurationLoader {
             {
                 let place = Place(file: file, path: "notify_token")
                 reading.fault(place, "is the one of \(other.file)", "give each account its own: openssl rand -hex 24")
+            }
+            if !reading.takesTestAccounts, isTest(account.kind, account.settings) {
+                reading.fault(
+                    Place(file: file, path: "settings"), "are those of the provider's test mode",
+                    "use live ones, or write allow_test_accounts: true in \(PaydeskFile.name)")
             }
             accounts.append(account)
         }

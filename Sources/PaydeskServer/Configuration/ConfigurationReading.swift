@@ -7,6 +7,8 @@ final class ConfigurationReading {
     let environment: [String: String]
     /// Decides which settings are refused; read before everything else.
     var isDevelopment = true
+    /// Allows accounts in a provider's test mode.
+    var takesTestAccounts = true
     private(set) var faults: [ConfigurationFault] = []
 
     init(folder: String, environment: [String: String]) {

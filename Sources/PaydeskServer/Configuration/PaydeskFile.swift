@@ -8,6 +8,7 @@ enum PaydeskFile {
     private static let keys = [
         "mode", "http", "database", "secrets", "auth", "default_currency", "orders", "purchases", "webhooks", "limits",
         "retention", "meters",
+        "allow_test_accounts",
     ]
 
     /// - Returns: nil after a fault without which there is nothing to return; other faults are only recorded.
@@ -17,6 +18,8 @@ enum PaydeskFile {
         let root = ValueReader(node: node, place: Place(file: name), reading: reading).mapping(keys: keys)
         let mode = mode(root)
         reading.isDevelopment = mode != .production
+        let allowsTestAccounts = root.boolean("allow_test_accounts", default: false)
+        reading.takesTestAccounts = allowsTestAccounts || reading.isDevelopment
         let http = HTTPSection.read(root, overrides)
         let auth = AuthSection.read(root)
         let url = databaseURL(root)
@@ -31,7 +34,7 @@ enum PaydeskFile {
         return Configuration(
             folder: reading.folder, mode: mode, http: http, databaseURL: url, secretKeys: secretKeys, auth: auth,
             defaultCurrency: currency, orders: orders, purchases: purchases, webhooks: webhooks, limits: limits,
-            retention: retention, meters: meters, accounts: [], catalogue: [])
+            retention: retention, meters: meters, allowsTestAccounts: allowsTestAccounts, accounts: [], catalogue: [])
     }
 
     /// Reads the mode, which has no default: a forgotten mode must not become the one without protection.

@@ -27,5 +27,6 @@ package enum Migrations {
         Migration(number: 24, name: "order lists", sql: orderLists, particular: orderTriggers),
         Migration(number: 25, name: "balance history", sql: balanceHistory),
         Migration(number: 26, name: "key life", sql: keyLife),
+        Migration(number: 27, name: "payment environments", sql: paymentEnvironments),
     ]
 }

@@ -161,6 +161,11 @@ extension OrderQueries where Connection == any Transaction {
         }
     }
 
+    /// Sets an order's environment to that of the account that it is to be paid through, or was; the caller holds its lock.
+    package func setEnvironment(_ environment: Environment, of order: ID<Order>) throws(StoreError) {
+        try tx.enqueue("UPDATE orders SET environment = ? WHERE id = ?", environment.rawValue, order)
+    }
+
     /// - Returns: false when the order has this anomaly already.
     package func insertAnomaly(
         _ anomaly: Anomaly, _ order: ID<Order>, detail: String, at now: Timestamp

@@ -70,12 +70,13 @@ extension PaymentQueries where Connection == any Transaction {
         try tx.enqueue(
             """
             INSERT INTO payments (id, order_id, attempt, account, processor, amount, currency, state, recurring, platform,
-                return_url, accepts, payer_address, created_at, look_at)
-            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                return_url, environment, accepts, payer_address, created_at, look_at)
+            VALUES (?, ?, (SELECT COUNT(*) + 1 FROM payments WHERE order_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             payment.id, payment.order, payment.order, payment.account, payment.processor, payment.amount.value,
             payment.amount.currency.code, payment.state.rawValue, recurring, payment.platform.rawValue,
-            payment.returnURL, accepts.map(\.rawValue).sorted().joined(separator: " "), payerAddress, payment.createdAt,
+            payment.returnURL, payment.environment.rawValue, accepts.map(\.rawValue).sorted().joined(separator: " "),
+            payerAddress, payment.createdAt,
             payment.createdAt.adding(seconds: DueWork.settlingSeconds))
     }
 
@@ -205,7 +206,8 @@ extension PaymentRecord {
                 processor: try row.optionalText("processor").flatMap(AccountID.init),
                 amount: try row.money("amount", "currency"),
                 platform: try row.choice("platform"), returnURL: try row.optionalText("return_url"),
-                state: try row.choice("state"), reference: try row.optionalText("reference"),
+                environment: try row.choice("environment"), state: try row.choice("state"),
+                reference: try row.optionalText("reference"),
                 unfenced: try row.bool("unfenced"),
                 original: try row.optionalText("original").flatMap { ID<Payment>($0) },
                 createdAt: try row.time("created_at")),

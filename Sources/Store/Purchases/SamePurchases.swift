@@ -63,7 +63,7 @@ extension PurchaseQueries {
         }
         let isOfProduct = "environment = ? AND original_transaction_id = ? AND product_id = ?"
         let arguments: [any SQLBindable] = [
-            searchKey.place.environment.rawValue, searchKey.place.original, searchKey.place.product,
+            searchKey.identity.environment.rawValue, searchKey.identity.original, searchKey.identity.product,
         ]
         guard let period = searchKey.period else {
             return PurchaseCandidates(searchKey: searchKey, records: try list(where: isOfProduct, arguments))
@@ -98,14 +98,14 @@ private struct SearchKey: Equatable {
         let lineItem: String?
     }
 
-    let place: PurchasePlace
+    let identity: PurchaseIdentity
     let period: Period?
 
     init?(_ purchase: StorePurchase) {
-        guard let place = PurchasePlace(purchase) else { return nil }
-        self.place = place
+        guard let identity = PurchaseIdentity(purchase) else { return nil }
+        self.identity = identity
         period =
-            place.isPeriod
+            identity.isPeriod
             ? Period(second: purchase.purchased.rawValue, lineItem: purchase.webOrderLineItemID) : nil
     }
 }

@@ -78,7 +78,8 @@ struct ManifestWatchTests {
 
     private func account(_ provider: any PaymentProvider, enabled: Bool = true) throws -> ConfiguredAccount {
         ConfiguredAccount(
-            id: try .test("plug"), provider: provider, enabled: enabled, routing: AccountRouting(), notifyToken: nil)
+            id: try .test("plug"), provider: provider, isTest: false, enabled: enabled, routing: AccountRouting(),
+            notifyToken: nil)
     }
 
     @Test(arguments: [true, false])

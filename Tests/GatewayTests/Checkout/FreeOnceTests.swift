@@ -42,7 +42,7 @@ struct FreeOnceTests {
             #expect(try await take())
             #expect(try await take() == word.again)
             for grant in try await desk.snapshot().entitlements {
-                _ = try await desk.gateway.revokeGrant(grant.id.rawValue, context: .test)
+                _ = try await desk.gateway.grants.revoke(grant.id.rawValue, context: .test)
             }
             #expect(try await take() == word.afterwards)
             #expect(try await take("bob"))

@@ -176,10 +176,10 @@ struct ResumeTests {
             #expect(try await desk.refunds(contract.order).map(\.amount.value) == [1000])
 
             let request = GrantRequest(sku: "vip_year", durationDays: nil, expiresAt: nil, reason: "a gift")
-            let first = try await desk.gateway.grant(
+            let first = try await desk.gateway.grants.create(
                 request, to: Desk.user("bob"), by: .admin, context: try await desk.run("grant"))
             try await desk.crash()
-            let second = try await desk.gateway.grant(
+            let second = try await desk.gateway.grants.create(
                 request, to: Desk.user("bob"), by: .admin, context: try await desk.run("grant"))
             #expect(first == second)
             #expect(try await desk.snapshot("bob").entitlements.count == 1)

@@ -14,7 +14,7 @@ import Testing
                 let node = apple.node(store: store)
                 func fewest(_ calls: [(AppleSale, String)]) async throws -> [Int] {
                     try await Self.fewest(proxy, calls) { sale, user in
-                        _ = try await node.attachPurchase(
+                        _ = try await node.purchases.attach(
                             .signedTransaction(sale.jws), fallback: nil, user: Desk.user(user), context: .test)
                     } then: {
                         _ = try await node.events.dispatch()

@@ -16,8 +16,8 @@ struct AnswersByVersionTests {
     ) async throws -> (EntitlementSnapshot, PurchaseStatus) {
         let name = Desk.user(user)
         return (
-            try await desk.gateway.queryEntitlements(user: name).value,
-            try await desk.gateway.purchaseStatus(user: name).value
+            try await desk.gateway.entitlements.find(user: name).value,
+            try await desk.gateway.entitlements.purchaseStatus(user: name).value
         )
     }
 
@@ -69,7 +69,7 @@ struct AnswersByVersionTests {
     func `a change holds for the next question, also about units`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             _ = try await Self.answers(desk)
-            try await desk.buy("coins")
+            try await desk.buyForReal("coins")
             #expect(try await Self.answers(desk).0.balances == ["coins": 100, "stars": 1])
             _ = try await desk.gateway.wallets.debit(
                 30, of: "coins", from: Desk.user("alice"), reason: "", context: .test)
@@ -88,7 +88,7 @@ struct AnswersByVersionTests {
         try await withDesk(on: engine) { desk in
             let other = desk.node()
             func owned() async throws -> Bool {
-                try await other.queryEntitlements(user: Desk.user("alice")).value.active
+                try await other.entitlements.find(user: Desk.user("alice")).value.active
             }
             #expect(try await !owned())
             let contract = try await desk.buy()
@@ -138,7 +138,7 @@ struct AnswersByVersionTests {
     func `no question that follows a change is answered from before it`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let users = ["alice", "bob", "carol"].map(Purse.init)
-            for user in users { try await desk.buy("coins", user: user.name) }
+            for user in users { try await desk.buyForReal("coins", user: user.name) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for user in users {
                     group.addTask {
@@ -172,7 +172,7 @@ struct AnswersByVersionTests {
         var coins: Int64 = 100
         while coins > 70 {
             let atMost = min(coins, user.left)
-            let owned = try await desk.gateway.queryEntitlements(user: Desk.user(user.name)).value
+            let owned = try await desk.gateway.entitlements.find(user: Desk.user(user.name)).value
             coins = try #require(owned.balances["coins"])
             #expect(coins <= atMost)
             await Task.yield()
@@ -180,19 +180,19 @@ struct AnswersByVersionTests {
     }
 
     @Test func `no more is kept than two generations`() throws {
-        let answers = AnswersByVersion<Int>(capacity: 4)
+        let answers = EntitlementCache<Int>(capacity: 4)
         let ids = IDSource(
             time: TimeSource { 1_000 }, random: RandomSource { (0..<$0).map { _ in UInt8.random(in: 0...255) } })
         let users = (0..<20).map { number in
             (name: Desk.user("u\(number)"), state: UserState(id: ids.make(), version: 1, appAccountToken: nil))
         }
         for (number, user) in users.enumerated() {
-            let answer = KeptAnswer(
+            let answer = CachedAnswer(
                 try Answered(number), for: user.state, from: Timestamp(10), until: Timestamp(20))
-            answers.keep(answer, for: user.name)
+            answers.insert(answer, for: user.name)
         }
         func kept(_ name: ExternalUserID, _ state: UserState, at now: Int64) -> Int? {
-            answers.kept(for: name, state, at: Timestamp(now))?.answer.value
+            answers.find(name, state, at: Timestamp(now))?.answer.value
         }
         let standing = users.indices.filter { kept(users[$0].name, users[$0].state, at: 10) != nil }
         #expect(standing == Array(12..<20))
@@ -200,7 +200,7 @@ struct AnswersByVersionTests {
         #expect(kept(name, last, at: 19) == 19)
         #expect(kept(name, last, at: 20) == nil)
         #expect(kept(name, last, at: 9) == nil)
-        answers.keep(KeptAnswer(try Answered(1), for: last, from: Timestamp(10), until: nil), for: name)
+        answers.insert(CachedAnswer(try Answered(1), for: last, from: Timestamp(10), until: nil), for: name)
         #expect(kept(name, last, at: 69) == 1)
         #expect(kept(name, last, at: 70) == nil)
         #expect(kept(name, UserState(id: last.id, version: 2, appAccountToken: nil), at: 10) == nil)

@@ -15,10 +15,10 @@ struct GrantTests {
     func `passes lie end to end, whoever gives them`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let start = desk.clock.now
-            let month = try await desk.buy("vip_month")
+            let month = try await desk.buyForReal("vip_month")
             desk.clock.advance(days: 10)
-            try await desk.buy("vip_year")
-            let gift = try await desk.gateway.grant(
+            try await desk.buyForReal("vip_year")
+            let gift = try await desk.gateway.grants.create(
                 Self.gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
             #expect(gift.status == .scheduled)
             #expect(try await desk.snapshot().expires_at == start.adding(days: 402))
@@ -38,7 +38,7 @@ struct GrantTests {
         try await withDesk(on: engine) { desk in
             let start = desk.clock.now
             try await desk.buy("vip_month")
-            let item = try await desk.gateway.grant(
+            let item = try await desk.gateway.grants.create(
                 Self.gift("vip_month", until: start.adding(days: 3)), to: Desk.user("alice"), by: .admin,
                 context: .test)
             #expect(item.status == .active)
@@ -52,7 +52,7 @@ struct GrantTests {
         try await withDesk(on: engine) { desk in
             let start = desk.clock.now
             try await desk.buy("basic_days", days: 30)
-            _ = try await desk.gateway.grant(
+            _ = try await desk.gateway.grants.create(
                 Self.gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
             let both = try await desk.snapshot()
             #expect(both.tier == "VIP")
@@ -70,16 +70,16 @@ struct GrantTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
             let grant = try #require(try await desk.grants(contract.order).first)
-            let revoked = try await desk.gateway.revokeGrant(grant.id.rawValue, context: .test)
+            let revoked = try await desk.gateway.grants.revoke(grant.id.rawValue, context: .test)
             #expect(revoked.status == .revoked)
             let version = try await desk.snapshot().version
-            _ = try await desk.gateway.revokeGrant(grant.id.rawValue, context: .test)
+            _ = try await desk.gateway.grants.revoke(grant.id.rawValue, context: .test)
             #expect(try await desk.snapshot().version == version)
             try await desk.notify("dispute.opened", contract)
             try await desk.notify("dispute.won", contract)
             #expect(try await !desk.snapshot().active)
             await expectNotFound {
-                try await desk.gateway.revokeGrant("grt_nothing", context: .test)
+                try await desk.gateway.grants.revoke("grt_nothing", context: .test)
             }
         }
     }
@@ -113,7 +113,7 @@ struct GrantTests {
     func `a bad gift gives nothing`(_ engine: TestEngine, _ gift: BadGift) async throws {
         try await withDesk(on: engine) { desk in
             let error = await #expect(throws: GatewayError.self) {
-                try await desk.gateway.grant(gift.request, to: Desk.user("alice"), by: .admin, context: .test)
+                try await desk.gateway.grants.create(gift.request, to: Desk.user("alice"), by: .admin, context: .test)
             }
             #expect(error?.withoutReason == gift.error)
             let left = try await desk.count("grants")
@@ -126,11 +126,11 @@ struct GrantTests {
         try await withDesk(on: engine) { desk in
             let nobody = try await desk.snapshot("nobody")
             #expect(nobody.version == 0 && !nobody.active && nobody.entitlements.isEmpty)
-            let item = try await desk.gateway.grant(
+            let item = try await desk.gateway.grants.create(
                 Self.gift("walkie"), to: Desk.user("alice"), by: .admin, context: .test)
             #expect(item.perpetual)
             #expect(item.attributes == ["range_km": .integer(3)])
-            await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie") }
+            await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie", provider: "scripted") }
             let products = try await desk.gateway.catalogue.products(
                 user: Desk.user("alice"), platform: nil, currency: nil, languages: ["zh-CN"])
             #expect(products.filter(\.owned).map(\.sku.id) == ["walkie"])
@@ -143,7 +143,7 @@ struct GrantTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy()
             try await desk.refund(contract.order)
-            _ = try await desk.gateway.grant(
+            _ = try await desk.gateway.grants.create(
                 Self.gift("walkie"), to: Desk.user("alice"), by: .admin, context: .test)
             let user = try await desk.order(contract.order).user
             let events = try await desk.events(user.rawValue)

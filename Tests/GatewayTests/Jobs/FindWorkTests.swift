@@ -47,7 +47,7 @@ struct FindWorkTests {
             }
             if example.payment == .unknown {
                 try await desk.gateway.settlements.run(AuditContext(actor: .user, requestID: "req_test")) {
-                    try $0.settleUnknown(payment.id)
+                    try $0.payments.markUnknown(payment.id)
                 }
             }
             if example.order == .paid {

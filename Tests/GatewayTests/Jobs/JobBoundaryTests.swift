@@ -36,7 +36,7 @@ struct JobBoundaryTests {
             #expect(try await Self.told(desk).count == 1)
             desk.clock.set(end.rawValue)
             for _ in 0..<3 {
-                _ = try await desk.gateway.crossBoundaries()
+                _ = try await desk.gateway.entitlements.announceBoundaries()
                 #expect(try await Self.told(desk).map(\.active) == [true, false])
             }
             #expect(try await Self.told(desk).last?.next_change_at == nil)
@@ -54,7 +54,7 @@ struct JobBoundaryTests {
             try await desk.buy("vip_kept")
             let before = try await Self.told(desk)
             desk.clock.advance(days: 1_000)
-            _ = try await desk.gateway.crossBoundaries()
+            _ = try await desk.gateway.entitlements.announceBoundaries()
             let crossed = Array(try await Self.told(desk).dropFirst(before.count))
             // Basic ends on day 7; the second month begins on day 30, the ten days on day 60, and end on day 70.
             let days = crossed.map { $0.next_change_at.map { ($0 - start.rawValue) / 86_400 } }
@@ -62,7 +62,7 @@ struct JobBoundaryTests {
             #expect(crossed.map(\.tier) == ["VIP", "VIP", "VIP", ""])
             #expect(crossed.map(\.version) == (1...4).map { Int64(before.count + $0) })
             #expect(crossed.map(\.active) == [true, true, true, false])
-            _ = try await desk.gateway.crossBoundaries()
+            _ = try await desk.gateway.entitlements.announceBoundaries()
             #expect(try await Self.told(desk).count == before.count + 4)
         }
     }
@@ -79,10 +79,10 @@ struct JobBoundaryTests {
             let other = engine == .postgres ? try desk.database.openAnother() : nil
             let nodes = [desk.gateway, desk.node(store: other ?? desk.store)]
             await withTaskGroup(of: Void.self) { group in
-                for node in nodes + nodes { group.addTask { _ = try? await node.crossBoundaries() } }
+                for node in nodes + nodes { group.addTask { _ = try? await node.entitlements.announceBoundaries() } }
             }
             await other?.engine.close()
-            _ = try await desk.gateway.crossBoundaries()
+            _ = try await desk.gateway.entitlements.announceBoundaries()
             for user in users {
                 #expect(try await Self.told(desk, user).map(\.version) == [1, 2, 3, 4])
                 #expect(try await Self.told(desk, user).map(\.active) == [true, true, true, false])
@@ -104,8 +104,8 @@ struct JobBoundaryTests {
                 }
             }
             desk.clock.set(end)
-            #expect(try await desk.gateway.crossBoundaries() == .again(after: 0))
-            #expect(try await desk.gateway.crossBoundaries() == .again(after: 5))
+            #expect(try await desk.gateway.entitlements.announceBoundaries() == .again(after: 0))
+            #expect(try await desk.gateway.entitlements.announceBoundaries() == .again(after: 5))
             #expect(try await desk.snapshot().version == 2)
         }
     }

@@ -28,7 +28,7 @@ struct NotificationTests {
             }
             #expect(try await desk.count("notifications") == 1)
             #expect(try await desk.count("notifications WHERE status = 'processed'") == 1)
-            #expect(try await desk.snapshot().balances == ["coins": 100, "stars": 1])
+            #expect(try await desk.snapshot().sandbox_balances == ["coins": 100, "stars": 1])
             #expect(try await desk.count("ledger") == 2)
             #expect(try await desk.events(contract.order.rawValue) == ["order.opened", "order.paid"])
         }

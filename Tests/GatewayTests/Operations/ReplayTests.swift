@@ -46,7 +46,7 @@ struct ReplayTests {
         try await apple.attach(apple.sale(), user: "ken")
         try await apple.attach(apple.period("sub", from: 0), user: "ken")
         try await apple.attach(apple.period("sub", from: 30), user: "ken")
-        _ = try await desk.gateway.grant(
+        _ = try await desk.gateway.grants.create(
             GrantRequest(sku: "vip_month", durationDays: 3, expiresAt: nil, reason: "sorry"), to: Desk.user("alice"),
             by: .admin, context: .test)
     }

@@ -259,7 +259,7 @@ struct AttemptTests {
                 try await desk.payments(contract.order).map(\.payment.state)
             }
             try await desk.gateway.settlements.run(AuditContext(actor: .user, requestID: "req_test")) {
-                try $0.settleUnknown(payment)
+                try $0.payments.markUnknown(payment)
             }
             #expect(try await state() == [.unknown])
             try await desk.state("try", .payment(.init(payment: payment, outcome: .tryFailed(reason: "declined"))))

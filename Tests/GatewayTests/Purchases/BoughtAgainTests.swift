@@ -176,16 +176,16 @@ struct BoughtAgainTests {
         try await withAppleDesk(on: engine) { apple in
             let first = try await apple.attach(apple.sale("com.example.ring", AppleSale.nonConsumable))
             let taken = try #require(try await apple.grants().first)
-            _ = try await apple.gateway.revokeGrant(taken.id.rawValue, context: .test)
+            _ = try await apple.gateway.grants.revoke(taken.id.rawValue, context: .test)
             apple.desk.clock.advance(seconds: 60)
-            let gift = try await apple.gateway.grant(
+            let gift = try await apple.gateway.grants.create(
                 GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"),
                 to: Desk.user("alice"), by: .admin, context: .test)
             let second = apple.sale("com.example.ring", AppleSale.nonConsumable)
             // The gift gives it, and not this purchase.
             #expect(try await apple.attach(second).active)
             #expect(try await Self.holds(apple, "alice") == [gift.id.rawValue])
-            _ = try await apple.gateway.revokeGrant(gift.id.rawValue, context: .test)
+            _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
             #expect(try await Self.holds(apple, "alice") == [second.id])
             #expect(try await apple.order(first).status == .paid)
         }

@@ -280,7 +280,7 @@ extension AppleDesk {
     fileprivate func attach(_ sale: AppleSale, user: String = "alice", consent: Bool?) async throws -> AttachedPurchase
     {
         desk.clock.tick()
-        return try await gateway.attachPurchase(
+        return try await gateway.purchases.attach(
             .signedTransaction(sale.jws), fallback: nil, consent: consent, user: Desk.user(user), context: .test)
     }
 

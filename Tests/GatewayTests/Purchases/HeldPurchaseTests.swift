@@ -114,12 +114,12 @@ struct HeldPurchaseTests {
             try await apple.desk.refund(paid.order)
             #expect(try await Self.holds(apple) == [held.id])
             #expect(try await apple.status().tier == "VIP")
-            let gift = try await apple.gateway.grant(
+            let gift = try await apple.gateway.grants.create(
                 GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"), to: Desk.user("bob"),
                 by: .admin, context: .test)
             let ring = Self.rings(apple)[0]
             #expect(try await apple.attach(ring, user: "bob").active)
-            _ = try await apple.gateway.revokeGrant(gift.id.rawValue, context: .test)
+            _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
             #expect(try await Self.holds(apple, "bob") == [ring.id])
         }
     }
@@ -130,7 +130,7 @@ struct HeldPurchaseTests {
             let rings = Self.rings(apple)
             for ring in rings { try await apple.attach(ring) }
             let grant = try #require(try await apple.grants().first)
-            _ = try await apple.gateway.revokeGrant(grant.id.rawValue, context: .test)
+            _ = try await apple.gateway.grants.revoke(grant.id.rawValue, context: .test)
             #expect(try await Self.holds(apple).isEmpty)
             #expect(try await !apple.attach(rings[1]).active)
         }
@@ -143,7 +143,7 @@ struct HeldPurchaseTests {
                 let (user, other) = ("user\(number)", "other\(number)")
                 let rings = Self.rings(apple)
                 for ring in rings { try await apple.attach(ring, user: user) }
-                _ = try await apple.gateway.transferPurchase(
+                _ = try await apple.gateway.purchases.transfer(
                     rings[leaving].id, to: Desk.user(other), environment: nil, context: .test)
                 #expect(try await Self.holds(apple, user) == [rings[1 - leaving].id])
                 #expect(try await Self.holds(apple, other) == [rings[leaving].id])
@@ -159,7 +159,7 @@ struct HeldPurchaseTests {
         try await withAppleDesk(on: engine) { apple in
             let rings = Self.rings(apple)
             try await apple.attach(rings[0])
-            _ = try await apple.gateway.transferPurchase(
+            _ = try await apple.gateway.purchases.transfer(
                 rings[0].id, to: Desk.user("bob"), environment: nil, context: .test)
             #expect(try await apple.attach(rings[1], user: "bob").active)
             #expect(try await Self.holds(apple, "bob") == [rings[0].id])

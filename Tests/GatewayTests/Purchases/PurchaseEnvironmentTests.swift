@@ -173,18 +173,18 @@ struct PurchaseEnvironmentTests {
                 ("com.example.ring", 253_402_300_799, true), ("merchant.example.day30", end, false),
             ] as [(String, Int64, Bool)] {
                 let sale = apple.sale(product)
-                let attached = try await apple.gateway.verifyReceipt(
+                let attached = try await apple.gateway.receipts.verify(
                     sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
                 ).attached
                 #expect(attached.environment == "Xcode" && attached.active, "\(product)")
                 #expect(attached.expires_at == expires && attached.perpetual == perpetual, "\(product)")
-                let again = try await apple.gateway.verifyReceipt(
+                let again = try await apple.gateway.receipts.verify(
                     sale.simulatorReceipt, transactionID: sale.id, user: Desk.user(product), context: .test
                 ).attached
                 #expect(again == attached)
             }
             let gems = apple.sale("com.example.gems")
-            let units = try await apple.gateway.verifyReceipt(
+            let units = try await apple.gateway.receipts.verify(
                 gems.simulatorReceipt, transactionID: gems.id, user: Desk.user("gems"), context: .test
             ).attached
             #expect(units.credited == ["gems": 10] && !units.active && units.expires_at == 0)
@@ -194,7 +194,7 @@ struct PurchaseEnvironmentTests {
             try await withAppleDesk(on: engine, setup) { apple in
                 let sale = apple.sale()
                 await #expect(throws: GatewayError.invalidReceipt("wrong_environment")) {
-                    try await apple.gateway.verifyReceipt(
+                    try await apple.gateway.receipts.verify(
                         sale.simulatorReceipt, transactionID: sale.id, user: Desk.user("alice"), context: .test)
                 }
             }

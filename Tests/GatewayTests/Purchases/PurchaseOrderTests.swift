@@ -116,7 +116,7 @@ struct PurchaseOrderTests {
     @Test(arguments: TestEngine.allCases)
     func `an order that money paid is not completed again`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
-            let paid = try await apple.desk.buy()
+            let paid = try await apple.desk.buyForReal()
             let attached = try await apple.attach(apple.sale())
             #expect(attached.order_id != paid.order.rawValue)
             #expect(try await apple.status().expires_at == apple.now.adding(days: 60).rawValue)

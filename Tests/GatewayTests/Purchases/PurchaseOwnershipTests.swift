@@ -101,7 +101,7 @@ struct PurchaseOwnershipTests {
                     let user = number % 2 == 0 ? "alice" : "bob"
                     group.addTask {
                         do throws(GatewayError) {
-                            let attached = try await apple.gateway.attachPurchase(
+                            let attached = try await apple.gateway.purchases.attach(
                                 .signedTransaction(sale.jws), fallback: nil, user: Desk.user(user), context: .test)
                             return (user, attached, nil)
                         } catch {

@@ -100,7 +100,7 @@ struct RestoredPurchaseTests {
                 try await apple.restore([pair.second.jws, pair.first.jws]).allSatisfy { $0.status == .alreadyAttached })
             #expect(try await apple.desk.snapshot().version == version)
             #expect(try await apple.desk.events("1000") == ["purchase.attached"])
-            #expect(try await apple.gateway.listWaitingPurchases(nil, cursor: nil, limit: 5).items.isEmpty)
+            #expect(try await apple.gateway.purchases.listWaiting(nil, cursor: nil, limit: 5).items.isEmpty)
             // Apple signs it anew at every question.
             for sale in [pair.first, pair.second] { try await apple.attach(sale.signedAgain(after: 60)) }
             #expect(try await apple.desk.snapshot().version == version)

@@ -14,7 +14,7 @@ struct TransferPurchaseTests {
         _ original: String, to user: String, _ environment: Environment? = nil, at apple: AppleDesk
     ) async throws -> TransferredPurchase {
         apple.desk.clock.tick()
-        return try await apple.gateway.transferPurchase(
+        return try await apple.gateway.purchases.transfer(
             original, to: Desk.user(user), environment: environment, context: admin)
     }
 
@@ -30,9 +30,9 @@ struct TransferPurchaseTests {
                 let (original, name) = ("wanted \(number)", "new \(number)")
                 let month = apple.period(original, from: 0)
                 try await apple.attach(month)
-                async let moved = node.transferPurchase(
+                async let moved = node.purchases.transfer(
                     original, to: Desk.user(name), environment: nil, context: Self.admin)
-                async let claimed = node.attachPurchase(
+                async let claimed = node.purchases.attach(
                     .signedTransaction(month.jws), fallback: nil, user: Desk.user(name), context: .test)
                 #expect(try await moved.transferred)
                 do {

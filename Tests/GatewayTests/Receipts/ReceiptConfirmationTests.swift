@@ -238,7 +238,7 @@ struct ReceiptConfirmationTests {
             let other = apple.receipt(apple.sale()) { $0.bundle = "com.example.other" }
             for password in [nil, "", "wrong", ReceiptDesk.secret.uppercased()] {
                 await #expect(throws: GatewayError.unauthenticated) {
-                    try await apple.gateway.validateReceipt(
+                    try await apple.gateway.receipts.validate(
                         receipt.base64, password: password, newestOnly: false, user: nil, context: .test)
                 }
             }
@@ -249,7 +249,7 @@ struct ReceiptConfirmationTests {
         try await withReceiptDesk(on: engine, { $0.sharedSecret = nil }) { (apple) async throws in
             for password in [nil, "", "anything"] {
                 await #expect(throws: GatewayError.unauthenticated) {
-                    try await apple.gateway.validateReceipt(
+                    try await apple.gateway.receipts.validate(
                         apple.receipt(apple.sale()).base64, password: password, newestOnly: false, user: nil,
                         context: .test)
                 }

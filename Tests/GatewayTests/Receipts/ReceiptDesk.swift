@@ -30,7 +30,7 @@ extension AppleDesk {
     func verify(
         _ receipt: AppleReceipt, _ id: String, user: String = "alice"
     ) async throws -> VerifiedPurchase {
-        try await gateway.verifyReceipt(
+        try await gateway.receipts.verify(
             receipt.base64, transactionID: id, user: Desk.user(user), context: .test)
     }
 
@@ -38,7 +38,7 @@ extension AppleDesk {
     func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
         let user = Desk.user(user)
         do throws(GatewayError) {
-            _ = try await gateway.verifyReceipt(receipt, transactionID: id, user: user, context: .test)
+            _ = try await gateway.receipts.verify(receipt, transactionID: id, user: user, context: .test)
             return nil
         } catch {
             return error
@@ -49,7 +49,7 @@ extension AppleDesk {
     func report(
         _ receipt: AppleReceipt, user: String? = "alice", newestOnly: Bool = false
     ) async throws -> ReceiptReport? {
-        let answer = try await gateway.validateReceipt(
+        let answer = try await gateway.receipts.validate(
             receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: newestOnly,
             user: user.map { Desk.user($0) }, context: .test)
         guard case .report(let report) = answer else { return nil }
@@ -58,7 +58,7 @@ extension AppleDesk {
 
     /// The status that stands in a report's stead.
     func status(of receipt: AppleReceipt, user: String? = "alice") async throws -> Int64? {
-        let answer = try await gateway.validateReceipt(
+        let answer = try await gateway.receipts.validate(
             receipt.base64, password: user == nil ? ReceiptDesk.secret : nil, newestOnly: false,
             user: user.map { Desk.user($0) }, context: .test)
         guard case .status(let status) = answer else { return nil }

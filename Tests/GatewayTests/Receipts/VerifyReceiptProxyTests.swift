@@ -87,7 +87,7 @@ struct VerifyReceiptProxyTests {
             let receipt = apple.receipt(sale)
             func ask(_ body: String, status: Int = 200) async throws -> (stale: Bool?, status: Int64?, again: Int64) {
                 store.script(body, status: status)
-                let answer = try await apple.gateway.validateReceipt(
+                let answer = try await apple.gateway.receipts.validate(
                     receipt.base64, password: nil, newestOnly: false, user: Desk.user("alice"), context: .test)
                 let jobs = try await apple.desk.count("jobs WHERE kind = 'check_receipt'")
                 switch answer {

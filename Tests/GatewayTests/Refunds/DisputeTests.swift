@@ -155,7 +155,7 @@ struct DisputeTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.buy("coins", quantity: 2)
             try await desk.notify("dispute.lost", contract)
-            #expect(try await desk.snapshot().balances == ["coins": 0, "stars": 0])
+            #expect(try await desk.snapshot().sandbox_balances == ["coins": 0, "stars": 0])
         }
     }
 }

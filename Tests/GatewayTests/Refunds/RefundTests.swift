@@ -280,7 +280,7 @@ struct RefundTests {
     @Test(arguments: TestEngine.allCases)
     func `units go back, below zero if they are spent`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
-            let contract = try await desk.buy("coins", quantity: 3)
+            let contract = try await desk.buyForReal("coins", quantity: 3)
             #expect(try await desk.snapshot().balances == ["coins": 300, "stars": 3])
             let user = try await desk.order(contract.order).user
             _ = try await desk.gateway.wallets.debit(

@@ -1,3 +1,4 @@
+import ProviderKit
 import Store
 import TestSupport
 
@@ -25,17 +26,17 @@ extension ExplainTests {
             testDescription: "nobody", happen: { _ in }, types: [], english: ["As of {0}: Nothing is owned."],
             chinese: ["截至 {0}:没有任何权益。"]),
         Story(
-            testDescription: "nothing of this", sku: "walkie", happen: { try await $0.desk.buy() }, types: [],
+            testDescription: "nothing of this", sku: "walkie", happen: { try await $0.desk.buyForReal() }, types: [],
             english: ["As of {0}: “Walkie-talkie” is not owned."], chinese: ["截至 {0}:未拥有“Walkie-talkie”。"]),
         Story(
-            testDescription: "a pass", happen: { try await $0.desk.buy() }, active: true,
+            testDescription: "a pass", happen: { try await $0.desk.buyForReal() }, active: true,
             types: ordered + ["grant.given"],
             english: month + ["As of {0}: The membership VIP is held until {30}."],
             chinese: zhMonth + ["截至 {0}:会员等级 VIP 有效至 {30}。"]),
         Story(
             testDescription: "a pass that is over", sku: "vip_month",
             happen: { apple in
-                try await apple.desk.buy()
+                try await apple.desk.buyForReal()
                 apple.desk.clock.advance(days: 31)
             }, types: ordered + ["grant.given", "grant.ended"],
             english: month + [
@@ -44,9 +45,9 @@ extension ExplainTests {
         Story(
             testDescription: "a pass behind another", sku: "vip_year",
             happen: { apple in
-                try await apple.desk.buy()
+                try await apple.desk.buyForReal()
                 apple.desk.clock.advance(days: 10)
-                try await apple.desk.buy("vip_year")
+                try await apple.desk.buyForReal("vip_year")
             }, types: ordered + ["grant.given", "grant.stacked"],
             english: [
                 "On {10}, “VIP yearly” was ordered for 169.00 CNY.", "On {10}, a payment of 169.00 CNY arrived.",
@@ -62,7 +63,7 @@ extension ExplainTests {
         Story(
             testDescription: "a refund", sku: "vip_month",
             happen: { apple in
-                let order = try await apple.desk.buy().order
+                let order = try await apple.desk.buyForReal().order
                 apple.desk.clock.advance(days: 2)
                 try await apple.desk.refund(order)
             }, types: ordered + ["grant.given", "refund.created", "refund.succeeded", "grant.revoked"],
@@ -78,9 +79,9 @@ extension ExplainTests {
         Story(
             testDescription: "a dispute that is open",
             happen: { apple in
-                let contract = try await apple.desk.buy()
+                let contract = try await apple.desk.buyForReal()
                 apple.desk.clock.advance(days: 1)
-                try await apple.desk.notify("dispute.opened", contract)
+                try await apple.desk.dispute(contract, .opened)
             }, types: ordered + ["grant.given", "dispute.opened"],
             english: month + [
                 "On {1}, the payer disputed a payment of 39.90 CNY; what it bought is suspended until that is decided.",
@@ -92,11 +93,11 @@ extension ExplainTests {
         Story(
             testDescription: "a dispute that was lost", sku: "vip_month",
             happen: { apple in
-                let contract = try await apple.desk.buy()
+                let contract = try await apple.desk.buyForReal()
                 apple.desk.clock.advance(days: 1)
-                try await apple.desk.notify("dispute.opened", contract)
+                try await apple.desk.dispute(contract, .opened)
                 apple.desk.clock.advance(days: 1)
-                try await apple.desk.notify("dispute.lost", contract)
+                try await apple.desk.dispute(contract, .lost)
             }, types: ordered + ["grant.given", "dispute.opened", "dispute.lost", "grant.revoked"],
             english: month + [
                 "On {1}, the payer disputed a payment of 39.90 CNY; what it bought is suspended until that is decided.",
@@ -137,7 +138,7 @@ extension ExplainTests {
         Story(
             testDescription: "units, and their use",
             happen: { apple in
-                try await apple.desk.buy("coins", quantity: 2)
+                try await apple.desk.buyForReal("coins", quantity: 2)
                 apple.desk.clock.advance(days: 1)
                 _ = try await apple.desk.gateway.wallets.debit(
                     50, of: "coins", from: Desk.user("alice"), reason: "game", context: .test)
@@ -157,7 +158,7 @@ extension ExplainTests {
         Story(
             testDescription: "a gift of the support, with its reason", sku: "vip_month",
             happen: { apple in
-                _ = try await apple.gateway.grant(
+                _ = try await apple.gateway.grants.create(
                     gift("vip_month", days: 7), to: Desk.user("alice"), by: .admin, context: .test)
             }, active: true, types: ["grant.given"],
             english: [
@@ -170,10 +171,10 @@ extension ExplainTests {
         Story(
             testDescription: "a gift as its user reads of it", reader: .user,
             happen: { apple in
-                let gift = try await apple.gateway.grant(
+                let gift = try await apple.gateway.grants.create(
                     gift("vip_month", days: 7), to: Desk.user("alice"), by: .partner, context: .test)
                 apple.desk.clock.advance(days: 1)
-                _ = try await apple.gateway.revokeGrant(gift.id.rawValue, context: .test)
+                _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
             }, types: ["grant.given", "grant.revoked"],
             english: [
                 "On {0}, a partner gave “VIP monthly”. “VIP monthly” is given from {0} until {7}.",

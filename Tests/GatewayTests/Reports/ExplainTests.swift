@@ -93,7 +93,7 @@ struct ExplainTests {
                         user: Desk.user("alice"), sku: sku, reader: .user, languages: [])
                 }
             }
-            try await desk.buy("coins", quantity: 10)
+            try await desk.buyForReal("coins", quantity: 10)
             for _ in 0..<210 {
                 _ = try await desk.gateway.wallets.debit(
                     1, of: "coins", from: Desk.user("alice"), reason: "", context: .test)

@@ -159,7 +159,8 @@ struct ExtensionTests {
             ]
             for (id, days, reason, error) in cases {
                 await #expect(throws: error) {
-                    _ = try await apple.gateway.extendSubscription(id, days: days, reasonCode: reason, context: .test)
+                    _ = try await apple.gateway.subscriptionExtensions.extend(
+                        id, days: days, reasonCode: reason, context: .test)
                 }
             }
             // Without a key nobody can be asked.
@@ -183,7 +184,7 @@ extension AppleDesk {
         _ id: ID<Subscription>, days: Int64, reason: Int64, context: CallContext = .test
     ) async throws -> ExtendedSubscription {
         desk.clock.tick()
-        return try await gateway.extendSubscription(
+        return try await gateway.subscriptionExtensions.extend(
             id.rawValue, days: days, reasonCode: reason, context: context)
     }
 

@@ -188,7 +188,7 @@ struct ScheduledPeriodTests {
             let second = apple.period("moved", from: -1) { $0.isRenewal = true }
             try await apple.attach(first)
             #expect(try await apple.refusal(second, user: "bob") == .purchaseBelongsToAnotherUser)
-            _ = try await apple.gateway.transferPurchase(
+            _ = try await apple.gateway.purchases.transfer(
                 "moved", to: Desk.user("bob"), environment: nil, context: .test)
             #expect(try await apple.status("bob").expires_at == (second.expires ?? 0) / 1_000)
             #expect(try await !apple.status().active)

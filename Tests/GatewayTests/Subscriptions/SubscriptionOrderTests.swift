@@ -104,18 +104,18 @@ struct SubscriptionOrderTests {
         _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppleDesk
     ) async throws -> End {
         let (ids, now, gateway) = (apple.gateway.ids, apple.now, apple.gateway)
-        let word = try gateway.registry.word(of: .test("apple-iap"))
+        let source = try gateway.registry.source(of: .test("apple-iap"))
         let user = Desk.user(original)
         return try await gateway.settlements.run(AuditContext(actor: .system("test"), requestID: "")) { settlement in
             let tx = settlement.tx
             let owner = try tx.users.ensure(user, candidate: ids.make(), at: now)
             let claim = period(0, signed: -1, original: original)
             if claimed { _ = try tx.purchaseOwners.bind(StoreSubject(claim), to: owner, at: now) }
-            for fact in facts { try settlement.settle(fact, word) }
+            for fact in facts { try settlement.purchases.apply(fact, from: source) }
             if !claimed {
                 let claim = PurchaseClaim(
-                    purchase: claim, account: word.account, evidence: nil, rules: word.rules, fallback: nil)
-                _ = try settlement.settle(claim, claimant: owner, name: original)
+                    purchase: claim, account: source.account, evidence: nil, rules: source.rules, fallback: nil)
+                _ = try settlement.purchases.attach(claim, claimant: owner, name: original)
             }
             let grants = try tx.grants.list(of: owner).value().map {
                 "\($0.sku) \($0.term) \($0.purchasedAt) \(String(describing: $0.revocation)) \(String(describing: $0.renewal))"

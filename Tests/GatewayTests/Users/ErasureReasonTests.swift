@@ -62,7 +62,7 @@ struct ErasureReasonTests {
     func `reasons stand beside the audit and in the explanation until then`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift: really")
-            _ = try await desk.gateway.grant(grant, to: Self.user, by: .admin, context: Self.admin)
+            _ = try await desk.gateway.grants.create(grant, to: Self.user, by: .admin, context: Self.admin)
             let told = try await desk.gateway.reports.explain(
                 user: Self.user, sku: nil, reader: .staff, languages: [])
             #expect(told.facts.contains { $0.text.contains("(reason: a gift: really)") }, "\(told.facts)")
@@ -81,7 +81,7 @@ struct ErasureReasonTests {
         _ engine: TestEngine
     ) async throws {
         try await withDesk(on: engine) { desk in
-            let contract = try await desk.buy("coins", user: Self.name)
+            let contract = try await desk.buyForReal("coins", user: Self.name)
             let debit = try await Self.run(desk, "debit of \(Self.name)")
             _ = try await desk.gateway.wallets.debit(5, of: "coins", from: Self.user, reason: "", context: debit)
             let refund = try await Self.run(desk, "refund of \(Self.name)")

@@ -39,7 +39,7 @@ struct ErasureTests {
             "paid", .payment(PaymentReport(payment: try desk.payment(contract), outcome: .succeeded(contract.amount))))
         _ = try await desk.gateway.refunds.request(
             contract.order.rawValue, amount: Desk.money(1_000), reason: "asked for by \(name)", context: admin)
-        try await desk.buy("coins", user: name)
+        try await desk.buyForReal("coins", user: name)
         for number in 0..<2 {
             let start = try await desk.gateway.idempotency.begin(
                 key: "\(number)-\(name)", caller: .partner("acme"), request: [Data(name.utf8)])
@@ -57,7 +57,7 @@ struct ErasureTests {
         let closed = try await desk.checkout(user: name)
         _ = try await desk.gateway.orderClosing.cancel(closed.order.rawValue, user: user, context: .test)
         let grant = GrantRequest(sku: "vip_year", durationDays: 3, expiresAt: nil, reason: "a gift to \(name)")
-        _ = try await desk.gateway.grant(grant, to: user, by: .admin, context: .test)
+        _ = try await desk.gateway.grants.create(grant, to: user, by: .admin, context: .test)
         _ = try await desk.gateway.wallets.credit(
             5, of: "coins", to: user, reason: "for \(name)", by: .admin, context: .test)
         _ = try await desk.gateway.meters.consume("messages", amount: 3, user: user, context: .test)
@@ -163,6 +163,7 @@ struct ErasureTests {
                 }
                 #expect(try await desk.snapshot(stranger).active == false)
                 #expect(try await desk.snapshot(stranger).balances == [:])
+                #expect(try await desk.snapshot(stranger).sandbox_balances == [:])
                 #expect(try await apple.token(stranger) != token)
                 await #expect(throws: GatewayError.orderNotFound(order.order.rawValue)) {
                     try await desk.gateway.orders.find(order.order.rawValue, user: Desk.user(stranger))

@@ -105,7 +105,7 @@ package struct ReplayInbox: Sendable {
             else { return }
             try await settle(step.at) { settlement in
                 guard let found = try settlement.tx.mismatches.find(n, of: id) else { return }
-                try settlement.settleMismatch(found, act, refunds: false)
+                try settlement.payments.resolve(found, act, refunds: false)
             }
         case .purchase:
             try await attach(step)
@@ -125,7 +125,7 @@ package struct ReplayInbox: Sendable {
             else {
                 return
             }
-            try settlement.recount(refund.payment, order)
+            try settlement.refunds.recount(refund.payment, order)
         }
     }
 
@@ -142,7 +142,7 @@ package struct ReplayInbox: Sendable {
             return (record, order, try db.users.findExternalID(owner) ?? "")
         }
         guard let (record, order, name) = read, let owner = record.user else { return }
-        let rules = registry.word(of: record.account).rules
+        let rules = registry.source(of: record.account).rules
         // Units stay with who had them first, also when the purchase has moved since.
         let user = order.map { $0.terms.units.isEmpty ? owner : $0.user } ?? owner
         var versions = [record.purchase]
@@ -160,7 +160,7 @@ package struct ReplayInbox: Sendable {
                         version, key: key, user: nil, sku: record.sku, days: record.days, order: nil)
                 }
                 try settlement.tx.users.lock(user)
-                _ = try settlement.place(
+                _ = try settlement.purchases.fulfil(
                     claim, owner: user, entitled: claim.rules.entitles(name), isAlone: true)
             }
         }
@@ -180,7 +180,7 @@ package struct ReplayInbox: Sendable {
                     guard let payment = try settlement.tx.payments.find(id).value()?.payment,
                         let order = try settlement.tx.orders.find(payment.order)
                     else { continue }
-                    try settlement.recount(id, order)
+                    try settlement.refunds.recount(id, order)
                 }
             }
             last = end.rawValue
@@ -192,7 +192,7 @@ package struct ReplayInbox: Sendable {
         try await scratch.write { tx in
             var settlement = Settlement(
                 tx: tx, ids: ids, now: now, policies: policies, registry: registry,
-                cause: AuditContext(actor: .system("replay"), requestID: ""))
+                context: AuditContext(actor: .system("replay"), requestID: ""))
             try body(&settlement)
         }
     }

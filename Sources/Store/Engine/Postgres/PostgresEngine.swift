@@ -10,6 +10,7 @@ package final class PostgresEngine: StoreEngine {
     }
 
     private let address: PostgresAddress
+    private let health: PostgresHealth
     private let pool: PostgresPool
     private let reports = Mutex(Reports())
     private let settings: PostgresSettings
@@ -21,7 +22,8 @@ package final class PostgresEngine: StoreEngine {
         self.settings = settings
         isReadOnly = readOnly
         self.address = address
-        pool = PostgresPool(address: address, settings: settings)
+        health = PostgresHealth(address, settings: settings)
+        pool = PostgresPool(address: address, settings: settings, health: health)
     }
 
     package var dialect: Dialect { .postgres }
@@ -48,7 +50,7 @@ package final class PostgresEngine: StoreEngine {
         let settings = settings.ofReports
         let pool = reports.withLock { reports -> PostgresPool? in
             guard !reports.isClosed else { return nil }
-            let pool = reports.pool ?? PostgresPool(address: address, settings: settings)
+            let pool = reports.pool ?? PostgresPool(address: address, settings: settings, health: health)
             reports.pool = pool
             return pool
         }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The reachability of the server, shared by the threads of one pool.
+/// The reachability of the server, shared by the threads of one engine.
 ///
 /// A statement may take seconds on a server that works, so its silence alone says nothing. A thread whose statement is
 /// silent for ``PostgresSettings/silence`` asks the server for a connection; where that is not answered either, the

@@ -35,10 +35,11 @@ final class PostgresPool: Sendable {
     private let state: Mutex<State>
     private let stopWatch = DispatchSemaphore(value: 0)
 
-    init(address: PostgresAddress, settings: PostgresSettings) {
+    /// - Parameter health: shared by the pools of one server, so that each of them learns of its return from any answer.
+    init(address: PostgresAddress, settings: PostgresSettings, health: PostgresHealth) {
         self.address = address
         self.settings = settings
-        health = PostgresHealth(address, settings: settings)
+        self.health = health
         let workers = max(1, settings.connections)
         state = Mutex(State(workers: workers))
         for number in 1...workers {

@@ -1,0 +1,45 @@
+import Domain
+import FoundationEssentials
+import ProviderKit
+import Store
+
+/// The account whose store stated or verified something, and the rules for its test purchases.
+struct StatementSource: Sendable {
+    let account: AccountID
+    let rules: TestPurchaseRules
+    /// The sealed evidence of the purchase; nil leaves the evidence that is stored.
+    var evidence: Data?
+}
+
+/// A store's statement with its source.
+struct SourcedStatement: Sendable {
+    let statement: StoreStatement
+    let source: StatementSource
+}
+
+extension ProviderRegistry {
+    /// Returns an account as the source of statements; where it is configured no longer, its test purchases give nothing.
+    func source(of account: AccountID, evidence: Data? = nil) -> StatementSource {
+        let rules = (self[account]?.provider as? any PurchaseVerifying)?.testPurchases
+        return StatementSource(
+            account: account, rules: rules ?? TestPurchaseRules(entitled: .none, maxHours: 0), evidence: evidence)
+    }
+}
+
+extension StorePurchase {
+    /// The context to which the sealed evidence of this purchase is bound.
+    var evidenceContext: String { "purchases.evidence/\(environment.rawValue)/\(transactionID)" }
+}
+
+extension StoreSubject {
+    /// The original transaction of a statement's purchase, else of its renewal; nil where it has neither.
+    init?(_ statement: StoreStatement) {
+        if let purchase = statement.purchase {
+            self.init(purchase)
+        } else if let renewal = statement.renewal {
+            self.init(renewal)
+        } else {
+            return nil
+        }
+    }
+}

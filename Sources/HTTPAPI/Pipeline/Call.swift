@@ -1,0 +1,137 @@
+import Domain
+import FoundationEssentials
+import Gateway
+import HTTPTypes
+import Hummingbird
+
+/// Who makes a call.
+enum Caller: Sendable {
+    case anyone
+    case user(ExternalUserID)
+    case key(AuthenticatedKey)
+}
+
+/// One request on its way through a route: authenticated, its body read.
+struct Call: Sendable {
+    let request: HTTPRequest
+    let parameters: [String: String]
+    let query: [String: String]
+    let queryText: String
+    let body: Data
+    let caller: Caller
+    let from: ClientAddress
+    let requestID: String
+    let languages: [String]
+    /// Whether members of the body that nothing reads are refused.
+    let isStrict: Bool
+    let run: IdempotentRun?
+    /// Charges the caller's rate for so much work, such as the signatures to check; whoever has no credentials pays
+    /// elsewhere.
+    let charge: @Sendable (_ count: Int64) throws(GatewayError) -> Void
+
+    /// The user of the token; routes with `access: .user` always have one.
+    var user: ExternalUserID {
+        get throws(GatewayError) {
+            guard case .user(let user) = caller else { throw .unauthenticated }
+            return user
+        }
+    }
+
+    /// Where the payer is: of a call that the payer's own app makes; a partner's server calls from somewhere else.
+    var payerAddress: IPAddress? {
+        guard case .user = caller else { return nil }
+        return from.address(request.headerFields)
+    }
+
+    var context: CallContext {
+        let actor: Actor =
+            switch caller {
+            case .anyone: .system("anyone")
+            case .user: .user
+            case .key(let key): key.actor
+            }
+        var context = CallContext(actor: actor, requestID: auditedRequestID, idempotency: run)
+        if case .key(let key) = caller { context.showsAccounts = key.allows(.admin) }
+        return context
+    }
+
+    func parameter(_ name: String) throws(GatewayError) -> String {
+        guard let value = parameters[name] else { throw .notFound }
+        return value
+    }
+
+    /// The body as JSON; an empty body is `{}`.
+    ///
+    /// - Throws: `invalidRequest` naming the member that is not known, has the wrong type or is missing, with its place.
+    func decode<Value: Decodable>(_: Value.Type = Value.self) throws(GatewayError) -> Value {
+        let tree: JSONTree
+        do throws(JSONFault) { tree = try JSONTree(body.isEmpty ? Array("{}".utf8) : Array(body)) } catch {
+            throw GatewayError(error)
+        }
+        if isStrict, let unknown = tree.unknownMember(of: Value.self) {
+            throw .unknownField(unknown.place, nearest: unknown.nearest)
+        }
+        do { return try tree.decode(Value.self) } catch { throw GatewayError(decoding: error) }
+    }
+
+    /// `?limit=`, 1–200, 50 where it is absent.
+    var limit: Int64 {
+        get throws(GatewayError) {
+            guard let text = query["limit"] else { return 50 }
+            guard let limit = Int64(text), (1...200).contains(limit) else {
+                throw .invalidRequest(field: "limit", reason: "must be 1 to 200")
+            }
+            return limit
+        }
+    }
+
+    var cursor: String? { query["cursor"] }
+
+    /// A query parameter that must be one of a closed list.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _: Choice.Type = Choice.self
+    ) throws(GatewayError) -> Choice? {
+        guard let text = query[name] else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            throw .invalidRequest(field: name, reason: .words(Choice.allCases.map(\.rawValue)))
+        }
+        return choice
+    }
+
+    func currency(_ name: String) throws(GatewayError) -> Currency? {
+        guard let text = query[name] else { return nil }
+        guard let currency = Currency(text) else {
+            throw .invalidRequest(field: name, reason: "must be an ISO 4217 currency")
+        }
+        return currency
+    }
+
+    func time(_ name: String) throws(GatewayError) -> Timestamp? {
+        guard let text = query[name] else { return nil }
+        guard text.utf8.count <= 64, let time = Self.seconds(text) ?? Timestamp(iso8601: text) else {
+            throw .invalidRequest(field: name, reason: "must be seconds since 1970, a date or an ISO 8601 time")
+        }
+        return time
+    }
+
+    /// At most 18 digits, with a minus sign before 1970.
+    private static func seconds(_ text: String) -> Timestamp? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard digits.isDigits(1...18) else { return nil }
+        return Int64(text).map { Timestamp($0) }
+    }
+
+    /// A query parameter that must be an integer.
+    func integer(_ name: String) throws(GatewayError) -> Int64? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int64(text) else { throw .invalidRequest(field: name, reason: "must be an integer") }
+        return number
+    }
+}
+
+/// The body of a call that takes none: an empty one, or an object without members.
+struct NoFields: Decodable {
+    private enum CodingKeys: CodingKey {}
+
+    init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self) }
+}

@@ -1,0 +1,96 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// What is sold, as users and partners see it.
+struct ProductRoutes {
+    let gateway: Gateway
+
+    var routes: [Route] {
+        [
+            Route(
+                "listProducts", .get, "/v1/public/products", .user, .cashier, "What is sold here",
+                query: [
+                    .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
+                    .query("currency", .knownCurrency, "Only SKUs with a price in it."),
+                    .query("locale", .string, "The language of names, before `Accept-Language`."),
+                ], answers: .page(.product), handle: products),
+            Route(
+                "listPartnerProducts", .get, "/v1/partner/products", .key([.checkoutWrite]), .partner,
+                "What is sold here", note: "The same list as a user's; nothing in it is `owned`.",
+                query: [
+                    .query("platform", .words(Platform.self), "Hides what nobody could sell there."),
+                    .query("currency", .knownCurrency, "Only SKUs with a price in it."),
+                    .query("locale", .string, "The language of names, before `Accept-Language`."),
+                ], answers: .page(.product), handle: partnerProducts),
+        ]
+    }
+
+    private func products(_ call: Call) async throws(GatewayError) -> Answer {
+        try await products(call, of: call.user)
+    }
+
+    private func partnerProducts(_ call: Call) async throws(GatewayError) -> Answer {
+        try await products(call, of: nil)
+    }
+
+    private func products(_ call: Call, of user: ExternalUserID?) async throws(GatewayError) -> Answer {
+        let languages = (call.query["locale"].map { [$0] } ?? []) + call.languages
+        let products = try await gateway.catalogue.products(
+            user: user, platform: call.choice("platform"), currency: call.currency("currency"),
+            languages: languages)
+        return try .json(Listing(items: products.map(ProductItem.init)))
+    }
+}
+
+/// One item of the product list.
+private struct ProductItem: Encodable {
+    struct Option: Encodable {
+        let days: Int64
+        let prices: [Money]
+        @Nullable private(set) var apple_product_id: String?
+    }
+
+    let sku: String
+    let name: String
+    let description: String
+    let kind: SKU.Kind
+    let tier: String
+    @Nullable private(set) var duration_days: Int64?
+    let prices: [Money]
+    let options: [Option]
+    let apple_product_ids: [String]
+    let attributes: [String: JSONValue]
+    let owned: Bool
+
+    init(_ product: ProductView) {
+        let sku = product.sku
+        self.sku = sku.id
+        name = product.localization.name
+        description = product.localization.description ?? ""
+        kind = sku.kind
+        tier = sku.tier
+        duration_days = sku.durationDays
+        prices = sku.prices
+        options = sku.options.map {
+            Option(days: $0.days, prices: $0.prices, apple_product_id: sku.pattern?.productID(days: $0.days))
+        }
+        apple_product_ids = sku.appleOffer(days: nil)
+        attributes = sku.attributes
+        owned = product.owned
+    }
+}
+
+extension Shape {
+    /// `localizations` are resolved; a pattern is shown as its options' product ids.
+    static let product = named(
+        "Product",
+        .object(
+            [
+                "sku": .string, "name": .string, "description": .string, "kind": .words(SKU.Kind.self), "tier": .string,
+                "duration_days": .integer.orNull, "prices": .list(.money),
+                "options": .list(
+                    .object(["days": .integer, "prices": .list(.money), "apple_product_id": .string.orNull])),
+                "apple_product_ids": .list(.string), "attributes": .map(.any), "owned": .boolean,
+            ]))
+}

@@ -1,0 +1,108 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+
+/// Who could take a payment, an order and the contract to pay it (`docs/api.md` section 3).
+struct CheckoutRoutes {
+    let gateway: Gateway
+
+    var routes: [Route] {
+        [
+            Route(
+                "listPaymentMethods", .get, "/v1/public/payment-methods", .user, .cashier, "Who could take a payment",
+                note: "In the order in which a checkout would choose.",
+                query: [
+                    .query("sku", .string, "The SKU to be paid.", isRequired: true),
+                    .query("platform", .words(Platform.self), "Where the client runs.", isRequired: true),
+                    .query(
+                        "currency", .knownCurrency,
+                        "Of the price; the configured `default_currency` where it is left out."),
+                    .query("quantity", .integer(1...1_000), "1 where it is left out."),
+                    .query("days", .integer(1...3_660), "The option of a SKU that has several."),
+                    .query("provider", .string, "An account's id, or a kind."),
+                    .query(
+                        "accept", .string(0...1_024, pattern: #"[^,\u0000]*(?:,[^,\u0000]*){0,19}"#),
+                        "Contract types, separated by commas; at most 20."),
+                ], answers: .page(.paymentMethod), refuses: [.skuNotFound], handle: paymentMethods),
+            Route(
+                "openCheckout", .post, "/v1/public/checkout", .user, .cashier,
+                "Makes an order and the contract to pay it",
+                note: "The order is durable before a provider is asked; the same `Idempotency-Key` goes on with it.",
+                body: .json(.checkout), answers: .data(.contract),
+                refuses: [
+                    .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable, .providerRejected,
+                    .providerUnavailable,
+                ], handle: checkout),
+            Route(
+                "retryCheckout", .post, "/v1/public/orders/{id}/checkout", .user, .cashier,
+                "Another attempt to pay an open order",
+                note: "The attempts before it are cancelled, or asked about, first.", body: .json(.retry),
+                answers: .data(.contract),
+                refuses: [
+                    .orderNotFound, .orderNotOpen, .skuNotFound, .alreadyOwned, .conflict, .noProviderAvailable,
+                    .providerRejected, .providerUnavailable,
+                ], handle: retry),
+            Route(
+                "readContract", .get, "/v1/public/orders/{id}/contract", .user, .cashier,
+                "The newest contract of an order, again", answers: .data(.contract),
+                refuses: [.orderNotFound, .notFound], gone: [.orderNotOpen], handle: contract),
+            Route(
+                "readQRImage", .get, "/v1/public/payments/{id}/qr.svg", .anyone, .cashier, "The QR code of a contract",
+                answers: .other("image/svg+xml", "An image; no login is needed."), refuses: [.notFound],
+                gone: [.orderNotOpen], handle: qrImage),
+        ]
+    }
+
+    private func paymentMethods(_ call: Call) async throws(GatewayError) -> Answer {
+        guard let sku = call.query["sku"] else { throw .invalidRequest(field: "sku", reason: "is missing") }
+        guard let platform = try call.choice("platform", Platform.self) else {
+            throw .invalidRequest(field: "platform", reason: "is missing")
+        }
+        let currency = try gateway.cashier.currency(call.currency("currency"))
+        let accept = try CheckoutFields.accept(call.query["accept"].map { $0.split(separator: ",").map(String.init) })
+        let quantity = try call.integer("quantity") ?? 1
+        let request = CheckoutRequest(
+            sku: sku, quantity: quantity, days: try call.integer("days"), platform: platform, currency: currency,
+            provider: call.query["provider"], accept: accept)
+        return try .json(Listing(items: try await gateway.cashier.paymentMethods(request, user: call.user)))
+    }
+
+    private func checkout(_ call: Call) async throws(GatewayError) -> Answer {
+        var request = try call.decode(CheckoutFields.self).request(gateway)
+        request.payerAddress = call.payerAddress
+        return try .json(try await gateway.cashier.open(request, user: call.user, context: call.context))
+    }
+
+    private func retry(_ call: Call) async throws(GatewayError) -> Answer {
+        let fields = try call.decode(RetryFields.self)
+        let request = RetryRequest(
+            platform: try CheckoutFields.platform(fields.platform),
+            currency: try fields.currency.map(CheckoutFields.currency), provider: fields.provider,
+            accept: try CheckoutFields.accept(fields.accept), returnURL: fields.return_url,
+            payerAddress: call.payerAddress)
+        let contract = try await gateway.cashier.retry(
+            call.parameter("id"), request, user: call.user, context: call.context)
+        return try .json(contract)
+    }
+
+    private func contract(_ call: Call) async throws(GatewayError) -> Answer {
+        try .json(try await gateway.contracts.find(call.parameter("id"), user: call.user))
+    }
+
+    private func qrImage(_ call: Call) async throws(GatewayError) -> Answer {
+        let text = try await gateway.contracts.qrText(call.parameter("id"))
+        guard let image = QRImage.svg(text) else { throw .internalError }
+        return .raw(
+            status: .ok, contentType: "image/svg+xml", body: Data(image.utf8),
+            headers: [HTTPField(name: .cacheControl, value: "private, max-age=300")])
+    }
+}
+
+private struct RetryFields: Decodable {
+    let platform: String
+    let currency: String?
+    let provider: String?
+    let accept: [String]?
+    let return_url: String?
+}

@@ -1,0 +1,92 @@
+import Domain
+
+extension Shape {
+    static let paymentMethod = named(
+        "PaymentMethod",
+        .object([
+            "account": .string, "kind": .string, "display_name": .string, "type": .words(ContractType.self),
+        ]))
+
+    private static let accept = list(.string, 0...20).noted(
+        "Contract types: apple_iap, stripe, url, qr, apple_pay. Without it the first four. Unknown words are ignored.")
+
+    private static let returnURL = sentAddress.noted(
+        "Where the payer goes afterwards; one of the allowed `return_urls`.")
+
+    static let checkout = named(
+        "Checkout",
+        .object(
+            ["sku": .string, "platform": .words(Platform.self)],
+            optional: [
+                "currency": .knownCurrency.orNull.noted("The configured `default_currency` where it is left out."),
+                "quantity": .integer(1...1_000).orNull.noted("1 where it is left out."),
+                "days": .integer(1...3_660).orNull.noted("The option of a SKU that has several."),
+                "provider": .string.orNull.noted("An account's id, or a kind."), "accept": accept.orNull,
+                "return_url": returnURL.orNull,
+                "locale": .string(2...35, pattern: "[A-Za-z0-9_-]{2,35}").orNull.noted(
+                    "The language of what the payer sees: a tag such as `zh-Hans`."),
+                "metadata": .map(.string(0...1_000), keys: .string(1...64), 0...50).orNull.noted(
+                    "At most 50 keys of 1 to 64 bytes and values of 1,000 bytes, 16 KiB together, in UTF-8."),
+            ]))
+
+    static let retry = named("AnotherAttempt", retryMembers)
+
+    private static let retryMembers = object(
+        ["platform": .words(Platform.self)],
+        optional: [
+            "currency": .knownCurrency.orNull.noted("The order's own."), "provider": .string.orNull,
+            "accept": accept.orNull, "return_url": returnURL.orNull,
+        ])
+
+    /// A tagged union on `type`.
+    static let contract = named(
+        "PaymentContract",
+        .oneOf(
+            [
+                common(
+                    "AppleIAPContract", .appleIAP,
+                    [
+                        "product_ids": .list(.string),
+                        "app_account_token": .string.noted("A UUID for StoreKit's purchase."),
+                        "hint": .string,
+                    ]),
+                common(
+                    "StripeContract", .stripe,
+                    [
+                        "stripe": .object(
+                            ["publishable_key": .string, "client_secret": .string],
+                            optional: [
+                                "method": .string.noted("The one payment method type, where there is exactly one.")
+                            ])
+                    ]),
+                common("URLContract", .url, ["checkout_url": .address]),
+                common(
+                    "QRContract", .qr,
+                    [
+                        "checkout_url": .string.noted("The text to encode."), "qr_image_url": .address,
+                    ]),
+                common("ApplePayContract", .applePay, ["apple_pay": .applePayRequest]),
+                common("FreeContract", .none, [:]),
+            ], by: "type"))
+
+    private static func common(
+        _ name: String, _ type: ContractType, _ members: KeyValuePairs<String, Shape>
+    ) -> Shape {
+        let isFree = type == .none
+        return named(
+            name,
+            .object([
+                "type": .words(type.rawValue), "order_id": .id("ord"),
+                "payment_id": isFree ? .id("pay").orNull : .id("pay"), "provider": isFree ? .string.orNull : .string,
+                "status": .words(Payment.State.self), "recurring": .boolean, "amount": .money, "expires_at": .time,
+                "poll_after_ms": .integer,
+            ]).adding(members))
+    }
+
+    private static let applePayRequest = object([
+        "merchant_identifier": .string, "country_code": .string, "currency_code": .currency,
+        "supported_networks": .list(.string), "merchant_capabilities": .list(.string),
+        "total": .object(["label": .string, "amount": .string.noted("Major units, `39.90`.")]),
+        "application_data": .string.noted("Base64."),
+    ])
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Gateway
+import HTTPTypes
+import ProviderKit
+
+/// The pay pages of providers that serve their own, at `/{kind}/{payment_id}`.
+struct PayPageRoutes {
+    let gateway: Gateway
+
+    private static let formLimit = 8 << 10
+
+    var routes: [Route] {
+        let backToTheApp = Route.Other(status: 303, note: "Back to the app, at `Location`; no body.")
+        return gateway.registry.pageKinds.flatMap { kind in
+            [
+                Route(
+                    "showPayPage_\(kind)", .get, "/\(kind)/{payment_id}", .anyone, .payPages,
+                    "The page on which the payer pays", answers: .other("text/html", "The page."), or: [backToTheApp],
+                    refuses: [.notFound]
+                ) { (call) async throws(GatewayError) in
+                    try Self.show(try await gateway.payPages.page(kind: kind, payment: call.parameter("payment_id")))
+                },
+                Route(
+                    "actOnPayPage_\(kind)", .post, "/\(kind)/{payment_id}", .anyone, .payPages,
+                    "What the payer does on the page",
+                    body: .other("The page's form, `application/x-www-form-urlencoded`, at most 8 KiB."),
+                    bodyLimit: Self.formLimit, answers: .other("text/html", "The page as it is afterwards."),
+                    or: [
+                        backToTheApp,
+                        Route.Other(
+                            status: 400, note: "The form does not fit; a page says what is wrong.",
+                            mediaType: "text/html"),
+                    ], refuses: [.notFound], idempotency: .ignored
+                ) {
+                    (call) async throws(GatewayError) in
+                    let form = Dictionary(FormDecoder.decode(String(decoding: call.body, as: UTF8.self))) { first, _ in
+                        first
+                    }
+                    let payment = try call.parameter("payment_id")
+                    return try Self.show(try await gateway.payPages.act(kind: kind, payment: payment, form: form))
+                },
+            ]
+        }
+    }
+
+    private static func show(_ page: PaymentPage) throws(GatewayError) -> Answer {
+        switch page {
+        case .html(let document): return html(.ok, document)
+        case .refused(let document): return html(.badRequest, document)
+        case .redirect(let address):
+            return .raw(
+                status: .seeOther, contentType: "text/plain; charset=utf-8", body: Data(),
+                headers: [
+                    HTTPField(name: .location, value: address), HTTPField(name: .cacheControl, value: "no-store"),
+                ])
+        }
+    }
+
+    /// No scripts, no frames, nothing from elsewhere.
+    ///
+    /// `form-action` is left out: browsers apply it to the redirect that
+    /// brings the payer back to the app.
+    private static func html(_ status: HTTPResponse.Status, _ document: String) -> Answer {
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+        return .raw(
+            status: status, contentType: "text/html; charset=utf-8", body: Data(document.utf8),
+            headers: [
+                HTTPField(name: .contentSecurityPolicy, value: policy),
+                HTTPField(name: .cacheControl, value: "no-store"),
+                HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+                HTTPField(name: .referrerPolicy, value: "no-referrer"),
+            ])
+    }
+}

@@ -1,0 +1,94 @@
+import Domain
+import Foundation
+import Gateway
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What admins add up and export.
+struct ReportRoutes {
+    let gateway: Gateway
+
+    private enum Step: String, CaseIterable {
+        case day
+    }
+
+    var routes: [Route] {
+        [
+            Route(
+                "readStats", .get, "/v1/admin/stats", .key([.admin, .adminRead]), .adminOrders,
+                "Orders and money by day of UTC and currency",
+                note:
+                    "All at once, the newest day first, without test purchases; days are whole, also the first and the last.",
+                query: [
+                    .query("from", .moment, "30 days before `to` where it is left out, and at most 400."),
+                    .query("to", .moment, "Up to before this time; until now where it is left out."),
+                    .query("by", .words("day"), "The one step that there is."),
+                ], answers: .page(.dayOfOrders), handle: stats),
+            Route(
+                "exportOrders", .get, "/v1/admin/export/orders.csv", .key([.admin, .adminRead]), .adminOrders,
+                "Orders as CSV", note: "Oldest first.",
+                query: [
+                    .query("from", .moment, "When the first was made; all where it is left out."),
+                    .query("to", .moment, "Before which the last was made; until now where it is left out."),
+                ],
+                answers: .other(
+                    "text/csv",
+                    "RFC 4180 with a header; amounts are minor units, `amount_major` and `…_iso` are for people."),
+                handle: orders),
+        ]
+    }
+
+    private func stats(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.choice("by", Step.self)
+        return try .json(
+            Listing(items: try await gateway.reports.sumOrders(from: call.time("from"), to: call.time("to"))))
+    }
+
+    private func orders(_ call: Call) async throws(GatewayError) -> Answer {
+        var export = try gateway.reports.beginExport(from: call.time("from"), to: call.time("to"))
+        // The first lines are read before the answer begins, so that what goes wrong at once is an error.
+        let first = try await gateway.reports.continueExport(&export)
+        return .streamed(
+            contentType: "text/csv; charset=utf-8; header=present",
+            body: ResponseBody(asyncSequence: ExportLines(gateway: gateway, first: first, export: export)),
+            headers: [
+                HTTPField(name: .contentDisposition, value: #"attachment; filename="orders.csv""#),
+                HTTPField(name: .cacheControl, value: "no-store"),
+            ])
+    }
+}
+
+/// An export as the client takes it, one page in memory at a time.
+private struct ExportLines: AsyncSequence, Sendable {
+    let gateway: Gateway
+    let first: String?
+    let export: OrderExport
+
+    struct Iterator: AsyncIteratorProtocol {
+        let gateway: Gateway
+        var first: String?
+        var export: OrderExport
+
+        mutating func next() async throws -> ByteBuffer? {
+            if let lines = first {
+                first = nil
+                return ByteBuffer(string: lines)
+            }
+            return try await gateway.reports.continueExport(&export).map { ByteBuffer(string: $0) }
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(gateway: gateway, first: first, export: export) }
+}
+
+extension Shape {
+    fileprivate static let dayOfOrders = named(
+        "DayStats",
+        .object([
+            "day": .string.noted("`2025-01-31`."),
+            "currency": .currency.orNull.noted("Null for orders that have none."), "orders_opened": .integer,
+            "orders_paid": .integer, "charged": .money.orNull,
+            "refunded": .money.orNull.noted("Lost disputes too."),
+        ]))
+}

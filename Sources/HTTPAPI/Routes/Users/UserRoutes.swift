@@ -1,0 +1,51 @@
+import Domain
+import Gateway
+import HTTPTypes
+
+/// What admins do to users themselves.
+struct UserRoutes {
+    let gateway: Gateway
+
+    var routes: [Route] {
+        [
+            Route(
+                "eraseUser", .post, "/v1/admin/users/{user_id}/erase", .key([.admin]), .adminUsers,
+                "Forgets who a user is",
+                note: "Orders and purchases stay under an internal id, and nobody inherits them.",
+                parameters: ["user_id": "The app's own id of the user, 1 to 128 characters."],
+                body: .json(.object([:])), answers: .data(.object(["erased": .boolean])), handle: erase)
+        ]
+    }
+
+    private func erase(_ call: Call) async throws(GatewayError) -> Answer {
+        _ = try call.decode(NoFields.self)
+        let user = try UserName.parse(call.parameter("user_id"))
+        return try .json(try await gateway.users.erase(user, context: call.context))
+    }
+}
+
+/// A user's name in a path, a query or a body.
+enum UserName {
+    static func parse(_ text: String) throws(GatewayError) -> ExternalUserID {
+        guard let user = ExternalUserID(text) else {
+            throw .invalidRequest(
+                field: "user_id", reason: "must have 1 to 128 characters, none of them a control character")
+        }
+        return user
+    }
+}
+
+extension Call {
+    /// The key that calls; routes with `access: .key` always have one.
+    var callingKey: AuthenticatedKey {
+        get throws(GatewayError) {
+            guard case .key(let key) = caller else { throw .unauthenticated }
+            return key
+        }
+    }
+
+    /// The user whom the path names.
+    var namedUser: ExternalUserID {
+        get throws(GatewayError) { try UserName.parse(parameter("user_id")) }
+    }
+}
