@@ -2,10 +2,10 @@
 public enum AppleEnvironment: String, CaseIterable, Sendable {
     case production = "Production"
     case sandbox = "Sandbox"
-    /// Xcode's local StoreKit. `LocalTesting`, Apple's word for its own unit tests, counts as this one.
+    /// Xcode's local StoreKit; also for `LocalTesting`, Apple's name for its own unit tests.
     case xcode = "Xcode"
 
-    /// - Returns: nil for a word that Apple does not use.
+    /// - Returns: nil for a name that Apple does not use.
     public init?(appleName: String) {
         self.init(rawValue: appleName == "LocalTesting" ? "Xcode" : appleName)
     }

@@ -14,11 +14,13 @@ public struct AppleApp: Hashable, Sendable {
 public struct AppleVerifierConfiguration: Sendable {
     public var apps: [AppleApp]
     public var environments: Set<AppleEnvironment>
-    /// Trust anchors besides Apple Root CA - G3: for development only, whoever holds their keys can sign anything.
+    /// Trust anchors besides Apple Root CA - G3.
+    ///
+    /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
-    /// Xcode's certificates; where there are none, what Xcode signs is believed unchecked if `.xcode` is accepted.
+    /// Xcode's certificates; without any, an Xcode signature is not checked where `.xcode` is accepted.
     public var xcodeCertificates: [[UInt8]]
-    /// The number of chains that are remembered, at least 1.
+    /// The number of chains that are cached, at least 1.
     public var cachedChains: Int
 
     public init(

@@ -6,14 +6,14 @@ package import Hummingbird
 package import Logging
 import ProviderKit
 
-/// What the HTTP layer needs beside the use cases.
+/// The settings of the HTTP layer, beside the use cases.
 package struct APISettings: Sendable {
     package struct Limits: Sendable {
         package var userPerSecond: Int64
         package var userBurst: Int64
         package var keyPerSecond: Int64
         package var keyBurst: Int64
-        /// Merchant sessions of a user.
+        /// The number of merchant sessions that a user may open in a minute.
         package var sessionsPerMinute: Int64
         package var concurrent: Int
 
@@ -31,18 +31,18 @@ package struct APISettings: Sendable {
     }
 
     package var corsOrigins: [String]
-    /// Development mode: pages of loopback origins are let in.
+    /// True in development mode, which allows pages of loopback origins.
     package var isDevelopment: Bool
-    /// Whose `X-Forwarded-For` or `Forwarded` is believed.
+    /// The proxies whose `X-Forwarded-For` or `Forwarded` is believed.
     package var trustedProxies: [CIDR]
     package var limits: Limits
     package var tokens: UserTokenRules
     package var version: String
-    /// The process's metrics in Prometheus' text format.
+    /// Returns the process's metrics in Prometheus' text format.
     package var metricsText: @Sendable () -> String
-    /// How many nodes share the limits, this one included.
+    /// Returns the number of nodes that share the limits, this one included.
     package var nodes: @Sendable () -> Int64
-    /// Whether this server has the certificate itself.
+    /// True where this server has the TLS certificate itself.
     package var servesTLS: Bool
 
     package init(
@@ -63,7 +63,7 @@ package struct APISettings: Sendable {
     }
 }
 
-/// The HTTP API: one table of routes, mounted on Hummingbird's router.
+/// The HTTP API: one table of routes, registered with Hummingbird's router.
 package struct API: Sendable {
     private let pipeline: Pipeline
     private let settings: APISettings
@@ -90,7 +90,7 @@ package struct API: Sendable {
         return described + DocumentationRoutes(describing: described, version: settings.version).routes
     }
 
-    /// Everything that the OpenAPI document describes.
+    /// The routes that the OpenAPI document describes.
     private var describedRoutes: [Route] {
         let gateway = pipeline.gateway
         return ProductRoutes(gateway: gateway).routes + CheckoutRoutes(gateway: gateway).routes
@@ -113,14 +113,14 @@ package struct API: Sendable {
             + FirstPageRoutes(isDevelopment: settings.isDevelopment, version: settings.version).routes
     }
 
-    /// What turns requests away in front of the router.
+    /// Makes the shedder that refuses requests in front of the router.
     package func loadShedder() -> LoadShedder {
         LoadShedder(
             routes, concurrency: pipeline.concurrency, ids: pipeline.ids, servesTLS: settings.servesTLS,
             logger: pipeline.logger)
     }
 
-    /// The router of everything above; a path that is not there is `not_found`, a method `method_not_allowed`.
+    /// Makes the router of all routes; an unknown path is `not_found`, an unknown method `method_not_allowed`.
     package func router() -> Router<PeerContext> {
         let router = Router(context: PeerContext.self)
         router.add(middleware: SafetyHeaders(servesTLS: settings.servesTLS))
@@ -133,7 +133,7 @@ package struct API: Sendable {
         for route in routes {
             let names = route.parameterNames
             let meter = RouteMeter(route)
-            // Whoever may GET may ask for the head alone, under the same rules and limits.
+            // A route for GET also answers HEAD, under the same access and limits.
             let methods: [HTTPRequest.Method] = route.method == .get ? [.get, .head] : [route.method]
             for method in methods {
                 router.on(RouterPath(route.path), method: method) { [pipeline, settings] request, context in
@@ -150,18 +150,18 @@ package struct API: Sendable {
 
 /// Leaves the body out of every answer to a HEAD, refusals included (RFC 9110 section 9.3.2).
 ///
-/// Clients take whatever follows the head for their next answer.
+/// A client would take the bytes after the headers for its next answer.
 private struct BodilessHead<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         let response = try await next(request, context)
-        // What is streamed gets the length 0: without one the encoder writes the end of chunks, which is a body.
+        // A streamed body gets the length 0: without a length the encoder writes the last chunk, which is a body.
         return request.method == .head ? response.createHeadResponse() : response
     }
 }
 
-/// Gives a path or method that is not there, and whatever the framework refuses, the envelope.
+/// Answers unknown paths and methods, and everything that the framework refuses, with the envelope.
 private struct NotFound<Context: RequestContext>: RouterMiddleware {
     let pipeline: Pipeline
     let routes: [Route]
@@ -182,7 +182,7 @@ private struct NotFound<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// `methodNotAllowed` where the path is one of ours (RFC 9110 section 15.5.6).
+    /// Returns `methodNotAllowed` where another method has this path (RFC 9110 section 15.5.6), else `notFound`.
     private func refusal(of request: Request) -> GatewayError {
         let parts = request.uri.path.split(separator: "/")
         var methods = Set(routes.filter { $0.fits(parts) }.map(\.method.rawValue))

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Every text that could end in a log or an answer, of one whole run.
+/// Every text of one run that could end up in a log or an answer.
 final class Transcript: Sendable {
     private let texts = Mutex<Set<String>>([])
 
-    /// Keeps a value as people, debuggers and dumps see it.
+    /// Records a value as descriptions, debuggers and dumps show it.
     func add(_ value: some Any) {
         var dumped = ""
         dump(value, to: &dumped)

@@ -4,16 +4,16 @@ import ProviderKit
 /// A provider's call on a payment of its own, made first with a fault injected and then without one.
 struct Trial: Sendable {
     let name: String
-    /// True where it changes something at the payment service.
+    /// True where the call changes something at the payment service.
     let isChange: Bool
-    /// Says what it gave.
+    /// Makes the call and returns its result as text.
     let run: @Sendable (any PaymentProvider) async throws -> String
-    /// Looks at what the payment service has after the call was repeated in a healthy world.
+    /// Checks the state at the payment service after the call was repeated without faults.
     let examine: @Sendable (any PaymentProvider) async throws -> Void
 }
 
 extension Stage {
-    /// The calls that this provider has, each on payments that no other trial uses.
+    /// The calls of this provider, each on payments that no other trial uses.
     func trials() async throws -> [Trial] {
         let provider = try provider()
         var trials = [try openingTrial(), try await queryTrial(provider)]
@@ -64,7 +64,8 @@ extension Stage {
 
     func refundTrial(_ provider: any PaymentProvider) async throws -> Trial {
         let payment = try await paid(provider)
-        // Where a part can be given back, a second effect would fit into what is left and must not hide.
+        // A partial refund where possible, because a second effect of a full one would exceed the amount and stay
+        // hidden.
         let refund = refund(payment, manifest.refunds == .partial ? 1_000 : payment.amount.value)
         return Trial(name: "refund", isChange: true) { provider in
             let report = try await provider.refund(refund)
@@ -88,7 +89,7 @@ extension Stage {
         }
     }
 
-    /// Repeats a trial in a healthy world, where it has to work, and looks at the effects.
+    /// Repeats a trial without faults, where it must succeed, and checks its effects.
     @discardableResult
     func repeatHealthy(_ trial: Trial) async throws -> String {
         transport.interference = nil
@@ -102,9 +103,9 @@ extension Stage {
 
 // Bounds.
 extension Stage {
-    /// A single call of a provider's may ask its service so often.
+    /// The most HTTP calls that a single call of a provider may make.
     private static let callLimit = 100
-    /// And take so long, by the clock of the kit.
+    /// The most seconds that it may take, by the clock of the kit.
     static let patience: Int64 = 180
 
     /// Runs a call that must end, whatever the service answers.

@@ -14,15 +14,39 @@ import sys
 # Whole names of types and functions, with the name that replaces each (docs/glossary.md, "Retired words").
 RETIRED = {
     "Admission": "ConcurrencyLimit",
+    "AnswersByVersion": "EntitlementCache",
+    "Cause": "AuditContext",
     "Door": "LoadShedder",
     "DoorHandler": "LoadSheddingHandler",
+    "Fence": "the cancellation of an attempt, or the epoch of a lease",
+    "Passage": "CheckoutAttempt",
+    "PurchaseHold": "OwnershipDecision",
+    "PurchasePlace": "PurchaseIdentity",
+    "StoreWord": "StatementSource",
+    "Traffic": "AccountLoad",
+    "folded": "merged by purchase",
+    "giveHeld": "grantDuplicate",
+    "regrade": "recompute",
+    "regradeSubscription": "recompute",
+    "remembered": "a cache, by its name",
+    "touch": "publish",
 }
 
 # Folders whose doc comments are clean; the others follow.
 CLEAN = (
     "Sources/AppleTrust",
     "Sources/Domain",
+    "Sources/Gateway",
+    "Sources/HTTPAPI",
+    "Sources/Gateway/Entitlements",
+    "Sources/Gateway/Payments",
+    "Sources/Gateway/Purchases",
+    "Sources/Gateway/Receipts",
+    "Sources/Gateway/Refunds",
+    "Sources/Gateway/Settlement",
+    "Sources/Gateway/Subscriptions",
     "Sources/PaydeskProviders",
+    "Sources/PaydeskServer",
     "Sources/ProviderKit",
     "Sources/ProviderTesting",
     "Sources/Store",
@@ -39,6 +63,8 @@ CLEAN = (
     "Tests/DomainTests",
     "Tests/ProviderKitTests",
     "Tests/StoreTests",
+    "Tests/Support",
+    "Benchmarks",
     "Examples",
 )
 BEGINNINGS = """

@@ -2,10 +2,10 @@
 struct BERLimits: Sendable {
     let bytes: Int
     let depth: Int
-    /// Tags, end-of-contents octets not counted.
+    /// Elements; end-of-contents octets are not counted.
     let elements: Int
 
-    /// A whole receipt: the body of a request holds no more than this, and a segmented content has many pieces.
+    /// A whole receipt: the body of a request holds no more bytes, and a segmented content has many elements.
     static let message = BERLimits(bytes: 2 << 20, depth: 24, elements: 32_768)
     /// A receipt's attributes: thousands of purchases.
     static let attributes = BERLimits(bytes: 2 << 20, depth: 8, elements: 32_768)

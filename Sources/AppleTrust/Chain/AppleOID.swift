@@ -1,15 +1,17 @@
 import SwiftASN1
 
-/// Apple's extensions; of markers only the presence counts, their value is NULL in practice.
+/// Apple's extensions.
+///
+/// A marker counts by its presence; its value is NULL in practice.
 enum AppleOID {
-    /// On a leaf: it signs App Store receipts and transactions.
+    /// The marker of a leaf that signs App Store receipts and transactions.
     static let storeLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
-    /// On an intermediate: Apple Worldwide Developer Relations.
+    /// The marker of the intermediate Apple Worldwide Developer Relations.
     static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
-    /// On a leaf: it signs Apple Pay payment tokens.
+    /// The marker of a leaf that signs Apple Pay payment tokens.
     static let paymentLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 29]
-    /// On an intermediate: Apple Application Integration CA.
+    /// The marker of the intermediate Apple Application Integration CA.
     static let applicationIntegration: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 14]
-    /// On a merchant's certificates: its value is the SHA-256 of the merchant identifier, in hex.
+    /// The extension of a merchant's certificates whose value is the SHA-256 of the merchant identifier, in hex.
     static let merchantIdentifier: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 32]
 }

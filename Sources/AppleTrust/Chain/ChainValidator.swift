@@ -2,15 +2,16 @@ import Crypto
 import RefusalReasons
 import X509
 
-/// Decides whether a leaf and an intermediate lead to a trusted root, and remembers the chains that do.
+/// Decides whether a leaf and an intermediate lead to a trusted root, and caches the chains that do.
 struct ChainValidator<Profile: ChainProfile>: Sendable {
     let anchors: [TrustAnchor]
     let cache: ChainCache<Profile>
 
-    /// The sound chain of these certificates at a signing time in milliseconds.
+    /// Returns the sound chain of these certificates at a signing time in milliseconds.
     ///
-    /// A remembered chain counts only if the time lies inside its interval, so that an old payload still verifies and
-    /// a new one under an expired leaf does not.
+    /// A cached chain counts only if the time lies inside its interval, so that an old payload still verifies and a new
+    /// one under an expired leaf does not.
+    ///
     /// - Parameter pinned: a root that is trusted besides the others, because its fingerprint is known.
     func chain(
         of peer: PeerCertificates, at time: Int64, pinned: TrustAnchor? = nil

@@ -1,6 +1,6 @@
 import Crypto
 
-/// A chain that was found sound, independent of any time: what the cache keeps.
+/// A sound chain, which the cache stores; its certificates need not be valid now.
 struct ValidChain<Profile: ChainProfile>: Sendable {
     let leafKey: Profile.LeafKey
     /// The time when all three certificates are valid.
@@ -8,7 +8,7 @@ struct ValidChain<Profile: ChainProfile>: Sendable {
     let anchor: SHA256Digest
 }
 
-/// The two certificates that a peer brings, as DER.
+/// The two certificates that a peer sends, as DER.
 struct PeerCertificates: Sendable {
     let leaf: [UInt8]
     let intermediate: [UInt8]

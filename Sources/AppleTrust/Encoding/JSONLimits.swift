@@ -1,6 +1,6 @@
-/// The limits on a peer's JSON text; Apple's largest have some forty members.
+/// The limits on a peer's JSON text; Apple's largest objects have some forty members.
 enum JSONLimits {
-    /// Objects and arrays inside one another.
+    /// The nesting of objects and arrays.
     static let depth = 16
     /// Members of one object.
     static let members = 128

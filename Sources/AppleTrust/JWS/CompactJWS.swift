@@ -9,7 +9,7 @@ struct CompactJWS: Sendable {
     let signingInput: ArraySlice<UInt8>
     /// The text of the header.
     let headerText: ArraySlice<UInt8>
-    /// The header where it has been read before.
+    /// The cached header; nil where this header is not cached.
     let known: KnownHeader?
 
     init(_ text: String, headers: HeaderMemory? = nil) throws(AppleRefusal) {

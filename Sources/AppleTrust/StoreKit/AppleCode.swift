@@ -1,4 +1,4 @@
-/// A word or number of Apple's that is known, or that came after this was written and keeps its raw value.
+/// A word or number of Apple's that is known, or one that is newer than this program, with its raw value.
 public enum AppleCode<Known: RawRepresentable & Hashable & Sendable>: Hashable, Sendable
 where Known.RawValue: Hashable & Sendable {
     case known(Known)

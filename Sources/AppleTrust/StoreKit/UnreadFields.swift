@@ -1,6 +1,6 @@
-/// The names of a payload's fields that could not be read, each once, in the order in which they were met.
+/// The names of a payload's fields that could not be read, each once, in the order of reading.
 ///
-/// Only names that this program asks for can be among them, so there is a bounded number of them.
+/// Only names that this program reads can be among them, so their number is bounded.
 final class UnreadFields {
     private(set) var names: [String] = []
 

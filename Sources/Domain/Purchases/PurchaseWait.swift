@@ -1,7 +1,7 @@
-/// The fact for which a stored purchase without a grant waits.
+/// The reason why a stored purchase has no grant yet.
 package enum PurchaseWait: String, Sendable, CaseIterable {
-    /// A SKU that knows its product.
+    /// No SKU names its product.
     case unmapped
-    /// A user who claims it.
+    /// No user has claimed it.
     case unclaimed
 }

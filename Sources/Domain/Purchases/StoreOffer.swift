@@ -1,6 +1,6 @@
 /// The offer under which a store sold a period: an introductory price, a trial, a code.
 public struct StoreOffer: Hashable, Sendable, Codable {
-    /// `introductory`, `promotional`, `offer_code` or `win_back`; a sort that is not known keeps the store's number.
+    /// `introductory`, `promotional`, `offer_code` or `win_back`; for an unknown type, the store's number.
     public let type: String
     /// The offer's id or the code's name, where it has one.
     public let identifier: String?

@@ -1,10 +1,10 @@
-/// A store's own word on where a subscription stands, beside what it signed of its periods; the newest one counts.
+/// A store's own statement about a whole subscription, beside the periods that it signed; the newest one counts.
 ///
 /// Source: Apple, App Store Server Notifications V2, `data.status`.
 public struct StoreStanding: Sendable, Equatable, Codable {
     /// True where the subscription as a whole is taken back (Apple's 5).
     public let isRevoked: Bool
-    /// As of this time, in milliseconds since 1970.
+    /// The time of the statement, in milliseconds since 1970.
     public let at: Int64
 
     public init(isRevoked: Bool, at: Int64) {

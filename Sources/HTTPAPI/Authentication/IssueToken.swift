@@ -2,9 +2,9 @@ package import Domain
 import FoundationEssentials
 import JWTKit
 
-/// Makes a user's token, for development.
+/// Makes a user's token (JWT, HS256), for development.
 package enum DevelopmentToken {
-    /// - Parameter lifetime: seconds.
+    /// - Parameter lifetime: the validity in seconds.
     package static func make(
         user: String, secret: [UInt8], rules: UserTokenRules, now: Timestamp, lifetime: Int64
     ) async throws -> String {

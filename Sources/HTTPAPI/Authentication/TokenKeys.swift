@@ -4,15 +4,15 @@ import FoundationEssentials
 import JWTKit
 import _CryptoExtras
 
-/// The keys that users' tokens are verified with.
+/// The keys that verify users' tokens.
 ///
-/// Of a set (RFC 7517) there is one collection for each algorithm: a key that does not name its own takes the one of the
-/// first token that asks for it, before that token is verified, and keeps it.
+/// A key set (RFC 7517) has one collection for each algorithm. A key without `alg` takes the algorithm of the first
+/// token that is checked with it and keeps it, so it needs a collection for each algorithm.
 actor TokenKeys {
     private let keys: [JWK]
     private var collections: [String: [JWTKeyCollection]]
 
-    /// - Parameter secrets: tried in their order, each by itself: a token need not say which one signed it.
+    /// - Parameter secrets: tried one after the other, because a token need not name the one that signed it.
     init(secrets: [[UInt8]]) async {
         keys = []
         var made: [JWTKeyCollection] = []
@@ -22,10 +22,10 @@ actor TokenKeys {
         collections = ["HS256": made]
     }
 
-    /// Takes the keys that can be used and passes over the others (RFC 7517 section 5): those of kinds and algorithms that
-    /// sign nothing here, and those that have no `kid` beside others.
+    /// Reads a key set and skips the keys that cannot be used (RFC 7517 section 5): those of other kinds and
+    /// algorithms, and those without `kid` beside others.
     ///
-    /// - Returns: nil where none can.
+    /// - Returns: nil where no key can be used.
     init?(set json: String) {
         struct Members: Decodable { let keys: [JSONValue] }
         guard let members = try? JSONDecoder().decode(Members.self, from: Data(json.utf8)) else { return nil }
@@ -46,7 +46,7 @@ actor TokenKeys {
         collections = [:]
     }
 
-    /// - Parameter algorithm: one of a closed list.
+    /// - Parameter algorithm: the token's `alg`, which the caller has checked against a closed list.
     func collections(for algorithm: String) async -> [JWTKeyCollection] {
         if let known = collections[algorithm] { return known }
         let made = JWTKeyCollection()
@@ -57,12 +57,12 @@ actor TokenKeys {
 }
 
 extension UserKeys {
-    /// Whether a set has a key that tokens can be verified with.
+    /// Returns whether a set has a key that can verify tokens.
     package static func isUsable(set json: String) -> Bool { TokenKeys(set: json) != nil }
 }
 
 extension JWK {
-    /// Whether it is a whole key of an algorithm that signs.
+    /// True for a complete public key of a signature algorithm that is accepted.
     fileprivate var isPublicKey: Bool {
         do {
             switch keyType {
@@ -89,7 +89,7 @@ extension JWK {
         }
     }
 
-    /// The bytes of a base64url text (RFC 7515 section 2).
+    /// Decodes base64url text (RFC 7515 section 2).
     private static func bytes(_ text: String?) -> Data? {
         text.flatMap { Base64URL.decoded($0) }.map { Data($0) }
     }

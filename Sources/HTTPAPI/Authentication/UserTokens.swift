@@ -4,25 +4,25 @@ import FoundationEssentials
 import Gateway
 import JWTKit
 
-/// Where the keys of users' tokens come from; never two of these at once.
+/// The source of the keys that verify users' tokens.
 package enum UserKeys: Sendable {
-    /// A shared secret of at least 32 bytes, HS256 (RFC 7518 section 3.2).
+    /// A shared secret of at least 32 bytes, for HS256 (RFC 7518 section 3.2).
     case secret([UInt8])
-    /// Several, of which each verifies, so that one can be replaced.
+    /// Several secrets, of which each verifies, so that one can be replaced.
     case secrets([[UInt8]])
     /// A JWK set (RFC 7517) that does not change while the process runs.
     case set(json: String)
-    /// A JWK set behind an address: fetched when first needed, and again when a key is unknown, at most once a minute.
+    /// A JWK set at an address: fetched when first needed, and again for an unknown key, at most once a minute.
     case remote(fetch: @Sendable () async -> String?)
 }
 
-/// What a user's token must look like.
+/// The rules for a user's token.
 package struct UserTokenRules: Sendable {
     package var keys: UserKeys
-    /// Checked when not empty.
+    /// The required `iss`; empty = not checked.
     package var issuer: String
     package var audience: String
-    /// The claim that is the user id: a string or an integer.
+    /// The claim with the user id, a string or an integer.
     package var claim: String
     package var maxLifetimeHours: Int64
 
@@ -37,7 +37,7 @@ package struct UserTokenRules: Sendable {
     }
 }
 
-/// Whose a user's token is; a token that was verified a moment ago is not verified again.
+/// Finds the user of a token; a token that was verified a moment ago is not verified again.
 struct UserTokens: Sendable {
     private let verifier: TokenVerifier
     private let cache = VerifiedTokens()
@@ -48,9 +48,9 @@ struct UserTokens: Sendable {
         self.time = time
     }
 
-    /// The user that a token names.
+    /// Returns the user that a token names.
     ///
-    /// - Throws: `invalidCredential`, with nothing that helps whoever cannot sign a token.
+    /// - Throws: `invalidCredential`, without details that would help a forger.
     func user(_ token: String) async throws(GatewayError) -> ExternalUserID {
         guard token.utf8.count <= TokenVerifier.limit else { throw .invalidCredential(.noToken) }
         let now = time.now
@@ -68,10 +68,10 @@ struct UserTokens: Sendable {
     }
 }
 
-/// A token that verified: whose it is, and until when it does.
+/// A verified token: its user and its end.
 struct VerifiedToken: Sendable {
     let user: ExternalUserID
-    /// Seconds since 1970; not good any more at this time.
+    /// The time from which the token is no longer accepted, in seconds since 1970.
     let expiry: Int64
 }
 
@@ -89,7 +89,7 @@ actor TokenVerifier {
     private let time: TimeSource
     private var keys: TokenKeys?
     private var fetchedAt: Timestamp?
-    /// A fetch that is under way; whoever needs it as well waits for it.
+    /// The fetch that is under way; further callers wait for the same one.
     private var fetching: Task<Bool, Never>?
 
     init(_ rules: UserTokenRules, time: TimeSource) {
@@ -97,7 +97,7 @@ actor TokenVerifier {
         self.time = time
     }
 
-    /// - Throws: `invalidCredential`; `temporarilyUnavailable` while there is no key that could judge a token.
+    /// - Throws: `invalidCredential`; `temporarilyUnavailable` while no key is known that could verify the token.
     func verify(_ token: String) async throws(GatewayError) -> VerifiedToken {
         guard let algorithm = Self.algorithm(of: token), Self.isUnambiguous(token) else {
             throw .invalidCredential(.noToken)
@@ -133,12 +133,12 @@ actor TokenVerifier {
         }
     }
 
-    /// Fetches the set again; a fetch that fails, or that brings no usable key, leaves the last good one.
+    /// Fetches the set again; the last good set stays where the fetch fails or brings no usable key.
     private func refetch() async -> Bool {
         guard case .remote(let fetch) = rules.keys else { return false }
         if let fetching { return await fetching.value }
         let now = time.now
-        // A clock that was set back would wait for as long as it was ahead.
+        // After the clock was set back, a plain comparison would wait for as long as it had been ahead.
         let isRecent = fetchedAt.map { (0..<Self.refetchInterval).contains(now.rawValue - $0.rawValue) } ?? false
         guard !isRecent else { return false }
         fetchedAt = now
@@ -180,7 +180,7 @@ actor TokenVerifier {
         return VerifiedToken(user: user, expiry: expiry)
     }
 
-    /// The `alg` of the header; nil for a token that has not three parts or that lists critical extensions.
+    /// Returns the `alg` of the header; nil for a token without three parts or with critical extensions (`crit`).
     private static func algorithm(of token: String) -> String? {
         struct Header: Decodable {
             let alg: String
@@ -193,7 +193,8 @@ actor TokenVerifier {
         return header.alg
     }
 
-    /// Whether every reader understands the same: no member of the header or the claims stands twice (RFC 7519 section 4).
+    /// Returns whether all readers agree on the token: no member of the header or the claims appears twice (RFC 7519
+    /// section 4).
     private static func isUnambiguous(_ token: String) -> Bool {
         token.split(separator: ".", omittingEmptySubsequences: false).prefix(2).allSatisfy { part in
             Base64URL.decoded(part).map { !JSONTree.isAmbiguous($0) } ?? false
@@ -201,7 +202,7 @@ actor TokenVerifier {
     }
 }
 
-/// All claims of a token; they are checked by ``UserTokens`` with the injected clock.
+/// All claims of a token; ``UserTokens`` checks them with the injected clock.
 private struct Claims: JWTPayload {
     let members: [String: JSONValue]
 
@@ -211,7 +212,7 @@ private struct Claims: JWTPayload {
 }
 
 extension JSONValue {
-    /// A NumericDate (RFC 7519 section 2), fractions dropped.
+    /// The value as a NumericDate (RFC 7519 section 2), without its fraction; nil for other types.
     fileprivate var seconds: Int64? {
         switch self {
         case .integer(let value): value
@@ -220,7 +221,8 @@ extension JSONValue {
         }
     }
 
-    /// An audience is one name or a list of them (RFC 7519 section 4.1.3).
+    /// Returns whether an `aud` claim, which is one name or a list of them (RFC 7519 section 4.1.3), names this
+    /// audience.
     fileprivate func names(_ audience: String) -> Bool {
         switch self {
         case .string(let text): text == audience

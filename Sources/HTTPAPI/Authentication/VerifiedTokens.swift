@@ -4,8 +4,8 @@ import Synchronization
 
 /// The tokens that verified in the last minute, by their hash.
 ///
-/// Bounded: two generations, of which the older is dropped when the younger is full. A token counts for a minute only, so
-/// that a key that its issuer withdrew is soon good for nothing.
+/// Two generations bound the memory: the older is dropped when the younger is full. An entry is used for a minute only,
+/// so that tokens of a withdrawn key are soon refused.
 final class VerifiedTokens: Sendable {
     static let seconds: Int64 = 60
     static let capacity = 4_096

@@ -1,7 +1,7 @@
 import Domain
 import HTTPTypes
 
-/// The API in OpenAPI's words: every route with its parameters, bodies, answers and refusals.
+/// The OpenAPI description of the API: every route with its parameters, bodies, answers and refusals.
 ///
 /// Source: OpenAPI Specification 3.1.1.
 struct OpenAPIDocument: Sendable {
@@ -14,7 +14,7 @@ struct OpenAPIDocument: Sendable {
     let version: String
     let parts: [Part]
 
-    /// - Parameter routes: what is served; only that is described.
+    /// - Parameter routes: the routes that are served; the document describes no others.
     init(_ routes: [Route], version: String) {
         self.version = version
         parts = Route.Tag.all.compactMap { tag in
@@ -23,7 +23,7 @@ struct OpenAPIDocument: Sendable {
         }
     }
 
-    /// The document that is served.
+    /// The document as JSON.
     var json: JSONValue {
         var components = Components()
         var (paths, webhooks): ([String: JSONValue], [String: JSONValue]) = ([:], [:])
@@ -56,7 +56,7 @@ struct OpenAPIDocument: Sendable {
         """
 }
 
-/// What the operations of a document share.
+/// The schemas and responses that the operations of a document share.
 struct Components {
     var schemas: [String: JSONValue] = [:]
     var responses: [String: JSONValue] = [:]

@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 
 extension Route {
-    /// The Operation Object (OpenAPI Specification 3.1.1 section 4.8.10).
+    /// Makes the Operation Object of the route (OpenAPI Specification 3.1.1 section 4.8.10).
     func json(_ tag: String, _ components: inout Components) -> JSONValue {
         var json: [String: JSONValue] = [
             "operationId": .string(id), "summary": .string(description.summary),
@@ -22,7 +22,7 @@ extension Route {
         case .anyone: .array([])
         case .user: .array([.object(["user": .array([])])])
         case .userOrAnyone: .array([.object(["user": .array([])]), .object([:])])
-        // Each scope is enough.
+        // Each of the scopes is enough alone.
         case .key(let scopes): .array(scopes.map { .object(["key": .array([.string($0.rawValue)])]) })
         }
     }
@@ -59,7 +59,7 @@ extension Route {
         return parameters
     }
 
-    /// A value of a path's parameter; an `id` is of the kind that the path names before it.
+    /// Returns an example of a path's parameter; an `id` is of the kind that the path names before it.
     private static func pathExample(_ name: String, _ path: String) -> JSONValue {
         let parts = path.split(separator: "/")
         let collection = parts.firstIndex(of: "{\(name)}").flatMap { $0 > 0 ? String(parts[$0 - 1]) : nil } ?? ""
@@ -145,8 +145,10 @@ extension Route {
         "text/csv": "id,status\r\n",
     ]
 
-    /// An answer in the envelope, which is a named schema: `OrderAnswer` for an `Order`, `OrderPageAnswer` for a page of
-    /// them, and named by the operation where the data has no name.
+    /// Returns the schema of an answer in the envelope.
+    ///
+    /// It is named after its data, `OrderAnswer` for an `Order` and `OrderPageAnswer` for a page of them, or after the
+    /// operation where the data has no name.
     private func enveloped(_ data: Shape, _ components: inout Components) -> JSONValue {
         let operationName = id.prefix(1).uppercased() + id.dropFirst()
         let (data, name): (Shape, String) =
@@ -173,7 +175,8 @@ extension Route {
         ])
     }
 
-    /// The refusals of one status, as a response that operations share; `x-error-ids` lists them for programs.
+    /// Makes the response that lists the refusals of one status; operations share it, and `x-error-ids` lists the ids
+    /// for programs.
     private static func refusal(
         _ ids: [ErrorID], _ shape: ErrorShape, _ components: inout Components
     ) -> JSONValue {
@@ -202,7 +205,7 @@ extension Route {
         .object(["description": .string(note), "schema": .object(["type": .string(type)])])
     }
 
-    /// What the route itself refuses, and what every route of its kind does.
+    /// The refusals of this route: its own and those of every route of its kind.
     var refusals: Set<ErrorID> {
         guard errors != .verifyReceipt else { return [] }
         var ids = Set(description.refusals + [.internalError, .headersTooLarge])
@@ -220,7 +223,7 @@ extension Route {
         if !parameterNames.isEmpty { ids.insert(.notFound) }
         if honoursKeys {
             ids.formUnion([.requestInProgress, .idempotencyKeyReused])
-            // A replay of a secret that was shown, and of an answer about a person who was erased.
+            // A replay of an answer that showed a secret, or that was about a user who has been erased.
             if idempotency == .outcomeOnly { ids.insert(.conflict) }
             ids.insert(.notFound)
         }
@@ -229,7 +232,7 @@ extension Route {
 }
 
 extension Route.Tag.Message {
-    /// The Path Item Object of a webhook (OpenAPI Specification 3.1.1 section 4.8.1).
+    /// Makes the Path Item Object of a webhook (OpenAPI Specification 3.1.1 section 4.8.1).
     func json(_ tag: String, _ components: inout Components) -> JSONValue {
         .object([
             "post": .object([
@@ -256,7 +259,7 @@ extension ErrorID {
 }
 
 extension Shape {
-    /// Whether an empty body does not fit.
+    /// True where an empty body is refused.
     fileprivate var isDemanding: Bool {
         switch form {
         case .object(let members): members.contains(where: \.isRequired)
@@ -267,7 +270,7 @@ extension Shape {
 }
 
 extension Shape {
-    /// Every refusal; which ids a call can answer stands with its responses.
+    /// The body of every refusal; each response lists the ids that its call can answer.
     fileprivate static let error = named(
         "Error",
         .object([
@@ -280,14 +283,14 @@ extension Shape {
             "request_id": .id("req"),
         ]))
 
-    /// A refusal in the shape of other clients' routes.
+    /// The body of a refusal on the routes of other clients (`docs/api.md` section 7).
     fileprivate static let flatError = named(
         "FlatError",
         .object([
             "success": .boolean.shown("false"), "error": named("ErrorID", .words(ErrorID.self)), "message": .string,
         ]))
 
-    /// The name of the items where this is a page of a list.
+    /// The name of the items where this is a page of a list; otherwise nil.
     fileprivate var pageItemName: String? {
         guard case .object(let members) = form, members.contains(where: { $0.name == "next_cursor" }),
             case .list(let item, _, _)? = members.first(where: { $0.name == "items" })?.shape.form,

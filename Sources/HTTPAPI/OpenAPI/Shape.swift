@@ -1,7 +1,7 @@
 import Domain
 import FoundationEssentials
 
-/// The shape of a JSON value: the part of JSON Schema (draft 2020-12) that the API needs.
+/// The shape of a JSON value, in the part of JSON Schema (draft 2020-12) that the API needs.
 struct Shape: Sendable {
     indirect enum Form: Sendable {
         case any
@@ -11,19 +11,19 @@ struct Shape: Sendable {
         case number
         case boolean
         /// - Parameters:
-        ///   - count: how many elements there may be; nil for any number.
-        ///   - isSet: whether no two of them are the same.
+        ///   - count: the allowed number of elements; nil for any number.
+        ///   - isSet: true where all elements must be different.
         case list(Shape, count: ClosedRange<Int>? = nil, isSet: Bool = false)
-        /// An object whose members have names that nobody knows beforehand.
+        /// An object with arbitrary member names.
         case map(Shape, keys: Shape? = nil, count: ClosedRange<Int>? = nil)
         case object([Member])
-        /// One of several named objects; the member `by` has another single word in each of them.
+        /// An object of one of several named shapes; the member `by` has a different word in each of them.
         case oneOf([Shape], by: String? = nil)
-        /// A shape of the document's `components`.
+        /// A shape among the document's `components`.
         case named(String, Shape)
     }
 
-    /// One member of an object.
+    /// A member of an object.
     struct Member: Sendable {
         let name: String
         let shape: Shape
@@ -32,10 +32,10 @@ struct Shape: Sendable {
 
     var form: Form
     var isNullable = false
-    /// Whether an object has no members but those that it names.
+    /// True for an object that allows no other members than those that it names.
     var isClosed = false
     var note: String?
-    /// A value as a client would see it; where there is none, ``exampleValue(_:)`` makes one from the form.
+    /// An example of the value; without one, ``exampleValue(_:)`` makes it from the form.
     var example: JSONValue?
 
     init(_ form: Form) { self.form = form }
@@ -54,12 +54,12 @@ extension Shape {
     /// An amount in integer minor units.
     static let money = named("Money", amount(.integer, currency))
 
-    /// The members of an amount.
+    /// Makes the shape of an amount.
     static func amount(_ value: Shape, _ currency: Shape) -> Shape {
         object(["value": value.noted("Minor units, 3990 for 39.90.").shown("3990"), "currency": currency])
     }
 
-    /// - Parameter pattern: a regular expression that the whole text matches.
+    /// - Parameter pattern: a regular expression that must match the whole text.
     static func string(_ length: ClosedRange<Int>, pattern: String? = nil) -> Shape {
         Shape(.string(format: nil, length: length, pattern: pattern))
     }
@@ -73,7 +73,7 @@ extension Shape {
     static func oneOf(_ shapes: [Shape], by member: String? = nil) -> Shape { Shape(.oneOf(shapes, by: member)) }
     static func named(_ name: String, _ shape: Shape) -> Shape { Shape(.named(name, shape)) }
 
-    /// An id of ours with its prefix.
+    /// A Paydesk id with its prefix.
     static func id(_ prefix: String) -> Shape {
         string.noted("\(prefix)_…").shown("\"\(prefix)_01jdgk4zs8f4d9v3qkr6t2m7hx\"")
     }
@@ -81,12 +81,12 @@ extension Shape {
     static func words(_ words: String...) -> Shape { Shape(.words(words)) }
     static func words(_ words: [String]) -> Shape { Shape(.words(words)) }
 
-    /// The words of a closed list.
+    /// A word of a closed list.
     static func words<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> Shape {
         Shape(.words(Word.allCases.map(\.rawValue)))
     }
 
-    /// - Parameter optional: members that may be left out.
+    /// - Parameter optional: the members that may be absent.
     static func object(
         _ members: KeyValuePairs<String, Shape>, optional: KeyValuePairs<String, Shape> = [:]
     ) -> Shape {
@@ -108,14 +108,14 @@ extension Shape {
         return shape
     }
 
-    /// The shape with an example, which is JSON text; a test compares every example with its shape.
+    /// Returns the shape with an example in JSON text; a test compares every example with its shape.
     func shown(_ json: String) -> Shape {
         var shape = self
         shape.example = (try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))) ?? .null
         return shape
     }
 
-    /// An object with further members.
+    /// Returns an object's shape with further members.
     func adding(_ members: KeyValuePairs<String, Shape>, optional: KeyValuePairs<String, Shape> = [:]) -> Shape {
         guard case .object(let own) = form, case .object(let more) = Shape.object(members, optional: optional).form
         else { return self }

@@ -1,14 +1,14 @@
 import Domain
 
 extension Shape {
-    /// A value of this shape as a client would send or see it.
+    /// Returns a value of this shape, as a client would send or receive it.
     ///
-    /// The shape's own example, or one that its form makes: every member of an object, one element of a list, the first
-    /// word of a closed list.
+    /// It is the shape's own example or is made from the form: every member of an object, one element of a list, the
+    /// first word of a closed list.
     ///
     /// - Parameters:
-    ///   - name: the member that has the value; texts and numbers without an example are chosen by it.
-    ///   - isRequest: whether only the required members of objects are sent.
+    ///   - name: the name of the member; it chooses the text or number where there is no example.
+    ///   - isRequest: true to leave out the optional members of objects.
     func exampleValue(_ name: String = "", isRequest: Bool = false) -> JSONValue {
         if let example { return example }
         switch form {
@@ -35,9 +35,9 @@ extension Shape {
         }
     }
 
-    /// The `example` or `examples` of a Media Type Object (OpenAPI Specification 3.1.1 section 4.8.14).
+    /// Returns the `example` or `examples` of a Media Type Object (OpenAPI Specification 3.1.1 section 4.8.14).
     ///
-    /// - Parameter wrap: puts the value where the whole answer has it.
+    /// - Parameter wrap: puts the value into the envelope of the answer.
     func examples(isRequest: Bool, _ wrap: (JSONValue) -> JSONValue = { $0 }) -> (name: String, value: JSONValue) {
         guard case .oneOf(let shapes, let member?) = unnamed.form, example == nil else {
             return ("example", wrap(exampleValue(isRequest: isRequest)))
@@ -51,7 +51,7 @@ extension Shape {
         return ("examples", .object(examples))
     }
 
-    /// The shape that a name refers to.
+    /// The shape without its name.
     var unnamed: Shape {
         guard case .named(_, let shape) = form else { return self }
         return shape

@@ -1,9 +1,9 @@
 import Domain
 
 extension Shape {
-    /// The shape as JSON Schema.
+    /// Returns the shape as JSON Schema.
     ///
-    /// - Parameter components: takes the named shapes that it refers to.
+    /// - Parameter components: takes the named shapes to which the schema refers.
     func schema(_ components: inout [String: JSONValue]) -> JSONValue {
         var schema = bare(&components)
         if isNullable { schema = Self.nullable(schema) }
@@ -68,7 +68,7 @@ extension Shape {
         return schema
     }
 
-    /// The Discriminator Object (OpenAPI Specification 3.1.1 section 4.8.25).
+    /// Makes the Discriminator Object (OpenAPI Specification 3.1.1 section 4.8.25).
     private static func discriminator(_ member: String, _ shapes: [Shape]) -> JSONValue {
         var mapping: [String: JSONValue] = [:]
         for case .named(let name, let shape) in shapes.map(\.form) {
@@ -97,7 +97,7 @@ extension Shape {
 }
 
 extension [String: JSONValue] {
-    /// Adds `minItems` and `maxItems` and their like; an end that bounds nothing is left out.
+    /// Adds `minItems` and `maxItems`, or their like; an end without a bound is left out.
     fileprivate mutating func bound(by range: ClosedRange<Int>?, _ what: String) {
         guard let range else { return }
         if range.lowerBound > 0 { self["min\(what)"] = .integer(Int64(range.lowerBound)) }

@@ -1,9 +1,9 @@
 extension Route {
-    /// A part of the API, by which its description is divided.
+    /// A part of the API, by which the description is divided.
     struct Tag: Sendable {
         let name: String
         let note: String
-        /// What Paydesk sends to an endpoint of the caller's.
+        /// The message that Paydesk sends to an endpoint of the caller.
         var message: Message?
 
         struct Message: Sendable {
@@ -16,7 +16,7 @@ extension Route {
 }
 
 extension Route.Tag {
-    /// Every part, in the order of the description.
+    /// All parts, in the order of the description.
     static let all: [Route.Tag] = [
         cashier, orders, subscriptions, entitlements, apple, applePay, compatible, notifications, notificationsByKind,
         payPages, partner, webhooks, catalogue, accounts, adminOrders, adminUsers, inbox, operations,

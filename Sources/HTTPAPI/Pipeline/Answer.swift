@@ -4,31 +4,32 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 
-/// What a route answers.
+/// The answer of a route.
 enum Answer: Sendable {
     /// The `data` of the envelope, as JSON bytes.
     case data(Data)
-    /// `data` that names users as the app does, none of which is taken for an internal id; the answer to a GET only.
+    /// `data` with external user ids, in which no internal id is replaced; only in answers to GET.
     case named(Data)
     /// `data` with an ETag over its bytes.
     case tagged(Data)
-    /// Something without the envelope.
+    /// An answer without the envelope.
     case raw(status: HTTPResponse.Status, contentType: String, body: Data, headers: [HTTPField])
-    /// Something without the envelope that is sent piece by piece as the client takes it; the answer to a GET only.
+    /// An answer without the envelope that is sent piece by piece as the client reads it; only in answers to GET.
     case streamed(contentType: String, body: ResponseBody, headers: [HTTPField])
 
-    /// Encodes the `data` of the envelope: keys sorted, so that equal values have equal bytes.
+    /// Encodes the `data` of the envelope with sorted keys, so that equal values have equal bytes.
     static func json(_ value: some Encodable) throws(GatewayError) -> Answer { .data(try encode(value)) }
 
-    /// ``json(_:)`` of what names users as the app does.
+    /// Encodes `data` with external user ids, like ``json(_:)``.
     static func namedJSON(_ value: some Encodable) throws(GatewayError) -> Answer { .named(try encode(value)) }
 
-    /// A page of a list, cut where its bytes are too many; `next_cursor` goes on behind what it shows.
+    /// Encodes a page of a list, cut at the limit of bytes; its `next_cursor` continues after the last item that it
+    /// has.
     static func page(_ page: Page<some Encodable>) async throws(GatewayError) -> Answer {
         .data(try await encode(page))
     }
 
-    /// ``page(_:)`` of what names users as the app does.
+    /// Encodes a page with external user ids, like ``page(_:)``.
     static func namedPage(_ page: Page<some Encodable>) async throws(GatewayError) -> Answer {
         .named(try await encode(page))
     }
@@ -37,7 +38,7 @@ enum Answer: Sendable {
         do { return try JSONText.encoded(value) } catch { throw .internalError }
     }
 
-    /// So many items are encoded where the request runs; more of them would hold up its event loop.
+    /// The number of items that are encoded on the event loop; more of them would block it for too long.
     private static let fewItems = 20
 
     private static func encode(_ page: Page<some Encodable>) async throws(GatewayError) -> Data {
@@ -52,7 +53,7 @@ enum Answer: Sendable {
         for (index, item) in page.items.enumerated() {
             let text: Data
             do { text = try encoder.encode(item) } catch { throw .internalError }
-            // The first is shown whatever its size, so that a reader comes on.
+            // The first item is sent whatever its size, so that a reader gets on.
             if index > 0, json.count + text.count > PageSize.bytes {
                 next = page.cursors[index - 1]
                 break
@@ -67,7 +68,7 @@ enum Answer: Sendable {
     }
 }
 
-/// A list that has no further pages.
+/// A list without further pages.
 struct Listing<Item: Encodable & Sendable>: Encodable {
     let items: [Item]
     @Nullable private(set) var next_cursor: String?

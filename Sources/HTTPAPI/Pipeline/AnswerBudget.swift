@@ -5,18 +5,18 @@ import NIOCore
 
 /// Counts large answers against a ``ByteBudget`` until they are sent, and sends them in pieces.
 ///
-/// The piece after one that the client does not take waits in the answer, so that the connection itself holds a few pieces
-/// at most, however many answers were asked for on it.
+/// Until the client has read a piece the next one waits in the answer, so that the connection itself buffers a few
+/// pieces at most, however many answers were requested on it.
 struct AnswerBudget: Sendable {
-    /// Smaller answers are not counted: each connection holds one of them at most.
+    /// The size in bytes up to which answers are not counted: a connection has one of them in memory at most.
     private static let small = 16 << 10
     fileprivate static let piece = 32 << 10
 
     let bytes: ByteBudget
 
-    /// The answer with its bytes counted; they are given back when it was sent, or is not sent after all.
+    /// Returns the answer with its bytes counted; they are released when the answer was sent or is dropped.
     ///
-    /// - Throws: `temporarilyUnavailable` where too much is being sent already.
+    /// - Throws: `temporarilyUnavailable` where too many bytes are being sent already.
     func counted(
         _ response: Response, for holder: @autoclosure () -> ByteBudget.Holder
     ) throws(GatewayError) -> Response {
@@ -33,7 +33,7 @@ struct AnswerBudget: Sendable {
         return response
     }
 
-    /// Bytes of a budget for as long as this is kept.
+    /// Bytes of a budget, released when this object is.
     private final class Reservation: Sendable {
         private let length: Int
         private let holder: ByteBudget.Holder
@@ -49,7 +49,7 @@ struct AnswerBudget: Sendable {
     }
 }
 
-/// Writes each buffer in pieces that share no memory with it, so that one piece does not keep all of it.
+/// Writes each buffer in pieces that share no memory with it, so that a waiting piece does not retain all of it.
 private struct PieceWriter: ResponseBodyWriter {
     private var writer: any ResponseBodyWriter
 

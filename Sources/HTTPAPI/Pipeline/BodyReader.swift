@@ -6,17 +6,18 @@ import NIOCore
 
 /// Reads a request's body up to its limit.
 struct BodyReader: Sendable {
-    /// So much of an over-long body is read and dropped, so that the client sees the answer instead of a broken pipe.
+    /// The number of bytes of an over-long body that are read and dropped, so that the client sees the answer instead
+    /// of a broken connection.
     private static let drained = 1 << 20
 
     let budget: ByteBudget
-    /// So long a whole body may take; between two pieces of it the server's idle time limit counts.
+    /// The time limit of a whole body; between two pieces of it the server's idle timeout applies.
     var patience = Duration.seconds(20)
 
-    /// What was read must be given back to the budget when the request is done.
+    /// Reads a body and counts it against the budget; the caller releases the bytes when the request is done.
     ///
     /// - Throws: `payloadTooLarge`; `invalidRequest` for a body that was cut off or came too slowly;
-    ///   `temporarilyUnavailable` when all bodies together, or those of this holder, are too much.
+    ///   `temporarilyUnavailable` where all bodies together, or those of this holder, take too much memory.
     func read(
         _ body: RequestBody, upTo limit: Int, for holder: ByteBudget.Holder
     ) async throws(GatewayError) -> Data {

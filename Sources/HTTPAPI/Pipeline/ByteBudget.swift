@@ -2,18 +2,18 @@ import Domain
 import Gateway
 import Synchronization
 
-/// Bounds how many bytes of requests, or of answers, are in memory at once.
+/// Bounds the bytes of requests, or of answers, that are in memory at once.
 ///
 /// Everybody has a share: callers without credentials together, providers' notifications together, and each caller or
-/// address alone. So nobody fills it, and strangers never take the room of those who may call.
+/// address alone. So nobody can fill it alone, and callers without credentials never take the room of the others.
 final class ByteBudget: Sendable {
-    /// Whose bytes they are.
+    /// The owner of counted bytes.
     enum Holder: Hashable, Sendable {
         case user(ExternalUserID)
         case key(ID<APIKey>)
-        /// A notification, by the address that it comes from; nil where that is not known.
+        /// A provider's notification, by the sender's address; nil where that is unknown.
         case provider(IPAddress?)
-        /// Somebody without credentials, by address.
+        /// A caller without credentials, by address.
         case stranger(IPAddress?)
     }
 
@@ -21,7 +21,7 @@ final class ByteBudget: Sendable {
         var all = 0
         var strangers = 0
         var providers = 0
-        /// Only of holders that hold something.
+        /// The bytes of each holder that has any.
         var each: [Holder: Int] = [:]
     }
 
@@ -35,9 +35,9 @@ final class ByteBudget: Sendable {
 
     /// - Parameters:
     ///   - bytes: the bound of all together.
-    ///   - strangers: of all strangers together; `stranger` of each address of theirs.
-    ///   - providers: of all notifications together; `provider` of each address that sends them.
-    ///   - caller: of each user and each key.
+    ///   - strangers: the bound of all callers without credentials together; `stranger` of each of their addresses.
+    ///   - providers: the bound of all notifications together; `provider` of each address that sends them.
+    ///   - caller: the bound of each user and each key.
     init(
         bytes: Int, strangers: Int? = nil, stranger: Int? = nil, providers: Int? = nil, provider: Int? = nil,
         caller: Int? = nil
@@ -50,21 +50,23 @@ final class ByteBudget: Sendable {
         self.caller = caller ?? bytes
     }
 
-    /// Bodies of requests: strangers hold at most a quarter of them.
+    /// Makes the budget of request bodies; callers without credentials have at most a quarter of it.
     static func bodies() -> ByteBudget {
         ByteBudget(
             bytes: 128 << 20, strangers: 32 << 20, stranger: 8 << 20, providers: 64 << 20, provider: 32 << 20,
             caller: 16 << 20)
     }
 
-    /// Answers that are being sent.
+    /// Makes the budget of answers that are being sent.
     static func answers() -> ByteBudget {
         ByteBudget(
             bytes: 64 << 20, strangers: 16 << 20, stranger: 4 << 20, providers: 16 << 20, provider: 16 << 20,
             caller: 8 << 20)
     }
 
-    /// - Throws: `temporarilyUnavailable` where there is no room; otherwise as much has to be given back.
+    /// Counts bytes; the caller releases as many later.
+    ///
+    /// - Throws: `temporarilyUnavailable` where there is no room; then nothing was counted.
     func take(_ bytes: Int, for holder: Holder) throws(GatewayError) {
         guard bytes > 0 else { return }
         let fits = held.withLock { held in

@@ -4,8 +4,8 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`; in development also
-/// pages that this machine serves.
+/// Cross-origin rules for browsers (WHATWG Fetch, CORS protocol): only the configured origins, never `*`; in
+/// development mode also pages from loopback addresses.
 struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
     private let origins: Set<String>
     private let isDevelopment: Bool
@@ -48,7 +48,7 @@ struct CORSPolicy<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Origins of pages that are not let in, each of them logged once; the first hundred, because anyone can name more.
+/// The refused origins, each logged once; only the first hundred, because a client can send any number.
 private final class RefusedOrigins: Sendable {
     private static let limit = 100
 
@@ -66,9 +66,9 @@ private final class RefusedOrigins: Sendable {
     }
 }
 
-/// Addresses of the machine itself.
+/// The loopback addresses of this machine.
 enum Loopback {
-    /// Whether a browser's `Origin` is a page that this machine serves: `http://localhost:5173`, `http://[::1]:8081`.
+    /// Returns whether a browser's `Origin` is a page from this machine: `http://localhost:5173`, `http://[::1]:8081`.
     static func isOrigin(_ origin: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: origin.hasPrefix) else { return false }
         let place = origin.dropFirst(scheme.count)

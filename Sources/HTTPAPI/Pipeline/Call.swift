@@ -4,14 +4,14 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 
-/// Who makes a call.
+/// The caller of a route.
 enum Caller: Sendable {
     case anyone
     case user(ExternalUserID)
     case key(AuthenticatedKey)
 }
 
-/// One request on its way through a route: authenticated, its body read.
+/// A request to a route, authenticated and with its body read.
 struct Call: Sendable {
     let request: HTTPRequest
     let parameters: [String: String]
@@ -22,14 +22,14 @@ struct Call: Sendable {
     let from: ClientAddress
     let requestID: String
     let languages: [String]
-    /// Whether members of the body that nothing reads are refused.
+    /// True where unknown members of the body are refused.
     let isStrict: Bool
     let run: IdempotentRun?
-    /// Charges the caller's rate for so much work, such as the signatures to check; whoever has no credentials pays
-    /// elsewhere.
+    /// Charges the caller's rate limit for additional work, such as each signature to verify; callers without
+    /// credentials have limits elsewhere.
     let charge: @Sendable (_ count: Int64) throws(GatewayError) -> Void
 
-    /// The user of the token; routes with `access: .user` always have one.
+    /// The user of the token; always known on routes with `access: .user`.
     var user: ExternalUserID {
         get throws(GatewayError) {
             guard case .user(let user) = caller else { throw .unauthenticated }
@@ -37,7 +37,7 @@ struct Call: Sendable {
         }
     }
 
-    /// Where the payer is: of a call that the payer's own app makes; a partner's server calls from somewhere else.
+    /// The payer's address, in calls of the payer's own app; nil in a partner's call, which comes from a server.
     var payerAddress: IPAddress? {
         guard case .user = caller else { return nil }
         return from.address(request.headerFields)
@@ -60,9 +60,9 @@ struct Call: Sendable {
         return value
     }
 
-    /// The body as JSON; an empty body is `{}`.
+    /// Decodes the body as JSON; an empty body is `{}`.
     ///
-    /// - Throws: `invalidRequest` naming the member that is not known, has the wrong type or is missing, with its place.
+    /// - Throws: `invalidRequest` with the path of the member that is unknown, missing or of the wrong type.
     func decode<Value: Decodable>(_: Value.Type = Value.self) throws(GatewayError) -> Value {
         let tree: JSONTree
         do throws(JSONFault) { tree = try JSONTree(body.isEmpty ? Array("{}".utf8) : Array(body)) } catch {
@@ -74,7 +74,7 @@ struct Call: Sendable {
         do { return try tree.decode(Value.self) } catch { throw GatewayError(decoding: error) }
     }
 
-    /// `?limit=`, 1–200, 50 where it is absent.
+    /// The query's `limit`, 1–200; 50 where it is absent.
     var limit: Int64 {
         get throws(GatewayError) {
             guard let text = query["limit"] else { return 50 }
@@ -87,7 +87,7 @@ struct Call: Sendable {
 
     var cursor: String? { query["cursor"] }
 
-    /// A query parameter that must be one of a closed list.
+    /// Returns a query parameter that must be a word of a closed list.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _: Choice.Type = Choice.self
     ) throws(GatewayError) -> Choice? {
@@ -114,14 +114,14 @@ struct Call: Sendable {
         return time
     }
 
-    /// At most 18 digits, with a minus sign before 1970.
+    /// Reads at most 18 digits, with a minus sign for times before 1970.
     private static func seconds(_ text: String) -> Timestamp? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard digits.isDigits(1...18) else { return nil }
         return Int64(text).map { Timestamp($0) }
     }
 
-    /// A query parameter that must be an integer.
+    /// Returns a query parameter that must be an integer.
     func integer(_ name: String) throws(GatewayError) -> Int64? {
         guard let text = query[name] else { return nil }
         guard let number = Int64(text) else { throw .invalidRequest(field: name, reason: "must be an integer") }
@@ -129,7 +129,7 @@ struct Call: Sendable {
     }
 }
 
-/// The body of a call that takes none: an empty one, or an object without members.
+/// The body of a call without fields: empty, or an object without members.
 struct NoFields: Decodable {
     private enum CodingKeys: CodingKey {}
 

@@ -1,15 +1,17 @@
 import Domain
 import FoundationEssentials
 
-/// JSON text in one form: the same values in another order of members, with other white space or escapes, are the same
+/// Canonical JSON: the same values with another order of members, other white space or other escapes have the same
 /// bytes.
 ///
-/// Numbers are compared by their exact decimal value, never as floating point: 1, 1.0 and 1e0 are one number, and two
-/// integers beyond 2^53 stay two. Text with a member that stands twice has no canonical form, because readers differ in
-/// which of the two counts.
+/// Numbers are compared by their exact decimal value, never as floating point: 1, 1.0 and 1e0 are equal, and two
+/// integers beyond 2^53 stay different. Text with a member that appears twice has no canonical form, because readers
+/// differ in which of the two counts.
 enum CanonicalJSON {
-    /// - Returns: nil for what is no JSON, is nested deeper than 64, or has a member twice; such a body is compared as it
-    ///   came.
+    /// Returns the canonical form.
+    ///
+    /// - Returns: nil for text that is no JSON, is nested deeper than 64, or has a member twice; such a body is
+    ///   compared byte for byte.
     static func form(_ text: Data) -> Data? {
         var reader = CanonicalReader(bytes: Array(text))
         guard let value = reader.value(depth: 0) else { return nil }
@@ -87,7 +89,7 @@ private struct CanonicalReader {
         return [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
     }
 
-    /// The bytes that a string means.
+    /// Reads a string and resolves its escapes.
     private mutating func string() -> [UInt8]? {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
         position += 1
@@ -123,7 +125,7 @@ private struct CanonicalReader {
         }
     }
 
-    /// One scalar, of one or two escapes of UTF-16.
+    /// Reads one Unicode scalar from one or two UTF-16 escapes.
     private mutating func scalar() -> [UInt8]? {
         guard let first = unit() else { return nil }
         var value = UInt32(first)
@@ -147,7 +149,7 @@ private struct CanonicalReader {
         return value
     }
 
-    /// Sign, significant digits and exponent.
+    /// Reads a number as its sign, significant digits and exponent.
     private mutating func number() -> [UInt8]? {
         let isNegative = position < bytes.count && bytes[position] == UInt8(ascii: "-")
         if isNegative { position += 1 }
@@ -190,6 +192,6 @@ private struct CanonicalReader {
         return Array(bytes[start..<position])
     }
 
-    /// A string with its length before it, which needs no escapes and can be read in one way only.
+    /// Writes a string after its length, a form that needs no escapes and is unambiguous.
     private static func quoted(_ text: [UInt8]) -> [UInt8] { Array("\"\(text.count):".utf8) + text }
 }

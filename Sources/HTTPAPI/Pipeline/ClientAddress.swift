@@ -3,7 +3,7 @@ import HTTPTypes
 package import Hummingbird
 import NIOCore
 
-/// A request's context that knows the other end of its connection.
+/// A request's context with the address of the connection's other end.
 package struct PeerContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     let peer: SocketAddress?
@@ -14,17 +14,17 @@ package struct PeerContext: RequestContext {
     }
 }
 
-/// Where a request comes from: the connection's other end, or whom trusted proxies vouch for.
+/// The client's address: the connection's other end, or the one that trusted proxies report.
 struct ClientAddress: Sendable {
     let peer: SocketAddress?
     let trustedProxies: [CIDR]
 
-    /// The first address that no trusted proxy has, counted from the connection backwards.
+    /// Returns the first address that is not a trusted proxy, counted backwards from the connection.
     ///
-    /// Whatever a client writes into these headers stands left of what the nearest trusted proxy appends, and is never
-    /// reached. A proxy appends to one of the two headers and passes the other on as it came: where both are there and do
-    /// not agree, neither is believed (`Forwarded`: RFC 7239 section 4).
-    /// - Returns: nil where that cannot be said.
+    /// Addresses that a client forges in these headers stand left of what the nearest trusted proxy appends and are
+    /// never reached. A proxy appends to one of the two headers and passes the other on unchanged: where both are
+    /// present and disagree, neither is believed (`Forwarded`: RFC 7239 section 4).
+    /// - Returns: nil where the address is unknown.
     func address(_ headers: HTTPFields) -> IPAddress? {
         guard let peer = peer?.ipAddress.flatMap({ IPAddress(String($0.prefix { $0 != "%" })) })?.unmapped else {
             return nil
@@ -37,7 +37,8 @@ struct ClientAddress: Sendable {
 
     private func isTrusted(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    /// - Parameter hops: as the header has them, the farthest first; nil is one that names no address.
+    /// - Parameter hops: the addresses in the order of the header, the farthest first; nil for a hop without an
+    ///   address.
     private func client(of peer: IPAddress, _ hops: [IPAddress?]) -> IPAddress? {
         var address = peer
         for hop in hops.reversed() {
@@ -70,7 +71,7 @@ struct ClientAddress: Sendable {
         }
     }
 
-    /// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
+    /// Reads an address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
     private static func node(_ text: String) -> IPAddress? {
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             let port = text[text.index(after: end)...]
@@ -89,7 +90,7 @@ struct ClientAddress: Sendable {
             && text.utf8.dropFirst().allSatisfy(\.isDigit)
     }
 
-    /// Splits where the mark stands outside quotes.
+    /// Splits at a separator outside of quotes.
     private static func split(_ text: Substring, at mark: Character) -> [Substring] {
         var isQuoted = false
         return text.split(omittingEmptySubsequences: false) { character in

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// Bounds how many requests are in work at once; the next one is turned away at once instead of waiting.
+/// Bounds the number of requests in work; further ones are refused at once instead of waiting.
 ///
-/// Callers without credentials have a quarter of the places, so that they never turn away the others. 0 = off.
+/// Callers without credentials may use a quarter of it, so that they never cause others to be refused. 0 = off.
 final class ConcurrencyLimit: Sendable {
     private let limit: Int
     private let isCongested: @Sendable () -> Bool
     private let count = Atomic<Int>(0)
     private let strangers = Atomic<Int>(0)
 
-    /// - Parameter isCongested: whether what has begun waits too long already, whatever the number.
+    /// - Parameter isCongested: returns whether work already waits too long, whatever the number of requests.
     init(limit: Int, isCongested: @escaping @Sendable () -> Bool = { false }) {
         self.limit = limit
         self.isCongested = isCongested
     }
 
-    /// Whether a request had better be turned away before anything is done for it.
+    /// True where a request should be refused before any work for it.
     ///
     /// At twice the capacity every second request is refused, so a refusal must cost next to nothing.
     var isFull: Bool {
@@ -23,8 +23,10 @@ final class ConcurrencyLimit: Sendable {
         return count.load(ordering: .relaxed) >= limit || isCongested()
     }
 
-    /// - Parameter isStranger: whether nobody vouches for the caller.
-    /// - Returns: false when the limit is reached; otherwise ``leave(isStranger:)`` must follow.
+    /// Counts a request that begins.
+    ///
+    /// - Parameter isStranger: true for a caller without credentials.
+    /// - Returns: false where the limit is reached; otherwise ``leave(isStranger:)`` must follow.
     func enter(isStranger: Bool = false) -> Bool {
         guard !isStranger || Self.enter(strangers, limit: max(1, limit / 4), isOff: limit == 0) else { return false }
         guard Self.enter(count, limit: limit, isOff: limit == 0) else {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The shape around every `/v1` answer (`api.md` section 1).
+/// The envelope of every `/v1` answer (`docs/api.md` section 1).
 enum Envelope {
     static func success(_ data: Data, requestID: String, extra: [HTTPField] = []) -> Response {
         var body = ByteBuffer()
@@ -32,7 +32,7 @@ enum Envelope {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// The headers of a refusal.
+    /// Returns the headers of a refusal.
     static func headers(of reply: ErrorReply, requestID: String) -> HTTPFields {
         let retry = reply.retryAfter.map { HTTPField(name: .retryAfter, value: String($0)) }
         let challenge = reply.challenge.map { HTTPField(name: .wwwAuthenticate, value: $0) }
@@ -40,7 +40,7 @@ enum Envelope {
         return headers(requestID: requestID, extra: [retry, challenge, allow].compactMap(\.self))
     }
 
-    /// A refusal in front of its request's id and behind it, for one that is made again and again.
+    /// Returns a refusal's text before and after the request id, so that a frequent refusal is encoded only once.
     static func halves(_ reply: ErrorReply, language: String) -> (front: String, back: String)? {
         let place = "the-request-id"
         guard let json = enveloped(reply, [language], place) else { return nil }
@@ -49,13 +49,13 @@ enum Envelope {
         return (String(text[..<range.lowerBound]), String(text[range.upperBound...]))
     }
 
-    /// A refusal as Apple's `verifyReceipt` tells it: by HTTP status 200, but where there were too many questions.
+    /// Makes a refusal as Apple's `verifyReceipt` does: with HTTP status 200, except after too many requests.
     static func verifyReceipt(_ error: GatewayError, requestID: String) -> Response {
         let json = try? Answer.encode(VerifyReceiptBody(VerifyReceiptStatus(error)))
         let body = json ?? Data(#"{"status":21009}"#.utf8)
         let reply = ErrorReply(error)
         let retry = reply.retryAfter.map { [HTTPField(name: .retryAfter, value: String($0))] } ?? []
-        // Apple knows no word for too many questions, and answers HTTP 429 to them.
+        // Apple has no `status` for too many requests and answers HTTP 429.
         let status = reply.status == .tooManyRequests ? reply.status : .ok
         return response(status, ByteBuffer(bytes: body), requestID: requestID, extra: retry)
     }
@@ -91,7 +91,7 @@ enum Envelope {
     }
 
     private static func headers(requestID: String, extra: [HTTPField]) -> HTTPFields {
-        // Appended, not set: setting looks each name up in an index that is built for it.
+        // Appended, because setting a name looks it up in an index that is built for it.
         var headers: HTTPFields = [
             .contentType: "application/json; charset=utf-8", .cacheControl: "no-store", .requestID: requestID,
         ]

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What went wrong, in a word that never changes: the closed list of `api.md` section 2.
+/// The stable id of an error, from the closed list of `docs/api.md` section 2.
 enum ErrorID: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case invalidNotification = "invalid_notification"
@@ -36,7 +36,7 @@ enum ErrorID: String, Sendable, CaseIterable {
     case providerUnavailable = "provider_unavailable"
     case temporarilyUnavailable = "temporarily_unavailable"
 
-    /// The status of an answer with this id; there is no other.
+    /// The HTTP status of answers with this id.
     var status: HTTPResponse.Status {
         switch self {
         case .invalidRequest, .invalidNotification, .invalidTransaction, .invalidReceipt, .applePayTokenInvalid:

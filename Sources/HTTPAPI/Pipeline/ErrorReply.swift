@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// How a refusal looks from outside: the one place where ``GatewayError`` becomes HTTP (`api.md` section 2).
+/// The HTTP form of a refusal; only this type maps ``GatewayError`` to HTTP (`docs/api.md` section 2).
 struct ErrorReply: Sendable {
     let status: HTTPResponse.Status
     let id: String
@@ -11,9 +11,9 @@ struct ErrorReply: Sendable {
     let chinese: String
     var details: [String: JSONValue] = [:]
     var retryAfter: Int64?
-    /// The value of `WWW-Authenticate`, which every 401 has (RFC 9110 section 15.5.2).
+    /// The value of `WWW-Authenticate`, which every 401 must have (RFC 9110 section 15.5.2).
     var challenge: String?
-    /// The value of `Allow`, which every 405 has (RFC 9110 section 15.5.6).
+    /// The value of `Allow`, which every 405 must have (RFC 9110 section 15.5.6).
     var allow: String?
 
     func message(_ languages: [String]) -> String {
@@ -169,7 +169,7 @@ extension ErrorReply {
         }
     }
 
-    /// Without credentials there is nothing more to say (RFC 6750 section 3.1).
+    /// The challenge to a request without credentials, which names no error (RFC 6750 section 3.1).
     private static let challenge = #"Bearer realm="paydesk""#
 
     private init(

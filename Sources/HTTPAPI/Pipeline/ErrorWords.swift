@@ -3,7 +3,7 @@ import Gateway
 import ProviderKit
 
 extension UnknownThing {
-    /// Its name in English and in Chinese.
+    /// The subject's name in English and Chinese.
     var words: (english: String, chinese: String) {
         switch self {
         case .meter: ("meter", "计量项")
@@ -24,7 +24,7 @@ extension UnknownThing {
 }
 
 extension SelectionRefusal {
-    /// What the account that came nearest lacks.
+    /// The condition that the best candidate account does not meet, in English and Chinese.
     var words: (english: String, chinese: String) {
         switch self {
         case .provider: ("no account has this id or kind", "没有这个账户或渠道")
@@ -44,7 +44,7 @@ extension SelectionRefusal {
     }
 }
 
-/// The reasons for which evidence of Apple's is refused, in Chinese (`api.md` section 2).
+/// The Chinese texts of the reasons for which evidence of Apple's is refused (`docs/api.md` section 2).
 enum RefusalWords {
     static func chinese(_ reason: String) -> String { words[reason] ?? "未通过验证" }
 
@@ -60,7 +60,7 @@ enum RefusalWords {
 }
 
 extension InvalidCredential {
-    /// In English, as a quoted string of a header may have it, and in Chinese.
+    /// The reason in English, fit for a quoted string of a header, and in Chinese.
     var words: (english: String, chinese: String) {
         switch self {
         case .noToken: ("A user's token (JWT) is needed here", "此处需要用户令牌(JWT)")
@@ -80,7 +80,8 @@ extension InvalidCredential {
 }
 
 extension String {
-    /// What a caller sent, short and in printable ASCII, so that a message never carries more than it names.
+    /// The caller's text in at most 64 characters of printable ASCII, so that a message quotes nothing longer or
+    /// unprintable.
     var shown: String {
         String(decoding: utf8.filter(\.isVisible).prefix(64), as: UTF8.self)
     }

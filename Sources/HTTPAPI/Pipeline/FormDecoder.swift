@@ -1,10 +1,10 @@
 import Domain
 
-/// `application/x-www-form-urlencoded` (WHATWG URL, section 5.1): query strings and pay pages' forms.
+/// Decodes `application/x-www-form-urlencoded` (WHATWG URL, section 5.1): query strings and forms of pay pages.
 enum FormDecoder {
     private static let fieldLimit = 100
 
-    /// The fields in their order; what is not valid percent-encoding is taken as it stands.
+    /// Returns the fields in their order; text that is not valid percent-encoding is taken literally.
     static func decode(_ text: String) -> [(String, String)] {
         text.split(separator: "&").prefix(fieldLimit).map { field in
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(unescape)

@@ -1,9 +1,9 @@
 import Domain
 import Gateway
 
-/// Limits how many wrong keys, tokens and secrets one address may send in a minute.
+/// Limits the number of wrong keys, tokens and secrets that an address may send in a minute.
 ///
-/// Only wrong ones are counted and refused: a right one is never turned away for those that others send from its address.
+/// Only wrong ones are counted and refused: a valid one is accepted, whatever others send from the same address.
 struct GuessLimiter: Sendable {
     private static let perMinute: Int64 = 100
 
@@ -13,7 +13,7 @@ struct GuessLimiter: Sendable {
         limiter = RateLimiter(perMinute: Self.perMinute, nodes: nodes, time: time)
     }
 
-    /// The refusal of a wrong key, token or secret: as it is, or `rateLimited` after too many of them.
+    /// Counts a wrong key, token or secret and returns its refusal, which is `rateLimited` after too many.
     func refusal(_ error: GatewayError, from address: IPAddress?) -> GatewayError {
         guard error.isGuess, let wait = limiter.take(address?.source.description ?? "unknown") else { return error }
         return .rateLimited(retryAfter: max(1, wait))
@@ -21,11 +21,11 @@ struct GuessLimiter: Sendable {
 }
 
 extension GatewayError {
-    /// Whether somebody sent what nobody was ever given; a token that ran out, or that is for something else, was.
+    /// True for a credential that was never issued; an expired token, or one for another purpose, was.
     fileprivate var isGuess: Bool {
         switch self {
         case .invalidCredential(.expired), .invalidCredential(.claim): false
-        // Where a token stands in the path, or a secret in the body.
+        // Not found and unauthenticated count where the path has a token or the body a secret.
         case .invalidCredential, .notFound, .unauthenticated: true
         default: false
         }

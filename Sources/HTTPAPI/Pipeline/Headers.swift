@@ -4,18 +4,18 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// The header fields that HTTPTypes has no name for.
+/// The names of header fields that HTTPTypes does not define.
 extension HTTPField.Name {
     static let requestID = named("X-Request-Id")
     static let idempotencyKey = named("Idempotency-Key")
     static let idempotencyReplayed = named("Idempotency-Replayed")
     static let referrerPolicy = named("Referrer-Policy")
 
-    /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test asks for each.
+    /// - Parameter name: a valid field name (RFC 9110 section 5.1); a test reads each of them.
     private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .cookie }
 }
 
-/// Entity tags over the bytes of an answer's `data` (RFC 9110 sections 8.8.3 and 13.1.2).
+/// Entity tags (ETag) from the bytes of an answer's `data` (RFC 9110 sections 8.8.3 and 13.1.2).
 enum ETag {
     static func of(_ data: Data) -> String {
         "\"\(Hex.encoded(SHA256.hash(data: data).prefix(16)))\""
@@ -30,7 +30,7 @@ enum ETag {
     }
 }
 
-/// The languages of an `Accept-Language` header, best first (RFC 9110 section 12.5.4).
+/// Parses an `Accept-Language` header into languages, the preferred first (RFC 9110 section 12.5.4).
 enum AcceptLanguage {
     static func parse(_ header: String?) -> [String] {
         guard let header, header.utf8.count <= 1_000 else { return [] }
@@ -46,10 +46,10 @@ enum AcceptLanguage {
     }
 }
 
-/// Tells browsers to take every answer for what it says that it is (WHATWG Fetch, `X-Content-Type-Options`), and, where
-/// this server has the certificate itself, to come by HTTPS only (RFC 6797).
+/// Sets `X-Content-Type-Options` (WHATWG Fetch) so that browsers do not guess a media type, and, where this server has
+/// the TLS certificate, `Strict-Transport-Security` (RFC 6797).
 struct SafetyHeaders<Context: RequestContext>: RouterMiddleware {
-    /// A year.
+    /// The header for a year, in seconds.
     private static var strictTransport: String { "max-age=31536000" }
 
     let servesTLS: Bool

@@ -2,10 +2,10 @@ import Foundation
 import FoundationEssentials
 
 enum JSONMember {
-    /// The value of a member of the root object, byte for byte as it stands there.
+    /// Returns the value of a member of the root object, byte for byte.
     ///
     /// - Parameter json: JSON that a parser has accepted.
-    /// - Returns: nil where the member is missing, or stands there twice, or the root is no object.
+    /// - Returns: nil where the member is missing or appears twice, or the root is no object.
     static func value(_ name: String, of json: Data) -> Data? {
         var scanner = MemberScanner(bytes: Array(json))
         var found: Range<Int>?
@@ -18,7 +18,7 @@ enum JSONMember {
     }
 }
 
-/// Walks over the members of a JSON object without understanding their values.
+/// Finds the members of a JSON object without parsing their values.
 private struct MemberScanner {
     let bytes: [UInt8]
     private var position = 0
@@ -26,7 +26,7 @@ private struct MemberScanner {
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func next() -> (name: String, value: Range<Int>)? {
-        // What stands between members: the object's start, commas and white space.
+        // Skips the object's start, commas and white space.
         guard let start = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
         position = start
         skipValue(isName: true)
@@ -42,7 +42,7 @@ private struct MemberScanner {
         return (name, value..<end)
     }
 
-    /// What a quoted name means; only one with escapes needs a parser.
+    /// Reads a quoted name; only a name with escapes needs the JSON decoder.
     private static func text(_ quoted: ArraySlice<UInt8>) -> String? {
         guard quoted.contains(UInt8(ascii: "\\")) else {
             return String(validating: quoted.dropFirst().dropLast(), as: UTF8.self)

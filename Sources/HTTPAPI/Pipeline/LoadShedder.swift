@@ -4,11 +4,11 @@ package import HTTPTypes
 import Logging
 package import NIOCore
 
-/// Turns requests away of which only the head was read, while a node has all the work that it takes.
+/// Refuses requests after their head, while the node is at its limit of concurrent work.
 ///
-/// At twice the capacity more requests are refused than answered, so what a refusal costs is taken from those that are
-/// answered: it takes no task, no router and no encoder. What it does not know how to refuse it lets through, to be refused
-/// by ``Pipeline``.
+/// At twice the capacity more requests are refused than answered, so the cost of a refusal reduces the number of
+/// answers: a refusal here uses no task, no router and no encoder. Requests that need more are passed on, and
+/// ``Pipeline`` refuses them.
 package struct LoadShedder: Sendable {
     package struct Refusal: Sendable {
         package let requestID: String
@@ -20,12 +20,12 @@ package struct LoadShedder: Sendable {
         }
     }
 
-    /// A refusal's text in front of its request's id and behind it.
+    /// A refusal's text before and after the request id.
     private typealias Halves = (front: String, back: String)
 
     /// The status of every refusal.
     package let status: HTTPResponse.Status
-    /// The headers of every refusal; its request's id is not among them.
+    /// The headers of every refusal, without the request id.
     package let headers: HTTPFields
 
     private let concurrency: ConcurrencyLimit
@@ -34,10 +34,10 @@ package struct LoadShedder: Sendable {
     private let reply: ErrorReply
     private let english: Halves?
     private let chinese: Halves?
-    /// By path and method; paths with parameters are none of them.
+    /// The meters by path and method, for paths without parameters only.
     private let meters: [String: [String: RouteMeter]]
 
-    /// - Parameter servesTLS: whether clients come by HTTPS to this server itself.
+    /// - Parameter servesTLS: true where this server has the TLS certificate.
     init(_ routes: [Route], concurrency: ConcurrencyLimit, ids: IDSource, servesTLS: Bool = false, logger: Logger) {
         self.concurrency = concurrency
         self.ids = ids
@@ -58,7 +58,7 @@ package struct LoadShedder: Sendable {
         self.meters = meters
     }
 
-    /// The answer to a request that had better go no further; nil where it goes on.
+    /// Returns the refusal of a request; nil where the request goes on.
     ///
     /// - Parameter target: the path and query of the request line.
     package func refusal(
@@ -70,9 +70,9 @@ package struct LoadShedder: Sendable {
         var (ownID, languages): (String?, String?)
         for (name, value) in headers {
             switch name.utf8.count {
-            // Browsers ask who may read the answer, and some clients whether they shall send their body.
+            // A cross-origin request needs the answer's CORS headers, and `Expect` an interim answer.
             case 6 where name.isHeader("origin") || name.isHeader("expect"): return nil
-            // Said twice they are joined.
+            // A repeated header is joined by the framework, so the request is passed on.
             case 12 where name.isHeader("x-request-id"):
                 guard ownID == nil else { return nil }
                 ownID = value
@@ -99,7 +99,7 @@ package struct LoadShedder: Sendable {
 }
 
 extension String {
-    /// Whether this is the name, given in lower case (RFC 9110 section 5.1).
+    /// Compares a header's name with one in lower case, ignoring case (RFC 9110 section 5.1).
     fileprivate func isHeader(_ name: StaticString) -> Bool {
         name.withUTF8Buffer { utf8.elementsEqual($0) { $0 | 0x20 == $1 } }
     }

@@ -6,7 +6,8 @@ import Hummingbird
 import Logging
 import NIOFoundationEssentialsCompat
 
-/// What happens to every request, in this order: room, headers, caller, rate, body, idempotency, use case, envelope.
+/// The processing of every request, in this order: concurrency limit, headers, caller, rate, body, idempotency, use
+/// case, envelope.
 struct Pipeline: Sendable {
     let gateway: Gateway
     let tokens: UserTokens
@@ -21,7 +22,7 @@ struct Pipeline: Sendable {
 
     private static let headerLimit = 16 << 10
 
-    /// Runs a route; whatever goes wrong becomes an answer here.
+    /// Runs a route; every error becomes an answer here.
     func respond(
         _ route: Route, _ request: Request, _ parameters: [String: String], from: ClientAddress,
         meter: RouteMeter
@@ -68,7 +69,7 @@ struct Pipeline: Sendable {
         let body = try await bodies.read(request.body, upTo: route.bodyLimit, for: holder)
         defer { bodies.budget.giveBack(body.count, for: holder) }
         try checkMediaType(route, request.headers, body)
-        // A place is taken only now, so that slow clients cannot hold it.
+        // The request is counted only now, so that clients that send slowly cannot use up the limit.
         guard route.isAlwaysServed || concurrency.enter(isStranger: holder.isStranger) else {
             throw .temporarilyUnavailable(retryAfter: 1)
         }
@@ -120,7 +121,7 @@ struct Pipeline: Sendable {
         }
     }
 
-    /// Runs the use case once for its key; what may be tried again is not kept.
+    /// Runs the use case and stores its answer for the idempotency key; answers that a retry may change are not stored.
     private func runOnce(
         _ route: Route, _ call: Call, _ run: IdempotentRun, requestID: String
     ) async throws(GatewayError) -> Response {
@@ -186,7 +187,7 @@ struct Pipeline: Sendable {
         }
     }
 
-    /// An answer without the envelope.
+    /// Makes an answer without the envelope.
     private static func plain(
         _ status: HTTPResponse.Status, _ contentType: String, _ body: ResponseBody, _ extra: [HTTPField],
         _ requestID: String
@@ -214,7 +215,7 @@ struct Pipeline: Sendable {
         }
     }
 
-    /// Who calls, known before anything of the body is read.
+    /// Checks the path and finds the caller, before anything of the body is read.
     private func admit(
         _ route: Route, _ headers: HTTPFields, _ parameters: [String: String], _ from: ClientAddress
     ) async throws(GatewayError) -> Caller {
@@ -222,13 +223,13 @@ struct Pipeline: Sendable {
             try route.admit?(parameters)
             return try await authenticate(headers, route.access)
         } catch {
-            // Whoever sends nothing guesses nothing.
+            // A request without credentials is no guess.
             if error == .unauthenticated { throw error }
             throw guesses.refusal(error, from: from.address(headers))
         }
     }
 
-    /// Whose share of the memory a request takes.
+    /// Returns the owner of a request's bytes in the memory budget.
     private static func holder(
         _ caller: Caller, _ route: Route, _ headers: HTTPFields, _ from: ClientAddress
     ) -> ByteBudget.Holder {
@@ -241,7 +242,8 @@ struct Pipeline: Sendable {
         }
     }
 
-    /// SQL text cannot hold U+0000; what a provider has signed is judged as it came, and kept.
+    /// Refuses U+0000, which SQL text cannot store; the query of a notification is exempt, because the provider signed
+    /// it.
     private static func refuseNUL(
         _ route: Route, _ parameters: [String: String], _ query: [String: String]
     ) throws(GatewayError) {
@@ -283,7 +285,7 @@ struct Pipeline: Sendable {
 }
 
 extension HTTPFields {
-    /// What the one `Authorization` header names after the scheme, which is written in any case (RFC 6750 section 2.1).
+    /// The token of the only `Authorization` header, whose scheme may be written in any case (RFC 6750 section 2.1).
     fileprivate var bearer: String? {
         var found = lazy.filter { $0.name == .authorization }.makeIterator()
         guard let header = found.next()?.value, found.next() == nil else { return nil }
@@ -298,11 +300,11 @@ extension ByteBudget.Holder {
 }
 
 extension ErrorReply {
-    /// Whether a stored key gives this answer again; what time or another try can change is not kept.
+    /// True for a refusal that is stored for its idempotency key; one that time or a retry can change is not.
     fileprivate var isFinal: Bool {
         switch status.code {
         case 401, 413, 415, 429, 500...: false
-        // Who can take a payment changes with an account's health, or by an admin's word.
+        // The accounts that can take a payment change with their health and with changes of an admin.
         default: !["request_in_progress", "no_provider_available"].contains(id)
         }
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 
 extension IDSource {
-    /// The caller's own id where it is well formed, else a new one.
+    /// Returns the caller's own request id where it is well formed, otherwise a new one.
     func requestID(_ own: String?) -> String {
         if let own, own.isWord(1...64, or: ".-") { return own }
         return make(Request.self).rawValue
@@ -12,11 +12,10 @@ extension IDSource {
 }
 
 extension Call {
-    /// The request id as the audit keeps it for ever: our own, or the digest of one that the caller chose, who may have made
-    /// it of a person's name.
+    /// The request id that the audit log stores for ever: Paydesk's own, or the digest of the caller's, which may
+    /// contain a person's name.
     ///
-    /// Whoever knows a caller's id finds what was done under it by the same digest: "sha256:" and the first 32 hexadecimal
-    /// digits.
+    /// The digest, by which entries are found, is "sha256:" and the first 32 hexadecimal digits.
     var auditedRequestID: String {
         guard request.headerFields[.requestID] == requestID else { return requestID }
         let digest = SHA256.hash(data: Data(requestID.utf8)).prefix(16)

@@ -4,33 +4,33 @@ import Gateway
 import HTTPTypes
 import Hummingbird
 
-/// One route: who may call it, what it takes and answers, in words and shapes, and what it does.
+/// A route: its path, callers, description and handler.
 struct Route: Sendable {
     enum Access: Sendable {
         case anyone
         /// A user's JWT.
         case user
-        /// A user's JWT, or none at all; a wrong one is refused.
+        /// A user's JWT or no credentials; an invalid JWT is refused.
         case userOrAnyone
         /// An API key that has one of these scopes.
         case key([Scope])
     }
 
     enum Idempotency: Sendable {
-        /// The answer is kept and given again.
+        /// The answer is stored and repeated.
         case stored
-        /// Only the outcome is kept, because the answer shows a secret.
+        /// Only the affected object is stored, because the answer shows a secret.
         case outcomeOnly
         case ignored
     }
 
-    /// The shape of a refusal.
+    /// The form of a refusal.
     enum ErrorShape: Sendable {
-        /// `api.md` section 1.
+        /// The envelope of `docs/api.md` section 1.
         case envelope
-        /// `{"success":false,"error","message"}` of the older clients, `api.md` section 7.
+        /// The form of other clients' routes, `{"success":false,"error","message"}` (`docs/api.md` section 7).
         case flat
-        /// A `status` of Apple's `verifyReceipt`, always with HTTP status 200.
+        /// A `status` of Apple's `verifyReceipt`, with HTTP status 200 or 429.
         case verifyReceipt
     }
 
@@ -42,19 +42,19 @@ struct Route: Sendable {
         var isRequired = false
     }
 
-    /// What a success is.
+    /// The form of a successful answer.
     enum Outcome: Sendable {
         /// The `data` of the envelope.
         case data(Shape)
-        /// The same with an `ETag`, and 304 without a body where it has not changed.
+        /// The `data` of the envelope with an `ETag`, or 304 without a body where it has not changed.
         case tagged(Shape)
         /// JSON without the envelope.
         case json(Shape)
-        /// Something else without the envelope: its media type, and what it is.
+        /// Another answer without the envelope: its media type and a description.
         case other(String, String)
     }
 
-    /// Another answer that is no refusal in the usual shape.
+    /// A further answer that is no refusal in the route's own form.
     struct Other: Sendable {
         let status: Int
         let note: String
@@ -62,14 +62,14 @@ struct Route: Sendable {
         var shape: Shape?
     }
 
-    /// What the body is.
+    /// The form of the request's body.
     enum Body: Sendable {
         case json(Shape)
         /// Any media type.
         case other(String)
     }
 
-    /// What the OpenAPI document says of a route; shared, because every request copies its route.
+    /// The part of a route that only the OpenAPI document uses; a class, because every request copies its route.
     final class Description: Sendable {
         /// The part of the API; nil for a route that is not in the document.
         let tag: Tag?
@@ -77,14 +77,14 @@ struct Route: Sendable {
         let summary: String
         let note: String?
         let query: [Query]
-        /// The path's parameters that need a word.
+        /// The descriptions of path parameters that need one.
         let parameters: [String: String]
         let body: Body?
         let outcome: Outcome
         let others: [Other]
-        /// The refusals that are this route's own; those of every route of its kind come with its other members.
+        /// The refusals of this route alone; those of all routes of its kind are added by its other members.
         let refusals: [ErrorID]
-        /// Refusals that are 410 here, because what was asked for is over.
+        /// The refusals that have status 410 here, because the object has ended.
         let gone: [ErrorID]
 
         fileprivate init(
@@ -106,33 +106,33 @@ struct Route: Sendable {
 
     let id: String
     let method: HTTPRequest.Method
-    /// With `{name}` for each parameter, as in the OpenAPI document.
+    /// The path with `{name}` for each parameter, as in the OpenAPI document.
     let path: String
-    /// The names between braces.
+    /// The names of the path's parameters.
     let parameterNames: [String]
     let access: Access
-    /// Bytes.
+    /// The limit of the body in bytes.
     let bodyLimit: Int
     let idempotency: Idempotency
     let errors: ErrorShape
-    /// Refuses a request before its body is read; nil lets every one through.
+    /// Refuses a request before its body is read; nil admits every request.
     let admit: (@Sendable (_ parameters: [String: String]) throws(GatewayError) -> Void)?
-    /// Answers even when the node is full.
+    /// True for a route that answers while the node is at its limit of concurrent work.
     let isAlwaysServed: Bool
-    /// The parameters of the query that it reads; nil where any others are passed over.
+    /// The allowed parameters of the query; nil where unknown ones are ignored.
     let queryNames: [String]?
     let description: Description
     let handle: @Sendable (Call) async throws(GatewayError) -> Answer
 
     /// - Parameters:
     ///   - id: the `operationId`.
-    ///   - tag: the part of the API; nil keeps the route out of the document.
-    ///   - summary: what it does, in a sentence without its full stop.
-    ///   - parameters: what the path's parameters are, where that needs a word.
-    ///   - outcome: what a success is.
-    ///   - others: other answers that are no refusals in the usual shape.
-    ///   - refusals: those that are this route's own.
-    ///   - gone: refusals that are 410 here.
+    ///   - tag: the part of the API; nil leaves the route out of the document.
+    ///   - summary: a sentence without its full stop.
+    ///   - parameters: the descriptions of path parameters that need one.
+    ///   - outcome: the form of a successful answer.
+    ///   - others: further answers that are no refusals in the route's own form.
+    ///   - refusals: the refusals of this route alone.
+    ///   - gone: the refusals that have status 410 here.
     ///   - admit: refuses a request before its body is read.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ access: Access, _ tag: Tag?, _ summary: String,
@@ -169,42 +169,45 @@ extension Route {
         }
     }
 
-    /// A user's reading that has no parameters takes any, as caches and browsers add some.
+    /// Returns the allowed parameters of the query; nil for a user's request without any, because caches and browsers
+    /// add some.
     private static func queryNames(_ query: [Query], _ access: Access) -> [String]? {
         let names = query.map(\.name)
         if case .key = access { return names }
         return names.isEmpty ? nil : names
     }
 
-    /// Everything under `/v1` but notifications, which come in their providers' own forms.
+    /// Returns true for everything under `/v1` except notifications, which have their providers' own formats.
     private static func takesJSON(_ path: String) -> Bool { path.hasPrefix("/v1/") && !isNotification(path) }
     private static func isNotification(_ path: String) -> Bool { path.hasPrefix("/v1/notify/") }
     private static func isStrict(_ path: String) -> Bool { takesJSON(path) && !path.hasPrefix("/v1/public/iap/") }
 
-    /// Whether its body is JSON of ours, under `/v1`.
+    /// True where the body is JSON in Paydesk's own form, under `/v1`.
     var takesJSON: Bool { Self.takesJSON(path) }
 
-    /// Whether providers send their notifications there.
+    /// True where providers send their notifications.
     var isNotification: Bool { Self.isNotification(path) }
 
-    /// Whether members and parameters that nothing reads are refused: everywhere but in the calls that other clients make
-    /// already (`docs/api.md` sections 6 and 7), which may send more than they need.
+    /// True where unknown members and parameters are refused: everywhere except in the calls of existing other clients
+    /// (`docs/api.md` sections 6 and 7), which may send more than they need.
     var isStrict: Bool { Self.isStrict(path) }
 
-    /// Whether an `Idempotency-Key` counts.
+    /// True where an `Idempotency-Key` has an effect.
     var honoursKeys: Bool {
         guard method == .post, idempotency != .ignored else { return false }
         if case .anyone = access { return false }
         return true
     }
 
-    /// Whether a path, split at its slashes, is this route's.
+    /// Returns whether a path, split at its slashes, belongs to this route.
     func fits(_ parts: [Substring]) -> Bool {
         let own = path.split(separator: "/")
         return own.count == parts.count && zip(own, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 
-    /// - Throws: `invalidRequest` naming the first parameter that it does not know.
+    /// Checks the names of the query's parameters.
+    ///
+    /// - Throws: `invalidRequest` with the first unknown name.
     func checkNames(of query: [String: String]) throws(GatewayError) {
         guard let queryNames else { return }
         for name in query.keys.sorted() where !queryNames.contains(name) {
@@ -218,7 +221,7 @@ extension Route.Query {
         Self(name: name, shape: shape, note: note, isRequired: isRequired)
     }
 
-    /// The parameters of every list that has pages.
+    /// Returns the parameters of every list with pages.
     ///
     /// - Parameter cursor: the form of its `next_cursor`.
     static func page(_ cursor: Shape) -> [Self] {
@@ -228,12 +231,12 @@ extension Route.Query {
         ]
     }
 
-    /// The same of a list that goes by ids with this prefix.
+    /// Returns the parameters of a list that is ordered by ids with this prefix.
     static func page(of prefix: String) -> [Self] { page(.cursor(prefix)) }
 }
 
 extension Route.Outcome {
-    /// A list with pages, newest first unless its operation says otherwise.
+    /// Makes the answer of a list with pages, newest first unless its operation says otherwise.
     static func page(_ item: Shape) -> Self {
         .data(.object(["items": .list(item), "next_cursor": .string.orNull]))
     }

@@ -2,9 +2,9 @@ import HTTPTypes
 import Metrics
 import Synchronization
 
-/// The metrics of one route, whose handles are made once: making them costs more than counting.
+/// The metrics of a route; the handles are made once, because making them costs more than counting.
 ///
-/// Requests are counted by their route, never by their path, which may hold a token.
+/// Requests are counted by their route, never by their path, which may contain a token.
 final class RouteMeter: Sendable {
     private let method: String
     private let route: String

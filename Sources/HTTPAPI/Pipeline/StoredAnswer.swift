@@ -3,7 +3,8 @@ import FoundationEssentials
 import Gateway
 import HTTPTypes
 
-/// A refusal as an idempotency key keeps it: both languages, so that a replay speaks the caller's.
+/// A refusal that is stored for an idempotency key, in both languages, so that a repetition uses the language of its
+/// own caller.
 struct StoredAnswer: Codable {
     let error: String
     let english: String
@@ -24,14 +25,14 @@ struct StoredAnswer: Codable {
     }
 }
 
-/// What is kept of an answer that showed a secret: only which object it was about.
+/// The stored part of an answer that showed a secret: the object that it was about.
 struct SecretOutcome: Codable {
     /// The object's id.
     let resource: String
 
     private enum CodingKeys: String, CodingKey { case resource = "resource_of_secret" }
 
-    /// Reads a stored answer; nil for one that is kept whole.
+    /// Reads a stored outcome; nil for an answer that is stored whole.
     init?(_ stored: Data) {
         guard let outcome = try? JSONDecoder().decode(SecretOutcome.self, from: stored) else { return nil }
         self = outcome

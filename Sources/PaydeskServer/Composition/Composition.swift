@@ -6,13 +6,13 @@ import Logging
 import ProviderKit
 import Store
 
-/// The composition root: turns a configuration into the objects that serve it.
+/// The composition root: makes the objects that serve a configuration.
 struct Composition {
     let configuration: Configuration
     let gateway: Gateway
     let logger: Logger
 
-    /// - Throws: one line per account setting that a provider refuses (exit 2).
+    /// - Throws: a line for each account setting that a provider refuses (exit 2).
     init(
         _ configuration: Configuration, store: Store, providers: [any PaymentProvider.Type],
         transport: any HTTPTransport, webhooks: any WebhookTransport = NoWebhooks(), logger: Logger
@@ -64,9 +64,9 @@ struct Composition {
 }
 
 extension Configuration {
-    /// The configured accounts with their providers.
+    /// Makes the providers of the configured accounts.
     ///
-    /// - Throws: one line per setting that a provider refuses (exit 2).
+    /// - Throws: a line for each setting that a provider refuses (exit 2).
     func registry(
         _ providers: [any PaymentProvider.Type], transport: any HTTPTransport, logger: Logger? = nil,
         book: (AccountID) -> any AccountBook
@@ -103,7 +103,7 @@ extension Configuration {
         return ProviderRegistry(kinds: providers, accounts: configured)
     }
 
-    /// Returns the reason why nobody could charge what a wallet hands over; found at the start and not at the first
+    /// Returns the reason why no account could charge a wallet's tokens, so that the start fails and not the first
     /// payment.
     private func processorFault(
         of account: ConfiguredAccount, among configured: [ConfiguredAccount]
@@ -111,7 +111,7 @@ extension Configuration {
         guard account.enabled, let wallet = account.provider as? any InstrumentVerifying else { return nil }
         let file = accounts.first { $0.id == account.id }?.file ?? account.id.rawValue
         guard let processor = configured.first(where: { $0.id == wallet.processor }) else {
-            // A processor whose own settings are faulty has its own lines.
+            // A processor with faulty settings is reported by itself.
             if accounts.contains(where: { $0.id == wallet.processor }) { return nil }
             return "\(file): settings.processor: is no account; name the file in providers/ that charges, without .yaml"
         }

@@ -2,7 +2,7 @@ import Foundation
 import ProviderKit
 
 extension Configuration {
-    /// The configuration of a folder, or every fault of it as one error.
+    /// Loads the configuration of a folder, or throws all its faults as one error.
     static func load(
         _ folder: String, providers: [any PaymentProvider.Type], overrides: ConfigurationOverrides = .init()
     ) throws(CommandError) -> Configuration {

@@ -16,7 +16,7 @@ extension Configuration {
     func openDatabase(
         waiting: WaitForDatabase, onFailure: @escaping @Sendable (StoreError) -> Void
     ) async throws(CommandError) -> Store {
-        // A name of its own, by which the nodes of one database are counted.
+        // A unique name, by which the nodes of one database are counted.
         let store = try openUnmigrated(node: Live.name(), onFailure: onFailure)
         do {
             try await waiting { try await applyMigrations(to: store) }
@@ -27,7 +27,7 @@ extension Configuration {
         }
     }
 
-    /// Applies pending migrations where that is allowed without being asked.
+    /// Applies pending migrations where that needs no command of the operator.
     func migrate(_ store: Store) async throws(CommandError) {
         do { try await applyMigrations(to: store) } catch { throw .store(error) }
     }
@@ -51,7 +51,7 @@ extension Configuration {
         }
     }
 
-    /// Refuses where there is no database yet, instead of making an empty one.
+    /// Throws where there is no database yet, so that no empty one is made.
     func requireDatabase() throws(CommandError) {
         guard case .sqlite(let path) = try database(), !FileManager.default.fileExists(atPath: path) else { return }
         throw .database(

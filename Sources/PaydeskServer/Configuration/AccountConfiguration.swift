@@ -6,11 +6,12 @@ package struct AccountConfiguration: Sendable {
     package var id: AccountID
     package var kind: String
     package var enabled: Bool
-    /// The random last part of its notify URL; nil for a kind without notifications.
+    /// The random last part of the account's notify URL; nil for a kind without notifications.
     @Secret package var notifyToken: String?
     package var routing: AccountRouting
-    /// Defaults filled in, paths absolute, `file:` secrets read; its descriptions show no value.
+    /// The settings with defaults filled in, absolute paths and the contents of `file:` secrets; descriptions show no
+    /// value.
     package var settings: ProviderSettings
-    /// `providers/apple-iap.yaml`.
+    /// The file's path in the folder, `providers/apple-iap.yaml`.
     package var file: String
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The catalogue as YAML: `catalog.yaml`, `catalog import` and `catalog export`.
 ///
-/// Never substituted.
+/// Variables (`${NAME}`) are not filled in.
 package enum CatalogFile {
     package static let name = "catalog.yaml"
 
@@ -15,16 +15,17 @@ package enum CatalogFile {
         "one_period_elsewhere", "consumption", "once", "active", "localizations",
     ]
 
-    /// JSON's decoder would not say what a field can be.
+    /// The allowed values of fields, for faults: JSON's decoder does not name them.
     private static let choices = [
         "kind": SKU.Kind.allCases.map(\.rawValue), "stacking": SKU.Stacking.allCases.map(\.rawValue),
         "on_refund": SKU.OnRefund.allCases.map(\.rawValue),
         "consumption": SKU.Consumption.allCases.map(\.rawValue),
     ]
 
-    /// Reads `skus: […]`, whose members are the fields of the admin call; `number` is the database's and is ignored.
+    /// Reads `skus: […]`, whose elements have the fields of the admin call; `number` is set by the database and
+    /// ignored.
     ///
-    /// - Parameter file: how the file is called in faults.
+    /// - Parameter file: the file's name in faults.
     /// - Throws: every fault: unknown keys, wrong types, broken rules, and two SKUs with one id or one Apple product.
     package static func parse(_ text: String, file: String) throws(ConfigurationError) -> [SKU] {
         let reading = ConfigurationReading(folder: "/", environment: [:])
@@ -68,7 +69,7 @@ package enum CatalogFile {
         return nil
     }
 
-    /// Only attributes may hold fractions; JSON's decoder could not say where one stands.
+    /// Reports fractions, which only attributes may have; JSON's decoder could not name the position.
     private static func checkWhole(_ value: ValueReader) {
         switch value.node.content {
         case .null: return
@@ -95,7 +96,8 @@ package enum CatalogFile {
         }
     }
 
-    /// An archived SKU gives its products up to the active one that lists them.
+    /// Reports an Apple product of two active SKUs; an archived SKU gives its products up to the active one that lists
+    /// them.
     private static func checkAppleProducts(_ skus: [(ValueReader, SKU)]) {
         var owners: [String: String] = [:]
         for (entry, sku) in skus where sku.active {

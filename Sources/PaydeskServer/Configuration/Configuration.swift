@@ -7,7 +7,7 @@ package struct Configuration: Sendable {
         case development, production
     }
 
-    /// Absolute.
+    /// The absolute path of the folder.
     package var folder: String
     package var mode: Mode
     package var http: HTTP
@@ -44,9 +44,9 @@ extension Configuration {
         package var publicURL: String
         package var exposeDevelopment: Bool
         package var tls: TLS?
-        /// Proxies whose `Forwarded` and `X-Forwarded-For` are believed.
+        /// The proxies whose `Forwarded` and `X-Forwarded-For` are trusted.
         package var trustedProxies: [CIDR]
-        /// As a browser writes them in `Origin`.
+        /// Origins in the form of a browser's `Origin` header.
         package var corsOrigins: [String]
         package var returnURLs: ReturnURLRules
     }
@@ -66,7 +66,7 @@ extension Configuration {
         }
 
         package var keys: Keys
-        /// Checked when set.
+        /// Compared with a token's claim where it is set.
         package var issuer: String?
         package var audience: String?
         package var userClaim: String
@@ -76,7 +76,7 @@ extension Configuration {
     package struct Purchases: Sendable {
         package var ownership: OwnershipPolicy
         package var shareLimit: Int64
-        /// 0 = none.
+        /// 0 for none.
         package var transferCooldownDays: Int64
     }
 
@@ -84,7 +84,8 @@ extension Configuration {
         package var allowPrivateNetworks: Bool
     }
 
-    /// Requests a second, bursts, sessions a minute and requests at once; 0 is off.
+    /// Requests per second and bursts for each user and key, merchant sessions per minute, and concurrent requests; 0
+    /// switches a limit off.
     package struct Limits: Sendable, Equatable {
         package var userPerSecond: Int64
         package var userBurst: Int64

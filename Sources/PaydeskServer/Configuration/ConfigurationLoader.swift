@@ -2,7 +2,7 @@ import Domain
 import Foundation
 package import ProviderKit
 
-/// The command line's values, which win over the files.
+/// Values from the command line, which override the files.
 package struct ConfigurationOverrides: Sendable {
     package var host: String?
     package var port: Int?
@@ -19,9 +19,9 @@ package enum ConfigurationLoader {
     ///
     /// - Parameters:
     ///   - folder: absolute, or relative to the working directory.
-    ///   - manifests: what each kind of provider is, by kind.
-    ///   - isTest: whether an account of this kind with these settings is in its provider's test mode.
-    ///   - developmentSecrets: keeps what development makes; written only when nothing is at fault.
+    ///   - manifests: the manifest of each kind of provider, by kind.
+    ///   - isTest: returns true where an account of the kind with the settings is in its provider's test mode.
+    ///   - developmentSecrets: the file of the secrets that development makes; written only when there is no fault.
     /// - Throws: every fault of every file.
     package static func load(
         folder: String, environment: [String: String], manifests: [String: ProviderManifest],
@@ -71,7 +71,7 @@ package enum ConfigurationLoader {
         return accounts.sorted { $0.id < $1.id }
     }
 
-    /// A missing folder is one without accounts.
+    /// Lists the account files; a missing folder means that there are no accounts.
     private static func accountFiles(_ reading: ConfigurationReading) -> [String] {
         let folder = reading.absolute("providers")
         guard FileManager.default.fileExists(atPath: folder) else { return [] }
@@ -86,7 +86,7 @@ package enum ConfigurationLoader {
         return visible.filter { $0.hasSuffix(".yaml") }.map { "providers/" + $0 }
     }
 
-    /// A missing file is one without SKUs: the database holds the catalogue.
+    /// Reads the SKUs; a missing file means none, because the database holds the catalogue.
     private static func catalogue(_ reading: ConfigurationReading) -> [SKU] {
         guard FileManager.default.fileExists(atPath: reading.absolute(CatalogFile.name)),
             let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: Place(file: CatalogFile.name))

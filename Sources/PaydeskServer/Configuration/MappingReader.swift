@@ -1,4 +1,4 @@
-/// Reads the members of a mapping; keys that are not known are faults with a suggestion.
+/// Reads the members of a mapping; an unknown key is a fault with a suggestion.
 struct MappingReader {
     let place: Place
     let reading: ConfigurationReading
@@ -36,7 +36,7 @@ struct MappingReader {
 
     func text(_ key: String, default value: String = "") -> String { self[key]?.text() ?? value }
 
-    /// A text that must be there and not empty; a fault is answered with nil.
+    /// A text that must be present and not empty; nil after a fault.
     func requiredText(_ key: String, _ remedy: String) -> String? {
         guard isGiven(key) else {
             fault(key, "is missing", remedy)

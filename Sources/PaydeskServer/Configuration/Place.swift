@@ -1,4 +1,4 @@
-/// Where a value stands: its file, line and key path.
+/// The position of a value: its file, line and key path.
 struct Place: Sendable {
     let file: String
     var line: Int?

@@ -1,7 +1,7 @@
 import Foundation
 import ProviderKit
 
-/// For commands that make providers without a database.
+/// The account book of commands that make providers without a database.
 struct NoBook: AccountBook {
     func value(_: String) async throws(ProviderError) -> Data? { throw .unavailable }
 

@@ -1,7 +1,7 @@
 import Domain
 import Gateway
 
-/// For commands that compose the gateway but deliver nothing.
+/// The webhook transport of commands that compose the gateway but deliver nothing.
 struct NoWebhooks: WebhookTransport {
     func open(_: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal> {
         .failure(WebhookRefusal(.connection))

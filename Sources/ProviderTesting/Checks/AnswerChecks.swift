@@ -50,7 +50,7 @@ extension Check {
         }
     }
 
-    /// An impossible number in an answer must not be taken for a refusal by the service.
+    /// Replaces the numbers of answers by impossible ones, which must not be taken for a refusal by the service.
     private static func spoilNumbers(_ trial: Trial, _ reach: Trouble.Reach, _ stage: Stage) async throws -> Bool {
         let wasSpoiled = Mutex(false)
         let changes = stage.rehearsal.changesSomething

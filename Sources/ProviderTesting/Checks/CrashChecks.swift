@@ -25,7 +25,7 @@ extension Check {
 extension Stage {
     private static let stepLimit = 50
 
-    /// Ends the process before and after each step in turn, and repeats the call with a new one.
+    /// Ends the process before and after each step in turn, and repeats the call with a new process.
     fileprivate func crash(_ make: () async throws -> Trial) async throws {
         for step in 1...Self.stepLimit {
             for tookEffect in [false, true] {
@@ -36,7 +36,7 @@ extension Stage {
                 let end = try await bounded("\(trial.name) that ended \(place)") { try await trial.run(provider) }
                 let wasReached = transport.crash.wasReached
                 try await repeatHealthy(trial)
-                // The call has fewer steps than this.
+                // The call has fewer steps than this one.
                 guard wasReached else { return try expect(step > 1, "\(trial.name) has no step at all") }
                 switch end {
                 case .failure(.rejected(let reason)):

@@ -2,13 +2,13 @@
 package enum StoreError: Error, Sendable, Equatable {
     /// The call wrote no row and may be tried again: no connection, a full disk, a lock or statement timeout.
     case unavailable(String)
-    /// The commit was sent and its outcome is not known; look up what it would have written, or let the caller retry.
+    /// The commit was sent and its outcome is not known; look for its rows, or let the caller retry.
     case outcomeUnknown(String)
-    /// The engine's storage can no longer be trusted; the process stops.
+    /// The storage can no longer be trusted; the process stops.
     case failed(String)
-    /// A stored value is not what the schema promises.
+    /// A stored value breaks the schema's promise.
     case corrupt(String)
-    /// A statement that violates a constraint or is not valid SQL: a mistake of ours.
+    /// A statement that violates a constraint or is not valid SQL: a programming error.
     case statement(String)
     /// The embedded database is owned by another process.
     case owned(String)

@@ -11,7 +11,7 @@ import _CryptoExtras
 /// The private key of a merchant's certificate.
 enum MerchantPrivateKey: Sendable {
     case ec(P256.KeyAgreement.PrivateKey)
-    /// As DER: the key's own type cannot be shared, and reading it costs little beside what it does.
+    /// The key in DER, because the key's own type is not Sendable; reading it costs little beside its use.
     case rsa(WipedBytes)
 
     /// - Parameter bytes: PKCS #8, SEC 1 or PKCS #1, in PEM, with or without a certificate beside it, or in DER.
@@ -50,7 +50,7 @@ enum MerchantPrivateKey: Sendable {
 
     private static let labels: Set<String> = ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"]
 
-    /// Returns whether it is a key of any kind that can be a merchant's.
+    /// Returns whether this is a key of a kind that a merchant can have.
     private static func isKey(_ der: [UInt8]) -> Bool {
         (try? P256.KeyAgreement.PrivateKey(derRepresentation: der)) != nil
             || (try? _RSA.Encryption.PrivateKey(derRepresentation: der)) != nil

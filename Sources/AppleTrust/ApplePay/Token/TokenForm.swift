@@ -1,13 +1,13 @@
 import Encodings
 import RefusalReasons
 
-/// The shapes in which clients send tokens, undone: where the payment data is, and what stands beside it.
+/// The payment data of a token and the fields beside it, in any of the shapes in which clients send tokens.
 struct TokenForm {
     /// The JSON text of the payment data, as it was received.
     let paymentData: [UInt8]
-    /// The text that `members` are of.
+    /// The text to which `members` belong.
     let json: JSONDocument
-    /// The payment data's own.
+    /// The members of the payment data.
     let members: [JSONMember]
     let transactionIdentifier: String?
     let method: ApplePayToken.Method

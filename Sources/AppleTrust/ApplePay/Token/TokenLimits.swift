@@ -6,12 +6,12 @@ enum TokenLimits {
     static let signature = 16_384
     /// Characters of the identifier that stands outside of the signature.
     static let identifier = 128
-    /// Characters of what is only shown.
+    /// Characters of texts that are only shown.
     static let display = 64
     /// Octets of the key that an RSA token wraps: moduli of 2048 to 4096 bits.
     static let wrappedKey = 256...512
     /// Octets of a transaction id.
     static let transactionID = 32
-    /// Octets of the tag that ends what is encrypted.
+    /// Octets of the tag at the end of the encrypted data.
     static let tag = 16
 }

@@ -1,12 +1,14 @@
 /// The configuration of an `ApplePayVerifier`.
 public struct ApplePayVerifierConfiguration: Sendable {
-    /// Trust anchors besides Apple Root CA - G3, as DER: for development only, whoever holds their keys can sign anything.
+    /// Trust anchors besides Apple Root CA - G3, as DER.
+    ///
+    /// For development only: the holder of such a key can sign anything.
     public var extraRoots: [[UInt8]]
-    /// The age up to which a token is accepted; Apple says five minutes.
+    /// The age up to which a token is accepted, in seconds; Apple recommends five minutes.
     public var signingTimeWindowSeconds: Int
-    /// The time by which Apple's clock may be ahead of ours.
+    /// The time by which Apple's clock may be ahead of ours, in seconds.
     public var clockSkewSeconds: Int
-    /// The number of chains of each version that are remembered, at least 1.
+    /// The number of chains that are cached for each version, at least 1.
     public var cachedChains: Int
 
     public init(

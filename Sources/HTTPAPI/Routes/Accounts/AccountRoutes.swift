@@ -4,7 +4,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// Providers and accounts for admins (`docs/api.md` section 11).
+/// Routes of providers and accounts for admins (`docs/api.md` section 11).
 struct AccountRoutes {
     let gateway: Gateway
 
@@ -99,15 +99,15 @@ private struct AccountItem: Encodable {
     }
 }
 
-/// What the account is and can do; for a plugin's account, what the plugin says.
+/// The manifest of an account; for a plugin's account, the one that the plugin states.
 private struct AccountManifest: Encodable {
     let display_name: String
     let contract_types: [String]
     let currencies: [Currency]
     let capabilities: Capabilities
-    /// `built_in`, or what became of fetching it: `awaited`, `pinned`, `changed`.
+    /// `built_in`, or the state of a plugin's manifest: `awaited`, `pinned`, `changed`.
     let state: String
-    /// Why it is awaited, or what has changed.
+    /// The reason of `awaited`, or the difference of `changed`.
     let detail: String?
 
     init(_ account: ConfiguredAccount) {

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Who did what, for admins.
+/// Routes of the audit log for admins.
 struct AuditRoutes {
     let gateway: Gateway
 

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// What is sold, as users and partners see it.
+/// Routes of the products that users and partners can buy.
 struct ProductRoutes {
     let gateway: Gateway
 
@@ -43,7 +43,6 @@ struct ProductRoutes {
     }
 }
 
-/// One item of the product list.
 private struct ProductItem: Encodable {
     struct Option: Encodable {
         let days: Int64
@@ -82,7 +81,7 @@ private struct ProductItem: Encodable {
 }
 
 extension Shape {
-    /// `localizations` are resolved; a pattern is shown as its options' product ids.
+    /// A product with its texts in one language; a pattern of Apple product ids is resolved to those of the options.
     static let product = named(
         "Product",
         .object(

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The catalogue for admins (`docs/api.md` section 11).
+/// Routes of the catalogue for admins (`docs/api.md` section 11).
 struct SKURoutes {
     let gateway: Gateway
 
@@ -104,7 +104,7 @@ extension Shape {
             ])
     ).shown(#"{"prices":[{"currency":"CNY","value":2990}]}"#)
 
-    /// The members that a new SKU and a change have alike.
+    /// The members that both a new SKU and a change may have.
     private static let partsOfSKU = object(
         [:],
         optional: [

@@ -1,7 +1,6 @@
 import Domain
 import Gateway
 
-/// The body of a checkout.
 struct CheckoutFields: Decodable {
     let sku: String
     let quantity: Int64?
@@ -14,7 +13,7 @@ struct CheckoutFields: Decodable {
     let locale: String?
     let metadata: [String: String]?
 
-    /// Bytes of UTF-8, of all keys and values together.
+    /// The limit of all keys and values together, in bytes of UTF-8.
     private static let metadataBytes = 16 << 10
 
     private static func check(_ metadata: [String: String]) throws(GatewayError) {
@@ -56,7 +55,7 @@ struct CheckoutFields: Decodable {
         return currency
     }
 
-    /// A language tag (RFC 5646 section 2.1), by its letters alone.
+    /// Checks the characters and the length of a language tag (RFC 5646 section 2.1).
     static func locale(_ text: String) throws(GatewayError) -> String {
         guard text.isWord(2...35, or: "-") else {
             throw .invalidRequest(field: "locale", reason: "must be a language tag")
@@ -64,7 +63,7 @@ struct CheckoutFields: Decodable {
         return text.replacing("_", with: "-")
     }
 
-    /// The contract types that the client takes; words that are not known are left out, so that new clients work.
+    /// Returns the contract types that the client accepts; unknown ones are ignored, so that newer clients work.
     static func accept(_ types: [String]?) throws(GatewayError) -> Set<ContractType> {
         guard let types else { return ContractType.base }
         guard types.count <= 20 else { throw .invalidRequest(field: "accept", reason: "at most 20") }

@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// Who could take a payment, an order and the contract to pay it (`docs/api.md` section 3).
+/// Routes that find the payment options, and make an order and its payment contract (`docs/api.md` section 3).
 struct CheckoutRoutes {
     let gateway: Gateway
 

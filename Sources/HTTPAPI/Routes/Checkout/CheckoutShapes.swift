@@ -38,7 +38,7 @@ extension Shape {
             "accept": accept.orNull, "return_url": returnURL.orNull,
         ])
 
-    /// A tagged union on `type`.
+    /// A tagged union by `type`.
     static let contract = named(
         "PaymentContract",
         .oneOf(

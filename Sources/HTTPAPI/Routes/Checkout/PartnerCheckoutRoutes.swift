@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Checkouts that a partner's server makes for a user.
+/// Routes of checkouts that a partner's server makes for a user.
 struct PartnerCheckoutRoutes {
     let gateway: Gateway
 
@@ -29,7 +29,7 @@ struct PartnerCheckoutRoutes {
     }
 }
 
-/// A checkout, and whom it is for.
+/// The body of a partner's checkout: the user and a checkout.
 private struct PartnerCheckoutFields: Decodable {
     let user_id: String
     let checkout: CheckoutFields

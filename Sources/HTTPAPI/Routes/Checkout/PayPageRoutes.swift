@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// The pay pages of providers that serve their own, at `/{kind}/{payment_id}`.
+/// Routes of the pay pages of providers that have their own, at `/{kind}/{payment_id}`.
 struct PayPageRoutes {
     let gateway: Gateway
 
@@ -56,10 +56,10 @@ struct PayPageRoutes {
         }
     }
 
-    /// No scripts, no frames, nothing from elsewhere.
+    /// Makes a page without scripts, frames and external resources.
     ///
-    /// `form-action` is left out: browsers apply it to the redirect that
-    /// brings the payer back to the app.
+    /// `form-action` is left out of the policy: browsers apply it to the redirect that brings the payer back to the
+    /// app.
     private static func html(_ status: HTTPResponse.Status, _ document: String) -> Answer {
         let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return .raw(

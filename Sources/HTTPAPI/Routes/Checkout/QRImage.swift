@@ -1,10 +1,10 @@
 import CQREncode
 
-/// QR codes (ISO/IEC 18004) as SVG, by libqrencode.
+/// Makes QR codes (ISO/IEC 18004) as SVG with libqrencode.
 enum QRImage {
     private static let quietZone = 4
 
-    /// - Returns: nil for text that does not fit the largest code.
+    /// - Returns: nil for text that does not fit into the largest code.
     static func svg(_ text: String) -> String? {
         guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// What a user owns and why, for the user, partners and admins (`docs/api.md` section 5).
+/// Routes of a user's entitlements and their explanation, for the user, partners and admins (`docs/api.md` section 5).
 struct EntitlementRoutes {
     let gateway: Gateway
 
@@ -68,7 +68,7 @@ struct EntitlementRoutes {
 }
 
 extension Shape {
-    /// Everything that a user owns.
+    /// All entitlements of a user.
     static let entitlements = named(
         "Entitlements",
         .object([
@@ -85,7 +85,7 @@ extension Shape {
             "sandbox_balances": .map(.integer).noted("By unit, of Sandbox and Xcode."),
         ]))
 
-    /// One thing that a user was given.
+    /// An entitlement of a user.
     static let entitlement = named(
         "Entitlement",
         .object([
@@ -98,7 +98,7 @@ extension Shape {
             "attributes": .map(.any).noted("The SKU's."),
         ]))
 
-    /// Why a user owns something.
+    /// The reasons for a user's entitlements.
     static let explanation = named(
         "Explanation",
         .object([

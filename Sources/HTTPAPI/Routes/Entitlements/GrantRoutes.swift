@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// What admins and partners give and take by hand.
+/// Routes of grants that admins and partners give and revoke by hand.
 struct GrantRoutes {
     let gateway: Gateway
 
@@ -45,7 +45,6 @@ struct GrantRoutes {
     }
 }
 
-/// The body of a grant by hand.
 struct GrantFields: Decodable {
     let sku: String
     let duration_days: Int64?

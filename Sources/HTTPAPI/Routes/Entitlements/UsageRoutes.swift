@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// How much of a meter is used.
+/// Routes of the usage of meters.
 struct UsageRoutes {
     let gateway: Gateway
 

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The jobs that have not ended, for admins.
+/// Routes of unfinished jobs for admins.
 struct JobRoutes {
     let gateway: Gateway
 

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// API keys, for admins.
+/// Routes of API keys for admins.
 struct KeyRoutes {
     let gateway: Gateway
 

@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// The notifications that providers sent, for admins.
+/// Routes of the notifications that providers sent, for admins.
 struct InboxRoutes {
     let gateway: Gateway
 

@@ -4,7 +4,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// Providers' notifications (`docs/api.md` section 9); the token selects the account.
+/// Routes of providers' notifications (`docs/api.md` section 9); the token selects the account.
 struct NotifyRoutes {
     let gateway: Gateway
 
@@ -17,7 +17,8 @@ struct NotifyRoutes {
 
     var routes: [Route] { routes(of: nil) + gateway.registry.notifyingKinds.flatMap { routes(of: $0) } }
 
-    /// - Parameter kind: stands before the token, for people who read their provider's console; nil for the short address.
+    /// - Parameter kind: a part of the path before the token, for people who read their provider's console; nil for the
+    ///   short path.
     private func routes(of kind: String?) -> [Route] {
         let path = kind.map { "/v1/notify/\($0)/{token}" } ?? "/v1/notify/{token}"
         let (suffix, tag) = (kind.map { "_\($0)" } ?? "", kind == nil ? Route.Tag.notifications : .notificationsByKind)
@@ -49,7 +50,8 @@ struct NotifyRoutes {
         ]
     }
 
-    /// An unknown token, and a kind that is not its account's, are refused before anything of the body is read.
+    /// Throws `notFound` for an unknown token and for another kind than its account's, before anything of the body is
+    /// read.
     private func knows(_ parameters: [String: String], _ kind: String?) throws(GatewayError) {
         guard let token = parameters["token"], let account = gateway.registry.account(notifyToken: token),
             kind ?? account.manifest.kind == account.manifest.kind

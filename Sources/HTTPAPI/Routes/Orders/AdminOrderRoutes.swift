@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// Everybody's orders for admins, and money that came with another amount.
+/// Routes of all orders for admins, and of payments with an unexpected amount.
 struct AdminOrderRoutes {
     let gateway: Gateway
 
@@ -67,7 +67,7 @@ private struct MismatchFields: Decodable {
 }
 
 extension Call {
-    /// What a list of orders is asked for.
+    /// The filter of a list of orders.
     var orderQuery: OrderQuery {
         get throws(GatewayError) {
             var order = OrderQuery(

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// A user's own orders (`docs/api.md` section 4).
+/// Routes of a user's own orders (`docs/api.md` section 4).
 struct OrderRoutes {
     let gateway: Gateway
 
@@ -50,10 +50,10 @@ struct OrderRoutes {
 }
 
 extension Shape {
-    /// What its user sees of an order.
+    /// An order as its user sees it.
     static let order = named("Order", orderMembers)
 
-    /// What a partner or an admin sees of it.
+    /// An order as a partner or an admin sees it.
     static let partnerOrder = named(
         "PartnerOrder", partnerOrderMembers)
 

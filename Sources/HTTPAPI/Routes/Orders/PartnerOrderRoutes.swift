@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The orders that a partner may see.
+/// Routes of the orders that a partner may see.
 struct PartnerOrderRoutes {
     let gateway: Gateway
 

@@ -3,11 +3,11 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// Apple Pay: merchant sessions, tokens, and the proof of the domain (`docs/api.md` section 8).
+/// Routes of Apple Pay: merchant sessions, tokens, and the domain's association file (`docs/api.md` section 8).
 struct ApplePayRoutes {
     let gateway: Gateway
 
-    /// One share of merchant sessions for each user.
+    /// The rate limit of merchant sessions, by user.
     let limiter: RateLimiter
 
     var routes: [Route] {
@@ -52,7 +52,7 @@ struct ApplePayRoutes {
         if let wait = limiter.take(user.rawValue) { throw .rateLimited(retryAfter: max(1, wait)) }
         let session = try await gateway.applePaySessions.issue(
             fields.order_id, validationURL: fields.validation_url, user: user)
-        // Apple's object is signed: it goes on byte for byte.
+        // Apple signs the object, so it is passed on byte for byte.
         return .data(Data(#"{"merchant_session":"#.utf8) + session + Data("}".utf8))
     }
 
@@ -82,7 +82,7 @@ private struct PaymentFields: Decodable {
     let order_id: String
     let token: Token
 
-    /// An object; what is in it is read from the bytes as they came.
+    /// The payment token, checked to be an object; its members are read from the original bytes.
     struct Token: Decodable {
         init(from decoder: any Decoder) throws { _ = try [String: JSONValue](from: decoder) }
     }

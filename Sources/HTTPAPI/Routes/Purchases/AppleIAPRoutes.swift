@@ -3,7 +3,7 @@ import Gateway
 import HTTPTypes
 import ProviderKit
 
-/// App Store purchases: attach, restore, status (`docs/api.md` section 6).
+/// Routes of App Store purchases: attach, restore, status (`docs/api.md` section 6).
 struct AppleIAPRoutes {
     let gateway: Gateway
 
@@ -49,7 +49,7 @@ struct AppleIAPRoutes {
         guard fields.transactions.count <= Self.restoreLimit else {
             throw .invalidRequest(field: "transactions", reason: "at most \(Self.restoreLimit)")
         }
-        // One signature of these is paid with the request itself.
+        // The request itself was charged already, for one signature.
         try call.charge(Int64(max(0, fields.transactions.count - 1)))
         let items = try await gateway.purchases.restore(fields.transactions, user: call.user, context: call.context)
         return try .json(RestoreView(items.map(RestoredLine.init)))

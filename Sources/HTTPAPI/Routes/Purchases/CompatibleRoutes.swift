@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// The shapes of other clients, without the envelope (`docs/api.md` section 7).
+/// Routes in the form of other clients, without the envelope (`docs/api.md` section 7).
 struct CompatibleRoutes {
     let gateway: Gateway
 
@@ -33,7 +33,7 @@ struct CompatibleRoutes {
         ]
     }
 
-    /// One item for each literal Apple product id.
+    /// Lists an item for each Apple product id that is not a pattern.
     private func products() async throws(GatewayError) -> Answer {
         struct Products: Encodable {
             let success: Bool
@@ -73,9 +73,9 @@ private struct Verified: Encodable {
     let success = true
     let message = "会员激活成功"
     let membership: Membership
-    /// Who says so, where the evidence is a receipt of many purchases.
+    /// The source of the state, where the evidence is a receipt of many purchases.
     let source: ReceiptSource?
-    /// Present where Apple could not say where the purchase stands by now.
+    /// True where Apple could not report the current state; otherwise absent.
     let stale: Bool?
 
     init(_ verified: VerifiedPurchase) {
@@ -83,7 +83,7 @@ private struct Verified: Encodable {
         source = verified.source
         stale = verified.source.map { _ in verified.isStale }
         membership = Membership(
-            // What is paid and begins later is no end of anything for a client that knows these two words.
+            // These clients know only these two words; a purchase that is paid and begins later is active for them.
             status: attached.active || attached.status == Entitlement.Status.scheduled.rawValue ? "active" : "expired",
             startDate: Self.date(attached.startsAt.rawValue),
             endDate: attached.perpetual ? nil : Self.date(attached.expires_at))
@@ -91,7 +91,7 @@ private struct Verified: Encodable {
 
     private enum CodingKeys: String, CodingKey { case success, message, membership, source, stale }
 
-    /// ISO 8601 with milliseconds, as the client's formatter reads it.
+    /// Formats a date as ISO 8601 with milliseconds, as the client's formatter requires.
     private static func date(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -114,7 +114,7 @@ private struct OldProduct: Encodable {
         id = product.number
         product_id = product.productID
         product_name = product.name
-        // Major units, exact: the number is read from the amount's own decimal text.
+        // The price in major units, exact, because it is parsed from the amount's decimal text.
         price = Decimal(string: product.price.decimal) ?? 0
         currency = product.price.currency.code
         membership_plan = Plan(plan_code: product.planCode)

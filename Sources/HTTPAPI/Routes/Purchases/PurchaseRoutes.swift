@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Store purchases for admins: those that give nothing yet, and transfers by hand.
+/// Routes of store purchases for admins: those that give nothing yet, and transfers by hand.
 struct PurchaseRoutes {
     let gateway: Gateway
 
@@ -29,7 +29,7 @@ struct PurchaseRoutes {
     private func transfer(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(TransferFields.self)
         let original = try call.parameter("original_transaction_id")
-        // Text that no store signs and no database keeps.
+        // No store signs such ids, and no database can store them.
         guard (1...128).contains(original.utf8.count), original.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
             throw .unknown(.purchase, original)
         }
@@ -45,7 +45,7 @@ private struct TransferFields: Decodable {
 
     func place() throws(GatewayError) -> Environment? {
         guard let environment else { return nil }
-        // In Xcode ids repeat on every machine, and nothing belongs to anybody.
+        // In Xcode transaction ids repeat on every machine, so no purchase can be transferred.
         guard let place = Environment(rawValue: environment), place != .xcode else {
             throw .invalidRequest(
                 field: "environment", reason: .words([Environment.production, .sandbox].map(\.rawValue)))

@@ -4,16 +4,16 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// `verifyReceipt` as Apple's own answered it, for clients that still send receipts (`docs/api.md` section 7).
+/// The route of `verifyReceipt` in the form of Apple's, for clients that still send receipts (`docs/api.md` section 7).
 struct ReceiptRoutes {
     static let path = "/validate-receipt"
     let gateway: Gateway
 
-    /// For those who ask without a user: one share for each secret, which apps carry with them.
+    /// The rate limit of callers without a user, by shared secret, which apps contain.
     let limiter: RateLimiter
     let guesses: GuessLimiter
 
-    /// What a receipt makes us check: its own signature and those of its two certificates.
+    /// The number of signatures in a receipt: its own and those of its two certificates.
     static let signatures: Int64 = 3
 
     var routes: [Route] {
@@ -79,7 +79,7 @@ struct ReceiptRoutes {
             headers: [HTTPField(name: .cacheControl, value: "no-store")])
     }
 
-    /// A truth value; old clients send it as text.
+    /// A boolean, which older clients send as text.
     private struct Flag: Decodable {
         let value: Bool
 

@@ -1,8 +1,8 @@
 import Domain
 
-/// What `verifyReceipt` takes and answers (Apple, verifyReceipt, requestBody and responseBody).
+/// The request and answer of `verifyReceipt` (Apple, verifyReceipt, requestBody and responseBody).
 extension Shape {
-    /// Who says where purchases stand.
+    /// The source of the state of purchases.
     static let receiptSource = words("receipt", "app_store")
 
     static let receiptQuestion = object(
@@ -13,7 +13,7 @@ extension Shape {
                 "Of each subscription its latest period alone. `\"true\"` and `\"false\"` are read as well."),
         ])
 
-    /// Apple's snake_case keys, beside them the camelCase ones of another client.
+    /// The report with Apple's snake_case keys and the camelCase ones of StoreKit 1 clients.
     static let receiptReport = named(
         "ReceiptReport",
         .object(
@@ -86,7 +86,7 @@ extension Shape {
     private static let milliseconds = string.noted("Milliseconds since 1970-01-01 UTC.")
     private static let pacificDate = string.noted("`2023-12-31 15:59:59 America/Los_Angeles`.")
 
-    /// With a date in Apple's three forms; the third is missing where the server does not know that time zone.
+    /// Adds a date in Apple's three forms; the third is absent where the server lacks that time zone.
     private func dated(_ name: String) -> Shape {
         adding(
             [name: Self.date, "\(name)_ms": Self.milliseconds], optional: ["\(name)_pst": Self.pacificDate])
@@ -97,7 +97,7 @@ extension Shape {
             [:], optional: [name: Self.date, "\(name)_ms": Self.milliseconds, "\(name)_pst": Self.pacificDate])
     }
 
-    /// The same members under the other client's names; `expiresDate` is always there.
+    /// The members with camelCase names; `expiresDate` is always present.
     private var camelCased: Shape {
         guard case .object(let members) = form else { return self }
         let others = members.map { member in

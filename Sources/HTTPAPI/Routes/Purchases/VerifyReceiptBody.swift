@@ -1,15 +1,16 @@
 import Domain
 import Gateway
 
-/// The answer of `verifyReceipt`: Apple's snake_case keys, beside them the camelCase ones that StoreKit 1 clients read.
+/// The answer of `verifyReceipt`: Apple's snake_case keys, and the camelCase ones that StoreKit 1 clients read.
 ///
-/// Almost every number is text, as Apple writes it; ids of the app are numbers. Source: Apple, verifyReceipt, responseBody.
+/// Almost every number is text, as in Apple's answers; the app's ids are numbers. Source: Apple, verifyReceipt,
+/// responseBody.
 struct VerifyReceiptBody: Encodable {
     typealias Fields = [String: VerifyReceiptField]
 
     private let fields: Fields
 
-    /// A refusal; the lists are there, so that a client that expects them reads the answer as one without purchases.
+    /// Makes a refusal with empty lists, so that a client that reads the lists finds no purchases.
     init(_ status: VerifyReceiptStatus) {
         var fields: Fields = [
             "status": .number(status.rawValue), "latestReceiptInfo": .list([]), "pendingRenewalInfo": .list([]),
@@ -79,7 +80,7 @@ struct VerifyReceiptBody: Encodable {
         fields.set("purchase_date", purchase.purchasedAt)
         fields.set("original_purchase_date", row.originalPurchasedAt)
         fields.set("expires_date", purchase.expiresAt)
-        // A part that went back cancels nothing; what an upgrade replaced was cancelled.
+        // A partial refund cancels nothing; an upgrade cancels the purchase that it replaces.
         let cancelled = purchase.isTakenBack ? purchase.revocation?.at : row.replacedAt
         fields.set("cancellation_date", cancelled)
         if cancelled != nil { fields["cancellation_reason"] = .text(purchase.revocation?.reason == 1 ? "1" : "0") }
@@ -134,7 +135,7 @@ enum VerifyReceiptField: Encodable, Sendable {
 }
 
 extension [String: VerifyReceiptField] {
-    /// A date in Apple's three forms; nothing where there is none.
+    /// Sets a date in Apple's three forms; without a date it sets nothing.
     fileprivate mutating func set(_ name: String, _ milliseconds: Int64?) {
         guard let milliseconds else { return }
         self[name] = .text(VerifyReceiptDate.greenwich(milliseconds))
@@ -142,7 +143,7 @@ extension [String: VerifyReceiptField] {
         self["\(name)_pst"] = VerifyReceiptDate.pacific(milliseconds).map(VerifyReceiptField.text)
     }
 
-    /// The same under the other client's names: every value as text, `expiresDate` empty where nothing expires.
+    /// The fields with camelCase names, all values as text; `expiresDate` is empty where nothing expires.
     fileprivate var camelCased: Self {
         var fields: Self = [:]
         for case (let name, .text(let text)) in self { fields[name.camelCased] = .text(text) }
@@ -152,7 +153,7 @@ extension [String: VerifyReceiptField] {
 }
 
 extension String {
-    /// `expires_date` as `expiresDate`.
+    /// The text in camelCase: `expires_date` as `expiresDate`.
     var camelCased: String {
         let words = split(separator: "_")
         return words.prefix(1).joined() + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()

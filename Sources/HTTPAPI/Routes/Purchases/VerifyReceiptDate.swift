@@ -1,12 +1,12 @@
 import Foundation
 
-/// Dates as `verifyReceipt` writes them: `2023-12-31 23:59:59 Etc/GMT`.
+/// Formats dates as `verifyReceipt` does: `2023-12-31 23:59:59 Etc/GMT`.
 enum VerifyReceiptDate {
     private static let pacificTime = TimeZone(identifier: "America/Los_Angeles")
 
     static func greenwich(_ milliseconds: Int64) -> String { "\(text(date(milliseconds))) Etc/GMT" }
 
-    /// - Returns: nil where the machine does not know that zone.
+    /// - Returns: nil where the machine lacks that time zone.
     static func pacific(_ milliseconds: Int64) -> String? {
         guard let pacificTime else { return nil }
         let date = date(milliseconds)

@@ -1,12 +1,12 @@
 import Gateway
 import ProviderKit
 
-/// Apple's `status` of `verifyReceipt`, and which of our refusals it stands for.
+/// Apple's `status` of `verifyReceipt`, with the errors to which it corresponds.
 ///
 /// Source: Apple, verifyReceipt, status.
 struct VerifyReceiptStatus: Equatable, Sendable {
     let rawValue: Int64
-    /// Whether sending the same again may help (`is-retryable`).
+    /// True where sending the same request again may help (`is-retryable`).
     var isRetryable = false
 
     static let valid = VerifyReceiptStatus(rawValue: 0)
@@ -16,7 +16,7 @@ struct VerifyReceiptStatus: Equatable, Sendable {
     static let wrongSecret = VerifyReceiptStatus(rawValue: 21_004)
     static let unavailable = VerifyReceiptStatus(rawValue: 21_005, isRetryable: true)
     static let dataAccess = VerifyReceiptStatus(rawValue: 21_009, isRetryable: true)
-    /// Nothing here reads receipts: an operator has to mend that.
+    /// No account reads receipts; an operator has to configure one.
     static let notConfigured = VerifyReceiptStatus(rawValue: 21_100)
     static let other = VerifyReceiptStatus(rawValue: 21_199)
 }

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Refunds by admins and partners.
+/// Routes of refunds for admins and partners.
 struct RefundRoutes {
     let gateway: Gateway
 
@@ -42,7 +42,6 @@ struct RefundRoutes {
     }
 }
 
-/// The body of a refund.
 struct RefundFields: Decodable {
     let amount: Money?
     let reason: String?

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What admins add up and export.
+/// Routes of statistics and exports for admins.
 struct ReportRoutes {
     let gateway: Gateway
 
@@ -47,7 +47,7 @@ struct ReportRoutes {
 
     private func orders(_ call: Call) async throws(GatewayError) -> Answer {
         var export = try gateway.reports.beginExport(from: call.time("from"), to: call.time("to"))
-        // The first lines are read before the answer begins, so that what goes wrong at once is an error.
+        // The first lines are read before the answer begins, so that an immediate failure gets an error status.
         let first = try await gateway.reports.continueExport(&export)
         return .streamed(
             contentType: "text/csv; charset=utf-8; header=present",
@@ -59,7 +59,7 @@ struct ReportRoutes {
     }
 }
 
-/// An export as the client takes it, one page in memory at a time.
+/// The lines of an export as the client reads them, with a page in memory at a time.
 private struct ExportLines: AsyncSequence, Sendable {
     let gateway: Gateway
     let first: String?

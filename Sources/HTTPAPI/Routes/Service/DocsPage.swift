@@ -1,14 +1,14 @@
 import Gateway
 import HTTPTypes
 
-/// The OpenAPI document as a page to read: no scripts, nothing from elsewhere.
+/// The OpenAPI document as an HTML page without scripts and external resources.
 struct DocsPage {
     let document: OpenAPIDocument
 
     var html: String {
         var shapes = NamedShapes()
         let parts = document.parts.map { part(of: $0, &shapes) }.joined()
-        // A shape that is shown may name others.
+        // A shape may refer to further ones, which are added to the list while it is written.
         var shown = ""
         var next = 0
         while next < shapes.found.count {
@@ -54,7 +54,7 @@ struct DocsPage {
         "<li><a href=\"#\(id)\">\(text.marked)</a></li>"
     }
 
-    /// A name as a fragment of the page's address.
+    /// Makes the fragment of the page's address from a name.
     fileprivate static func anchor(_ name: String) -> String {
         "shape-or-part-" + String(name.unicodeScalars.map { $0.properties.isAlphabetic ? Character($0) : "-" })
     }
@@ -74,7 +74,7 @@ struct DocsPage {
         """
 }
 
-/// The named shapes that were met, in their order.
+/// The named shapes that the page refers to, in their order.
 private struct NamedShapes {
     private(set) var found: [(name: String, shape: Shape)] = []
 
@@ -160,7 +160,7 @@ extension Shape {
 }
 
 extension String {
-    /// As text of an HTML document (HTML Living Standard section 13.1.4).
+    /// The text with HTML's special characters escaped (HTML Living Standard section 13.1.4).
     fileprivate var escaped: String {
         reduce(into: "") { text, character in
             switch character {
@@ -173,7 +173,7 @@ extension String {
         }
     }
 
-    /// The same, with what stands between backticks as code.
+    /// The escaped text, with the parts between backticks as code.
     fileprivate var marked: String {
         escaped.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .map { $0.offset.isMultiple(of: 2) ? String($0.element) : "<code>\($0.element)</code>" }.joined()

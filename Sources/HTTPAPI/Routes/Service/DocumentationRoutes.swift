@@ -4,11 +4,11 @@ import Gateway
 import HTTPTypes
 import Synchronization
 
-/// The description of every other route, for programs and for people (`docs/api.md` section 12).
+/// Routes of the description of all other routes, for programs and for people (`docs/api.md` section 12).
 struct DocumentationRoutes {
     private let documentation: Documentation
 
-    /// - Parameter routes: what is served beside these.
+    /// - Parameter routes: the routes to describe.
     init(describing routes: [Route], version: String) {
         documentation = Documentation(OpenAPIDocument(routes, version: version))
     }
@@ -36,11 +36,12 @@ struct DocumentationRoutes {
         ]
     }
 
-    /// Another release may say something else.
+    /// The document changes with a release, so caches must ask again.
     private static let headers = [HTTPField(name: .cacheControl, value: "no-cache")]
 }
 
-/// The document in its two forms, made when somebody first asks and kept: they are large, and anyone may ask.
+/// The document in its two forms, made at the first request and cached, because they are large and anyone may request
+/// them.
 private final class Documentation: Sendable {
     typealias Text = Result<(json: Data, page: Data), GatewayError>
 

@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// The page at `/`: what this is, and where to go on.
+/// The route of the page at `/`, which introduces the server and links to its documentation.
 struct FirstPageRoutes {
     let isDevelopment: Bool
     let version: String
@@ -60,7 +60,7 @@ struct FirstPageRoutes {
         """
     }
 
-    /// How to buy something for no money; only where the sandbox is.
+    /// A purchase with the sandbox, only in development mode.
     private var testPurchase: String {
         guard isDevelopment else { return "" }
         return """

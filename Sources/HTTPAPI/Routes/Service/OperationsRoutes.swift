@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import HTTPTypes
 
-/// Health, readiness, metrics, version (`docs/api.md` section 12).
+/// Routes of health, readiness, metrics and version (`docs/api.md` section 12).
 struct OperationsRoutes {
     let gateway: Gateway
     let version: String

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The subscriptions of a user, as the user, a partner and an admin see them.
+/// Routes of a user's subscriptions, for the user, partners and admins.
 struct SubscriptionRoutes {
     let gateway: Gateway
 
@@ -88,7 +88,7 @@ extension Shape {
             "orders": .list(.id("ord")).noted("The newest 100."),
         ]))
 
-    /// What is not known of it is null.
+    /// An offer; unknown members are null.
     private static let offer = object([
         "type": .string.noted("introductory, promotional, offer_code, win_back, or a number of the store's."),
         "identifier": .string.orNull,

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// What admins do to users themselves.
+/// Routes by which admins change users.
 struct UserRoutes {
     let gateway: Gateway
 
@@ -24,7 +24,7 @@ struct UserRoutes {
     }
 }
 
-/// A user's name in a path, a query or a body.
+/// Parses a user's name in a path, a query or a body.
 enum UserName {
     static func parse(_ text: String) throws(GatewayError) -> ExternalUserID {
         guard let user = ExternalUserID(text) else {
@@ -36,7 +36,7 @@ enum UserName {
 }
 
 extension Call {
-    /// The key that calls; routes with `access: .key` always have one.
+    /// The key of the caller; always known on routes with `access: .key`.
     var callingKey: AuthenticatedKey {
         get throws(GatewayError) {
             guard case .key(let key) = caller else { throw .unauthenticated }
@@ -44,7 +44,7 @@ extension Call {
         }
     }
 
-    /// The user whom the path names.
+    /// The user in the path.
     var namedUser: ExternalUserID {
         get throws(GatewayError) { try UserName.parse(parameter("user_id")) }
     }

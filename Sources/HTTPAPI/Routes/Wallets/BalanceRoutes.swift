@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// What staff give of a user's units, what partners take of them, and how balances became what they are.
+/// Routes of users' units: those that staff give, those that partners take, and the history of a balance.
 struct BalanceRoutes {
     let gateway: Gateway
 

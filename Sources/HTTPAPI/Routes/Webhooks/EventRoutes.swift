@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// The events that a partner may read.
+/// Routes of the events that a partner may read.
 struct EventRoutes {
     let gateway: Gateway
 
@@ -37,7 +37,7 @@ struct EventRoutes {
 }
 
 extension Call {
-    /// A query parameter that must be the number of an event, or 0.
+    /// Returns a query parameter that must be an event's number or 0.
     fileprivate func sequence(_ name: String) throws(GatewayError) -> Int64? {
         let number = try integer(name)
         guard (number ?? 0) >= 0 else { throw .invalidRequest(field: name, reason: "must be an integer from 0") }
@@ -52,7 +52,7 @@ extension Shape {
             "id": .id("evt"), "at": .time,
         ]).adding(eventMembers))
 
-    /// What the list of events and a webhook's message have in common.
+    /// The members that the list of events and a webhook's message have in common.
     static let eventMembers: KeyValuePairs<String, Shape> = [
         "type": .words(EventType.self),
         "seq": .integer.noted("Ascends over all events."), "sequence": .integer.noted("Counts per subject."),

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import HTTPTypes
 
-/// Partners' endpoints for events (`docs/api.md` section 10).
+/// Routes of partners' endpoints for events (`docs/api.md` section 10).
 struct WebhookRoutes {
     let gateway: Gateway
 
