@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// An app whose purchases are accepted.
 public struct AppleApp: Hashable, Sendable {
     public let bundleID: String
@@ -45,4 +47,36 @@ public enum AppleVerifierSetupError: Error, Hashable, Sendable {
     case unusableXcodeCertificate(Int)
     /// The built-in root cannot be read: the program is damaged.
     case damagedBuiltInRoot
+}
+
+/// The environment in which a purchase was made, as Apple signs it in `environment`.
+public enum AppleEnvironment: String, CaseIterable, Sendable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    /// Xcode's local StoreKit; also for `LocalTesting`, Apple's name for its own unit tests.
+    case xcode = "Xcode"
+
+    /// - Returns: nil for a name that Apple does not use.
+    public init?(appleName: String) {
+        self.init(rawValue: appleName == "LocalTesting" ? "Xcode" : appleName)
+    }
+}
+
+/// The apps and environments that this installation accepts.
+struct Audience: Sendable {
+    let apps: [String: AppleApp]
+    let environments: Set<AppleEnvironment>
+
+    func checkApp(_ bundleID: String) throws(AppleRefusal) {
+        guard apps[bundleID] != nil else {
+            throw AppleRefusal(.wrongApp, "signed for \(bundleID), which is not configured")
+        }
+    }
+
+    func environment(_ name: String) throws(AppleRefusal) -> AppleEnvironment {
+        guard let environment = AppleEnvironment(appleName: name), environments.contains(environment) else {
+            throw AppleRefusal(.wrongEnvironment, "signed in \(name), which is not accepted")
+        }
+        return environment
+    }
 }

@@ -10,3 +10,8 @@ public enum PaydeskServer {
         await CommandLineTool.run(providers: providers)
     }
 }
+
+/// The name and version of this build.
+enum Release {
+    static let version = "0.1.0"
+}

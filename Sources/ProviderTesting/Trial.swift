@@ -12,7 +12,7 @@ struct Trial: Sendable {
     let examine: @Sendable (any PaymentProvider) async throws -> Void
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// The calls of this provider, each on payments that no other trial uses.
     func trials() async throws -> [Trial] {
         let provider = try provider()
@@ -102,7 +102,7 @@ extension Stage {
 }
 
 // Bounds.
-extension Stage {
+extension ConformanceFixture {
     /// The most HTTP calls that a single call of a provider may make.
     private static let callLimit = 100
     /// The most seconds that it may take, by the clock of the kit.

@@ -2,7 +2,7 @@ import Dispatch
 package import Store
 
 // Locks in this desk's PostgreSQL database.
-extension Desk {
+extension GatewayFixture {
     /// Holds a lock in a transaction of its own until the body has ended; tasks that the body adds may wait for the
     /// lock.
     package func holding(

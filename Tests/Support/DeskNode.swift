@@ -5,7 +5,7 @@ package import ProviderKit
 package import Store
 
 // Further nodes at the same desk, and direct access to its database.
-extension Desk {
+extension GatewayFixture {
     /// This desk's gateway with another store, retention, account or pause.
     package func node(
         store: Store? = nil, retention: RetentionPolicy? = nil, replacing account: ConfiguredAccount? = nil,
@@ -63,7 +63,7 @@ extension Desk {
         let settings = ProviderSettings(["contract": .text("url"), "secret": .text(secret)])
         return ConfiguredAccount(
             id: id,
-            provider: try TroubledSandbox(
+            provider: try FaultySandbox(
                 account: ProviderAccount(id: id, settings: settings, isDevelopment: true), context: context, line: line),
             isTest: true, enabled: true, routing: AccountRouting(platforms: [.web], priority: 50),
             notifyToken: Self.notifyToken(name)

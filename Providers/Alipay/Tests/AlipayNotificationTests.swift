@@ -64,7 +64,7 @@ struct AlipayNotificationTests {
         ])
     func `an altered field proves nothing`(name: String, value: String) async throws {
         let notice = AlipayNotice(payment, "TRADE_SUCCESS")
-        let signature = AlipayMint.sign(Data(notice.signed.utf8))
+        let signature = AlipayTestCertificates.sign(Data(notice.signed.utf8))
         var altered = notice
         altered.fields[name] = value
         #expect(try await result(altered.raw(signature: signature)) == .failure(.unproven(.signature)))
@@ -99,18 +99,23 @@ struct AlipayNotificationTests {
 
     @Test func `another key proves nothing`() async throws {
         let notice = AlipayNotice(payment, "TRADE_SUCCESS")
-        for raw in [notice.raw(by: AlipayMint.stranger), notice.raw(by: AlipayMint.application), notice.raw(by: nil)] {
+        for raw in [
+            notice.raw(by: AlipayTestCertificates.stranger), notice.raw(by: AlipayTestCertificates.application),
+            notice.raw(by: nil),
+        ] {
             #expect(try await result(raw) == .failure(.unproven(.signature)))
         }
     }
 
     @Test func `in certificate mode a notification can name its certificate`() async throws {
-        let settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         var notice = AlipayNotice(payment, "TRADE_SUCCESS")
         #expect(try await result(notice.raw(), settings) == paid(cny(3990)))
-        notice.fields["alipay_cert_sn"] = AlipayMint.alipayNumber
+        notice.fields["alipay_cert_sn"] = AlipayTestCertificates.alipayNumber
         #expect(try await result(notice.raw(), settings) == paid(cny(3990)))
-        #expect(try await result(notice.raw(by: AlipayMint.stranger), settings) == .failure(.unproven(.signature)))
+        #expect(
+            try await result(notice.raw(by: AlipayTestCertificates.stranger), settings)
+                == .failure(.unproven(.signature)))
         notice.fields["alipay_cert_sn"] = "0123456789abcdef0123456789abcdef"
         #expect(try await result(notice.raw(), settings) == .failure(.unproven(.certificate)))
     }
@@ -142,7 +147,7 @@ struct AlipayNotificationTests {
         let place = try #require(signed.range(of: Data("&total_amount".utf8)))
         let bytes =
             signed[..<place.lowerBound] + Data("&subject=".utf8) + Data([0xBB, 0xE1]) + signed[place.lowerBound...]
-        let signature = AlipayNotice.escaped(AlipayMint.sign(bytes))
+        let signature = AlipayNotice.escaped(AlipayTestCertificates.sign(bytes))
         let fields = raw.fields.map { "\(AlipayNotice.escaped($0.key))=\(AlipayNotice.escaped($0.value))" }
         let form = (fields + ["subject=%BB%E1", "sign_type=RSA2", "sign=\(signature)"]).joined(separator: "&")
         #expect(try await result(AlipayNotice.raw(form)) == paid(cny(3990)))

@@ -20,7 +20,7 @@ struct AlipayPaymentTests {
     func `a code that leads elsewhere is none`(code: String) async throws {
         let attempt = fixture.attempt()
         let node = #"{"code":"10000","out_trade_no":"\#(attempt.payment)","qr_code":"\#(code)"}"#
-        let other = AlipayFixture { _ in AlipayStandIn.reply("alipay.trade.precreate", Data(node.utf8)) }
+        let other = AlipayFixture { _ in FakeAlipayServer.reply("alipay.trade.precreate", Data(node.utf8)) }
         await #expect(throws: ProviderError.outcomeUnknown) { try await other.provider().open(attempt) }
     }
 
@@ -39,7 +39,7 @@ struct AlipayPaymentTests {
             "total_amount": "39.90", "send_pay_date": paidAt,
         ]
         let node = try JSONSerialization.data(withJSONObject: object)
-        let other = AlipayFixture { _ in AlipayStandIn.reply("alipay.trade.query", node) }
+        let other = AlipayFixture { _ in FakeAlipayServer.reply("alipay.trade.query", node) }
         let report = try await other.provider().query(fixture.reference(attempt))
         #expect(report == PaymentReport(payment: attempt.payment, outcome: outcome, reference: "2026112122"))
     }
@@ -51,7 +51,7 @@ struct AlipayPaymentTests {
             """
             {"code":"10000","out_trade_no":"\(attempt.payment)","trade_status":"TRADE_SUCCESS","total_amount":"\(amount)"}
             """.utf8)
-        let other = AlipayFixture { _ in AlipayStandIn.reply("alipay.trade.query", node) }
+        let other = AlipayFixture { _ in FakeAlipayServer.reply("alipay.trade.query", node) }
         await #expect(throws: ProviderError.unproven(.badMoney)) {
             try await other.provider().query(fixture.reference(attempt))
         }

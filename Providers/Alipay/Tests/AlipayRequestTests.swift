@@ -68,7 +68,7 @@ struct AlipayRequestTests {
         #expect(first.instruction == again.instruction && fixture.transport.requests.isEmpty)
         guard case .url(let address) = first.instruction else { throw FixtureError.noURL }
         #expect(fixture.standIn.visit(address) == attempt.payment.rawValue)
-        let form = AlipayStandIn.form(String(address.split(separator: "?", maxSplits: 1)[1]))
+        let form = FakeAlipayServer.form(String(address.split(separator: "?", maxSplits: 1)[1]))
         #expect(form["method"] == method && form["biz_content"]?.contains(code) == true)
         #expect(form["return_url"] == "https://app.example/done?a=1&b=2")
         #expect(form["biz_content"]?.contains("quit_url") == method.contains("wap"))
@@ -101,14 +101,15 @@ struct AlipayRequestTests {
     }
 
     @Test func `in certificate mode both numbers are named`() async throws {
-        let fixture = AlipayFixture(AlipayStandIn(certificate: AlipayMint.alipayNumber))
-        let settings = AlipayFixture.certificateMode(alipay: AlipayMint.alipayCertificate)
+        let fixture = AlipayFixture(FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber))
+        let settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         _ = try await fixture.provider(settings).open(fixture.attempt())
         let form = try #require(fixture.standIn.state.withLock { $0.forms.first })
-        #expect(form["app_cert_sn"] == AlipayMint.number(serial: "138060826009"))
+        #expect(form["app_cert_sn"] == AlipayTestCertificates.number(serial: "138060826009"))
         // The RSA certificates of the root file, in its order.
         #expect(
-            form["alipay_root_cert_sn"] == "\(AlipayMint.number(serial: "1"))_\(AlipayMint.number(serial: "65535"))")
+            form["alipay_root_cert_sn"]
+                == "\(AlipayTestCertificates.number(serial: "1"))_\(AlipayTestCertificates.number(serial: "65535"))")
     }
 
     @Test func `a number of any size has decimal digits`() {

@@ -24,7 +24,7 @@ struct AlipaySecrecyTests {
         await shown.add { try await provider.receive(notice.raw()) }
         notice.fields["trade_status"] = "payer@example.com"
         await shown.add { try await provider.receive(notice.raw()) }
-        await shown.add { try await provider.receive(notice.raw(by: AlipayMint.stranger)) }
+        await shown.add { try await provider.receive(notice.raw(by: AlipayTestCertificates.stranger)) }
         await shown.add { try await provider.receive(AlipayNotice.raw("payer@example.com=8888 8888")) }
         shown.add(dumpOf: provider)
         return shown.all + fixture.logged
@@ -36,10 +36,10 @@ struct AlipaySecrecyTests {
             #"{"code":"\#(code)","msg":"swordfish","sub_code":"payer@example.com","sub_msg":"sign=swordfish 8888 8888"}"#
                 .utf8)
         let fixture = AlipayFixture { request in
-            let method = AlipayStandIn.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
-            return AlipayStandIn.reply(method, node, isSigned: isSigned)
+            let method = FakeAlipayServer.form(request.url.components(separatedBy: "?")[1])["method"] ?? ""
+            return FakeAlipayServer.reply(method, node, isSigned: isSigned)
         }
-        let key = AlipayMint.applicationPKCS8
+        let key = AlipayTestCertificates.applicationPKCS8
         for text in try await shown(fixture) {
             for secret in Self.planted + [key, String(key.dropFirst(60).prefix(40))] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")

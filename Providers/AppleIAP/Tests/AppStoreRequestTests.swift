@@ -133,7 +133,7 @@ struct AppStoreRequestTests {
         let signed = try await fixture.api().transaction(sale.id).value
         let provider = try AppleIAPProvider(
             account: ProviderAccount(
-                id: AccountID("apple-iap")!, settings: AppleDeskSetup().settings, isDevelopment: true),
+                id: AccountID("apple-iap")!, settings: AppStoreGatewayFixtureSetup().settings, isDevelopment: true),
             context: ProviderContext(
                 http: fixture.transport, time: fixture.time, random: RandomSource { Array(repeating: 1, count: $0) },
                 book: NoBook(), notifyURL: "", publicURL: ""))

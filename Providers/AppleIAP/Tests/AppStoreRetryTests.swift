@@ -26,8 +26,8 @@ struct AppStoreRetryTests {
             (.failure(.outcomeUnknown), .noAnswer), (.json(""), .damaged("it is empty")),
             (.json("{"), .damaged("it is no JSON")),
             (.json("{}"), .damaged("signedTransactionInfo is missing")),
-        ] as [(AppStoreFixture.Reply, AppStoreTrouble)])
-    func `what may pass is tried four times`(reply: AppStoreFixture.Reply, trouble: AppStoreTrouble) async throws {
+        ] as [(AppStoreFixture.Reply, AppStoreFailure)])
+    func `what may pass is tried four times`(reply: AppStoreFixture.Reply, trouble: AppStoreFailure) async throws {
         let (end, fixture) = try await outcome(reply)
         #expect(end == .retryable(trouble, after: nil))
         #expect(fixture.requests.count == 4)
@@ -80,7 +80,7 @@ struct AppStoreRetryTests {
             let api = try fixture.api()
             let end = await failure { () throws(AppStoreServerError) in try await api.transaction("1") }
             if let after {
-                let trouble: AppStoreTrouble = reply == 429 ? .rateLimited : .status(503)
+                let trouble: AppStoreFailure = reply == 429 ? .rateLimited : .status(503)
                 #expect(end == .retryable(trouble, after: AppStoreFixture.start + after))
             } else {
                 #expect(end == nil)

@@ -32,10 +32,10 @@ struct ApplePayDoctorTests {
     }
 
     @Test func `an identity that has expired is a fault`() throws {
-        let identity = ApplePayMint.merchant("Merchant Identity", ApplePayMint.identity.key) {
+        let identity = ApplePayTestTokens.merchant("Merchant Identity", ApplePayTestTokens.identity.key) {
             $0.last = 1_795_000_000 - 60
         }
-        let provider = try ApplePayFixture().provider { $0["identity"] = WalletDeskSetup.pair(identity) }
+        let provider = try ApplePayFixture().provider { $0["identity"] = ApplePayGatewayFixtureSetup.pair(identity) }
         let found = try #require(provider.examine().first { $0.subject == "Merchant Identity" })
         #expect(found.level == .fault && found.words.hasPrefix("expired on "), "\(found)")
     }
@@ -45,10 +45,12 @@ struct ApplePayDoctorTests {
     ])
     func `an expiry that comes near is told`(_ days: Int, _ level: Diagnosis.Level, _ words: String) throws {
         let now: Int64 = 1_795_000_000
-        let pair = ApplePayMint.merchant("Payment Processing", ApplePayMint.processingEC.key) {
+        let pair = ApplePayTestTokens.merchant("Payment Processing", ApplePayTestTokens.processingEC.key) {
             $0.last = now + Int64(days) * 86_400 - 60
         }
-        let provider = try ApplePayFixture().provider { $0["payment_processing"] = .list([WalletDeskSetup.pair(pair)]) }
+        let provider = try ApplePayFixture().provider {
+            $0["payment_processing"] = .list([ApplePayGatewayFixtureSetup.pair(pair)])
+        }
         let found = try #require(provider.examine().first)
         #expect(found.level == level && found.words.hasPrefix(words) || found.words.contains(words), "\(found)")
     }

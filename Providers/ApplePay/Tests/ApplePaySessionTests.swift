@@ -21,8 +21,8 @@ struct ApplePaySessionTests {
         #expect(
             String(decoding: request.body, as: UTF8.self)
                 == #"{"displayName":"Example","initiative":"web","initiativeContext":"shop.example.com","#
-                + #""merchantIdentifier":"\#(ApplePayMint.merchantIdentifier)"}"#)
-        #expect(request.identity?.certificates == Array(ApplePayMint.identity.certificatePEM.utf8))
+                + #""merchantIdentifier":"\#(ApplePayTestTokens.merchantIdentifier)"}"#)
+        #expect(request.identity?.certificates == Array(ApplePayTestTokens.identity.certificatePEM.utf8))
         #expect(request.timeoutMilliseconds <= 10_000 && request.maxReplyBytes <= 64 << 10)
         #expect("\(request)".contains("PRIVATE KEY") == false)
     }

@@ -18,9 +18,9 @@ struct EPayPaymentTests {
         #expect(fixture.transport.requests.isEmpty && opened.reference == nil)
         #expect(fixture.standIn.visit(address) == attempt.payment.rawValue)
         #expect(fixture.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
-        let form = EPayStandIn.form(String(address.split(separator: "?", maxSplits: 1)[1]))
+        let form = FakeEPayServer.form(String(address.split(separator: "?", maxSplits: 1)[1]))
         #expect(form["name"] == "会员 A&B=C/月" && form["return_url"] == "https://app.example/done?a=1&b=2")
-        #expect(form["type"] == "alipay" && form["sign_type"] == "MD5" && !address.contains(EPayStandIn.key))
+        #expect(form["type"] == "alipay" && form["sign_type"] == "MD5" && !address.contains(FakeEPayServer.key))
         guard case .url(let open) = try await fixture.provider().open(attempt).instruction else { throw Missing() }
         #expect(!open.contains("type=alipay"))
     }
@@ -59,10 +59,10 @@ struct EPayPaymentTests {
     func `mapi's answer is the contract`(
         way: [String: String], mode: String, instruction: PaymentInstruction
     ) async throws {
-        let fixture = EPayFixture(EPayStandIn(way: way))
+        let fixture = EPayFixture(FakeEPayServer(way: way))
         let attempt = fixture.attempt(platform: .ios)
         let opened = try await fixture.provider(["mode": .text(mode), "type": .text("wxpay")]).open(attempt)
-        #expect(opened.instruction == instruction && opened.reference == EPayStandIn.trade(attempt.payment.rawValue))
+        #expect(opened.instruction == instruction && opened.reference == FakeEPayServer.trade(attempt.payment.rawValue))
         let form = fixture.standIn.state.withLock { $0.forms[0] }
         #expect(form["device"] == "mobile" && form["clientip"] == "127.0.0.1" && form["type"] == "wxpay")
     }
@@ -75,7 +75,7 @@ struct EPayPaymentTests {
     func `mapi is told the payer's own address, or else the setting`(
         own: String?, setting: String?, told: String
     ) async throws {
-        let fixture = EPayFixture(EPayStandIn(way: ["payurl": "https://epay.example/p/1"]))
+        let fixture = EPayFixture(FakeEPayServer(way: ["payurl": "https://epay.example/p/1"]))
         let settings = ["mode": "mapi_url", "type": "wxpay", "client_ip": setting ?? ""].mapValues(SettingValue.text)
         _ = try await fixture.provider(settings).open(fixture.attempt(payerAddress: own))
         #expect(fixture.standIn.state.withLock { $0.forms[0]["clientip"] } == told)
@@ -94,7 +94,7 @@ struct EPayPaymentTests {
     func `an answer that is another contract is not given to a client`(
         way: [String: String], mode: String, error: ProviderError
     ) async throws {
-        let fixture = EPayFixture(EPayStandIn(way: way))
+        let fixture = EPayFixture(FakeEPayServer(way: way))
         await #expect(throws: error) {
             try await fixture.provider(["mode": .text(mode), "type": .text("wxpay")]).open(fixture.attempt())
         }

@@ -7,13 +7,13 @@ import Testing
 
 /// Planted secrets must not be found in anything that a log or an answer could hold.
 struct EPaySecrecyTests {
-    private static let planted = [EPayStandIn.key, "payer@example.com", "swordfish"]
+    private static let planted = [FakeEPayServer.key, "payer@example.com", "swordfish"]
 
     @Test(arguments: [#"{"code":1"#, #"{"code":-1"#, #"{"code":"payer@example.com""#, "swordfish {"], [200, 500])
     func `neither the key nor an answer's words reach a log or an error`(head: String, status: Int) async throws {
         let text =
             head
-            + #","msg":"swordfish \#(EPayStandIn.key)","key":"\#(EPayStandIn.key)","trade_no":"payer@example.com"}"#
+            + #","msg":"swordfish \#(FakeEPayServer.key)","key":"\#(FakeEPayServer.key)","trade_no":"payer@example.com"}"#
         let fixture = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
         var shown = ShownTexts()
         let provider = try fixture.provider(EPayFixture.mapi)

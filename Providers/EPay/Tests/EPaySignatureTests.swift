@@ -31,7 +31,7 @@ struct EPaySignatureTests {
         .success([
             .payment(
                 PaymentReport(
-                    payment: ID(payment)!, outcome: .succeeded(amount), reference: EPayStandIn.trade(payment)))
+                    payment: ID(payment)!, outcome: .succeeded(amount), reference: FakeEPayServer.trade(payment)))
         ])
     }
 
@@ -84,7 +84,7 @@ struct EPaySignatureTests {
         let notice = EPayNotice(payment)
         var altered = notice
         altered.fields[name] = value
-        let text = altered.text(signature: EPayStandIn.sign(notice.fields))
+        let text = altered.text(signature: FakeEPayServer.sign(notice.fields))
         #expect(try await result(EPayNotice.get(text)) == .failure(.unproven(.signature)))
     }
 
@@ -102,13 +102,13 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(FormFields.encoded(form)), settings) == .failure(.unproven(.signature)))
 
         // All that Paydesk wrote in one field, and what the payer wrote as the notification.
-        let paid = "out_trade_no=\(payment)&pid=\(EPayStandIn.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
+        let paid = "out_trade_no=\(payment)&pid=\(FakeEPayServer.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
         let second = fixture.attempt(returnURL: "https://app.example/?a=1&\(paid)")
         let signed = try await signedForm(second, settings)
         let names = ["notify_url", "out_trade_no", "pid"].map { "\($0)=\(signed[$0] ?? "")" }.joined(separator: "&")
         form = [
             "money": "39.90", "name": "\(second.title)&\(names)&return_url=https://app.example/?a=1",
-            "out_trade_no": payment, "pid": EPayStandIn.pid, "trade_no": "1", "trade_status": "TRADE_SUCCESS",
+            "out_trade_no": payment, "pid": FakeEPayServer.pid, "trade_no": "1", "trade_status": "TRADE_SUCCESS",
             "sign": signed["sign"] ?? "", "sign_type": "MD5",
         ]
         form["type"] = signed["type"]
@@ -121,7 +121,7 @@ struct EPaySignatureTests {
         let opened = try await fixture.provider(settings).open(attempt)
         guard case .url(let address) = opened.instruction, let query = address.split(separator: "?", maxSplits: 1).last
         else { return [:] }
-        return EPayStandIn.form(String(query))
+        return FakeEPayServer.form(String(query))
     }
 
     @Test(
@@ -163,7 +163,7 @@ struct EPaySignatureTests {
         guard case .url(let address) = try await fixture.provider(settings).open(fixture.attempt()).instruction else {
             return
         }
-        #expect(EPayStandIn(joiner: "&api_key=").visit(address) != nil && EPayStandIn().visit(address) == nil)
+        #expect(FakeEPayServer(joiner: "&api_key=").visit(address) != nil && FakeEPayServer().visit(address) == nil)
     }
 
     @Test func `garbage, another sign_type, fields that come twice and huge bodies prove nothing`() async throws {

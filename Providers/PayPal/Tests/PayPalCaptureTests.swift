@@ -20,7 +20,7 @@ struct PayPalCaptureTests {
             page == "https://www.paypal.com/checkoutnow?token=\(opened.reference ?? "-")" && opened.outcome == .accepted
         )
         let request = try #require(fixture.transport.requests.last)
-        let (call, id) = (PayPalStandInCall(request), attempt.payment.rawValue)
+        let (call, id) = (FakePayPalServerCall(request), attempt.payment.rawValue)
         #expect(request.url == "https://api-m.paypal.com/v2/checkout/orders")
         #expect(call.header("paypal-request-id") == "\(id)-open" && call.header("prefer") == "return=representation")
         #expect(
@@ -130,7 +130,7 @@ struct PayPalCaptureTests {
         let attempt = fixture.attempt()
         let opened = try await fixture.provider().open(attempt)
         let made = [status].compactMap { $0 }.map {
-            PayPalStandIn.Capture(
+            FakePayPalServer.Capture(
                 id: "CAP1", order: opened.reference ?? "", custom: attempt.payment.rawValue,
                 amount: ["currency_code": "USD", "value": "39.90"], status: $0)
         }
@@ -294,7 +294,7 @@ struct PayPalCaptureTests {
 
     /// The keys of the captures that were asked for.
     private var captures: [String] {
-        fixture.transport.requests.map(PayPalStandInCall.init).filter { $0.path.last == "capture" }
+        fixture.transport.requests.map(FakePayPalServerCall.init).filter { $0.path.last == "capture" }
             .map { $0.header("paypal-request-id") ?? "" }
     }
 
@@ -364,7 +364,7 @@ struct PayPalCaptureTests {
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
         #expect(try await provider.cancel(reference).outcome == .processing)
         #expect(captures.count == 1)
-        _ = fixture.standIn.state.withLock { state in PayPalStandIn.capture(state.orders[0].id, &state) }
+        _ = fixture.standIn.state.withLock { state in FakePayPalServer.capture(state.orders[0].id, &state) }
         #expect(try await provider.query(reference).outcome == .succeeded(usd(3990)))
     }
 
@@ -374,7 +374,7 @@ struct PayPalCaptureTests {
         let capture = try #require(fixture.standIn.order(payment.payment.rawValue)?.captures.first)
         // It takes over the capture's ids, or has the merchant's own words.
         for (number, invoice) in [payment.payment.rawValue, "INV-77", nil].enumerated() {
-            let made = PayPalStandIn.Refund(
+            let made = FakePayPalServer.Refund(
                 id: "1JU0-\(number)", capture: capture.id, custom: payment.payment.rawValue, invoice: invoice,
                 amount: ["currency_code": "USD", "value": "9.90"])
             fixture.standIn.state.withLock { $0.refunds.append(made) }
@@ -393,11 +393,11 @@ struct PayPalCaptureTests {
     @Test(arguments: ["another payment's", "another amount", "another id", "no page", "foreign page"])
     func `an opening's answer that is not this payment's leaves it unknown`(lie: String) async throws {
         let attempt = fixture.attempt()
-        var order = PayPalStandIn.Order(
+        var order = FakePayPalServer.Order(
             id: "5O19", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": lie == "another amount" ? "0.01" : "39.90"])
         if lie == "another payment's" {
-            order = PayPalStandIn.Order(
+            order = FakePayPalServer.Order(
                 id: "5O19", custom: fixture.attempt().payment.rawValue, invoice: "x", amount: order.amount)
         }
         var object = order.json
@@ -446,7 +446,7 @@ struct PayPalCaptureTests {
         let refund = fixture.refund(try await fixture.paid(provider), usd(990))
         let first = try await provider.refund(refund)
         #expect(first.outcome == .succeeded && first.amount == usd(990))
-        let call = try #require(fixture.transport.requests.last.map(PayPalStandInCall.init))
+        let call = try #require(fixture.transport.requests.last.map(FakePayPalServerCall.init))
         #expect(
             call.object as NSDictionary == [
                 "amount": ["currency_code": "USD", "value": "9.90"], "invoice_id": refund.refund.rawValue,

@@ -16,7 +16,7 @@ struct PayPalEventTests {
 
     @Test func `a refund that was made at PayPal has only its reference`() async throws {
         let payment = fixture.attempt().payment
-        let made = PayPalStandIn.Refund(
+        let made = FakePayPalServer.Refund(
             id: "1JU0", capture: "CAP1", custom: nil, invoice: nil, amount: ["currency_code": "USD", "value": "9.90"])
         try await fixture.standIn.take(capture("CAP1", of: payment), into: fixture.book)
         fixture.standIn.state.withLock { $0.refunds.append(made) }
@@ -96,14 +96,15 @@ struct PayPalEventTests {
     ])
     func `genuine garbage is rejected`(text: String) async throws {
         let body = Data(text.utf8)
-        let raw = PayPalMint.notification(body, PayPalMint.headers(body, at: fixture.clock.now.rawValue))
+        let raw = PayPalTestCertificates.notification(
+            body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue))
         let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
         guard case .rejected? = error else { throw RehearsalGap("threw \(String(describing: error))") }
     }
 
     @Test(arguments: ["9999999999999999999999.00", "-1.00", "0.00", "1.001", "1,00", "", "1e3", "NaN"])
     func `a success without an exact amount is rejected`(value: String) async throws {
-        let capture = PayPalStandIn.Capture(
+        let capture = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: fixture.attempt().payment.rawValue,
             amount: ["currency_code": "USD", "value": value])
         fixture.standIn.state.withLock { $0.captures.append(capture) }
@@ -115,7 +116,7 @@ struct PayPalEventTests {
     @Test func `an approval of another order of the same payment is not captured`() async throws {
         let attempt = fixture.attempt()
         _ = try await fixture.provider().open(attempt)
-        var other = PayPalStandIn.Order(
+        var other = FakePayPalServer.Order(
             id: "OTHER1", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": "39.90"])
         other.status = "APPROVED"
@@ -128,7 +129,7 @@ struct PayPalEventTests {
     /// Of another database with the same account, or of one that was restored.
     @Test func `an approval of a payment that is not in the book is not captured`() async throws {
         let payment = fixture.attempt().payment
-        var order = PayPalStandIn.Order(
+        var order = FakePayPalServer.Order(
             id: "LOST1", custom: payment.rawValue, invoice: "x", amount: ["currency_code": "USD", "value": "39.90"])
         order.status = "APPROVED"
         let made = order
@@ -141,12 +142,12 @@ struct PayPalEventTests {
     @Test func `a capture of another order pays nothing`() async throws {
         let attempt = fixture.attempt()
         _ = try await fixture.provider().open(attempt)
-        var order = PayPalStandIn.Order(
+        var order = FakePayPalServer.Order(
             id: "OTHER2", custom: attempt.payment.rawValue, invoice: "x",
             amount: ["currency_code": "USD", "value": "39.90"])
         order.status = "COMPLETED"
         let other = order
-        let capture = PayPalStandIn.Capture(
+        let capture = FakePayPalServer.Capture(
             id: "CAP9", order: other.id, custom: attempt.payment.rawValue,
             amount: ["currency_code": "USD", "value": "39.90"])
         fixture.standIn.state.withLock { state in
@@ -156,15 +157,16 @@ struct PayPalEventTests {
         #expect(try await facts("PAYMENT.CAPTURE.COMPLETED", capture.json).isEmpty)
     }
 
-    private func capture(_ id: String, of payment: ID<Payment>, order: String = "O1") -> PayPalStandIn.Capture {
-        PayPalStandIn.Capture(
+    private func capture(_ id: String, of payment: ID<Payment>, order: String = "O1") -> FakePayPalServer.Capture {
+        FakePayPalServer.Capture(
             id: id, order: order, custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
     }
 
     /// Money that PayPal took back, as its event has it.
-    private func reversal(of capture: String, _ value: String = "39.90", custom: String? = nil) -> PayPalStandIn.Refund
-    {
-        let made = PayPalStandIn.Refund(
+    private func reversal(
+        of capture: String, _ value: String = "39.90", custom: String? = nil
+    ) -> FakePayPalServer.Refund {
+        let made = FakePayPalServer.Refund(
             id: "REV1", capture: capture, custom: custom, invoice: custom,
             amount: ["currency_code": "USD", "value": value])
         fixture.standIn.state.withLock { $0.refunds.append(made) }

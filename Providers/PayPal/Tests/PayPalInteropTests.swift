@@ -13,15 +13,15 @@ struct PayPalInteropTests {
     private let python = InteropPython(peer: "paypal-server-sdk and cryptography")
 
     @Test func `that the stand-in is a PayPal`() async throws {
-        let standIn = PayPalStandIn()
-        let server = try StandInServer { request in
+        let standIn = FakePayPalServer()
+        let server = try FakeHTTPServer { request in
             if request.url.contains("/approve/"), let payment = request.url.split(separator: "/").last {
                 return IncomingReply(status: standIn.approve(String(payment)) ? 200 : 409)
             }
             return standIn.answer(request, now: Int64(Date().timeIntervalSince1970))
         }
         defer { server.stop() }
-        let arguments = [server.base, PayPalStandIn.clientID, PayPalStandIn.clientSecret]
+        let arguments = [server.base, FakePayPalServer.clientID, FakePayPalServer.clientSecret]
         let output = try await python.run("client.py", arguments)
         #expect(output.hasPrefix("accepted "))
         print("interop: the stand-in and PayPal's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -32,7 +32,7 @@ struct PayPalInteropTests {
         let provider = try fixture.provider(["brand_name": .text("A shop")])
         let payment = try await fixture.paid(provider)
         _ = try await provider.refund(fixture.refund(payment, usd(990)))
-        let bodies = fixture.transport.requests.map(PayPalStandInCall.init).compactMap { call -> [String: Any]? in
+        let bodies = fixture.transport.requests.map(FakePayPalServerCall.init).compactMap { call -> [String: Any]? in
             guard ["orders", "refund"].contains(call.path.last ?? ""), call.method == "POST" else { return nil }
             return ["call": call.path.last ?? "", "body": call.object]
         }
@@ -53,18 +53,18 @@ struct PayPalInteropTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let fixture = PayPalFixture()
         let payment = fixture.attempt().payment
-        let capture = PayPalStandIn.Capture(
+        let capture = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
         try await fixture.standIn.take(capture, into: fixture.context.book)
         let bodies = (0..<8).map { number in
             String(
-                decoding: PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-\(number)-é"),
+                decoding: PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-\(number)-é"),
                 as: UTF8.self)
         }
-        #expect(Set(bodies.map { PayPalMint.crc(Data($0.utf8)) > UInt32(Int32.max) }) == [true, false])
+        #expect(Set(bodies.map { PayPalTestCertificates.crc(Data($0.utf8)) > UInt32(Int32.max) }) == [true, false])
         let settings: [String: Any] = [
-            "folder": folder.path, "webhook_id": PayPalMint.webhookID, "now": fixture.clock.now.rawValue,
-            "certificate_url": PayPalMint.certificateURL, "bodies": bodies,
+            "folder": folder.path, "webhook_id": PayPalTestCertificates.webhookID, "now": fixture.clock.now.rawValue,
+            "certificate_url": PayPalTestCertificates.certificateURL, "bodies": bodies,
         ]
         let argument = String(decoding: try JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
         let output = try await python.run("mint.py", [argument])
@@ -79,13 +79,13 @@ struct PayPalInteropTests {
             let name = row["name"] as? String ?? ""
             let pem = try String(
                 contentsOf: folder.appending(path: row["chain"] as? String ?? ""), encoding: .utf8)
-            fixture.standIn.state.withLock { $0.certificates[PayPalMint.certificateURL] = pem }
-            fixture.context.cache.forget("certificate \(PayPalMint.certificateURL)")
+            fixture.standIn.state.withLock { $0.certificates[PayPalTestCertificates.certificateURL] = pem }
+            fixture.context.cache.forget("certificate \(PayPalTestCertificates.certificateURL)")
             fixture.context.cache.forget("certificate_fetches")
             let headers = (row["headers"] as? [String: String] ?? [:]).map {
                 (name: $0.key.lowercased(), value: $0.value)
             }
-            let raw = PayPalMint.notification(Data((row["body"] as? String ?? "").utf8), headers)
+            let raw = PayPalTestCertificates.notification(Data((row["body"] as? String ?? "").utf8), headers)
             guard row["good"] as? Bool == true else {
                 let error = await #expect(throws: ProviderError.self, "\(name)") {
                     try await fixture.provider(roots).receive(raw)

@@ -9,8 +9,8 @@ import Testing
 /// Planted secrets must not be found in anything that a log or an answer could hold.
 struct PayPalSecrecyTests {
     private static let secrets = [
-        "planted message", "payer@example.com", "planted code", PayPalStandIn.clientSecret, "A21AA-planted-token",
-        Data("\(PayPalStandIn.clientID):\(PayPalStandIn.clientSecret)".utf8).base64EncodedString(),
+        "planted message", "payer@example.com", "planted code", FakePayPalServer.clientSecret, "A21AA-planted-token",
+        Data("\(FakePayPalServer.clientID):\(FakePayPalServer.clientSecret)".utf8).base64EncodedString(),
     ]
 
     @Test(arguments: [200, 201, 400, 401, 403, 404, 409, 422, 429, 500])
@@ -20,7 +20,7 @@ struct PayPalSecrecyTests {
             {"name":"planted code","message":"planted message","details":[{"issue":"planted code",\
             "description":"payer@example.com"}],"payer":{"email_address":"payer@example.com"},"id":"planted code"}
             """.utf8)
-        let (box, now) = (PayPalStandIn(), ManualClock().now.rawValue)
+        let (box, now) = (FakePayPalServer(), ManualClock().now.rawValue)
         let headers = [(name: "Paypal-Debug-Id", value: "f9a8b7c6d5e4f")]
         let fixture = PayPalFixture { request in
             request.url.hasSuffix("/token")
@@ -35,14 +35,17 @@ struct PayPalSecrecyTests {
 
     @Test func `a notification's contents are in no error and no log`() async throws {
         let fixture = PayPalFixture()
-        let body = PayPalMint.event("PAYMENT.CAPTURE.COMPLETED", ["id": "../payer@example.com"])
+        let body = PayPalTestCertificates.event("PAYMENT.CAPTURE.COMPLETED", ["id": "../payer@example.com"])
         let now = fixture.clock.now.rawValue
         for headers in [
-            PayPalMint.headers(body, at: now), PayPalMint.headers(body, at: now, by: PayPalMint.stranger),
+            PayPalTestCertificates.headers(body, at: now),
+            PayPalTestCertificates.headers(body, at: now, by: PayPalTestCertificates.stranger),
         ] {
             var shown = ""
-            do { shown = "\(try await fixture.provider().receive(PayPalMint.notification(body, headers)).facts)" } catch
-            {
+            do {
+                shown =
+                    "\(try await fixture.provider().receive(PayPalTestCertificates.notification(body, headers)).facts)"
+            } catch {
                 shown = String(reflecting: error)
             }
             for text in fixture.logged + [shown] { #expect(!text.contains("payer@")) }

@@ -80,7 +80,7 @@ struct PayPalShapeTests {
         _ = try await provider.open(attempt)
         let payment = try await fixture.paid(provider)
         _ = try await provider.refund(fixture.refund(payment, usd(990)))
-        let calls = fixture.transport.requests.map(PayPalStandInCall.init).filter { $0.method == "POST" }
+        let calls = fixture.transport.requests.map(FakePayPalServerCall.init).filter { $0.method == "POST" }
         var seen = 0
         for (name, rules) in [("orders", Self.order), ("refund", Self.refund)] {
             for call in calls where call.path.last == name {

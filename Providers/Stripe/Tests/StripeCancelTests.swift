@@ -15,7 +15,7 @@ struct StripeCancelTests {
         let attempt = fixture.attempt()
         let opened = try await provider.open(attempt)
         #expect(try await provider.cancel(fixture.reference(attempt, opened.reference)).outcome == .cancelled)
-        let key = fixture.transport.requests.last.flatMap { StripeStandInCall($0).header("idempotency-key") }
+        let key = fixture.transport.requests.last.flatMap { FakeStripeServerCall($0).header("idempotency-key") }
         let state = settings.isEmpty ? "requires_payment_method" : "open"
         #expect(key == "\(attempt.payment.rawValue)-cancel-\(state)")
     }
@@ -71,7 +71,7 @@ struct StripeCancelTests {
         let attempt = fixture.attempt()
         let reply = IncomingReply.stripe(500, "api_error", headers: [(name: "Stripe-Should-Retry", value: "false")])
         fixture.standIn.state.withLock {
-            $0.keys["\(attempt.payment.rawValue)-open"] = StripeStandIn.Stored(
+            $0.keys["\(attempt.payment.rawValue)-open"] = FakeStripeServer.Stored(
                 call: "POST payment_intents", form: "what the opening sent", reply: reply)
         }
         #expect(try await provider.cancel(fixture.reference(attempt)).outcome == .pending(status: "not_found"))

@@ -118,7 +118,7 @@ struct StripeErrorTests {
         let fixture = StripeFixture { _ in .stripe(status, "api_error", headers: headers) }
         _ = try? await fixture.provider().open(fixture.attempt())
         #expect(fixture.transport.requests.count == calls)
-        let keys = fixture.transport.requests.map { StripeStandInCall($0).header("idempotency-key") }
+        let keys = fixture.transport.requests.map { FakeStripeServerCall($0).header("idempotency-key") }
         #expect(Set(keys).count == 1 && keys[0]?.hasSuffix("-open") == true)
         let pauses = fixture.pauses.withLock { $0 }
         #expect(pauses.count == calls - 1)

@@ -67,7 +67,7 @@ struct StripeEventTests {
         let provider = try fixture.provider()
         let payment = try await fixture.paid(provider)
         let intent = fixture.standIn.state.withLock { $0.intents[0].id }
-        let refund = StripeStandIn.Refund(
+        let refund = FakeStripeServer.Refund(
             id: "re_dashboard", intent: intent, amount: 990, currency: "usd", metadata: [:], created: 0)
         let expected = ProviderFact.refund(
             RefundReport(
@@ -99,7 +99,7 @@ struct StripeEventTests {
             ProviderFact.dispute(
                 DisputeReport(
                     payment: payment.payment, reference: "du_1", outcome: $0, amount: usd(3990),
-                    at: StripeStandIn.eventTime, paymentReference: intent))
+                    at: FakeStripeServer.eventTime, paymentReference: intent))
         }
         #expect(try await facts("charge.dispute.\(type)", dispute) == [expected].compactMap(\.self))
     }
@@ -121,14 +121,14 @@ struct StripeEventTests {
         let payment = try await fixture.paid(provider)
         let intent = fixture.standIn.state.withLock { $0.intents[0].json }
         func raw(_ body: Data) -> RawNotification {
-            StripeStandIn.notification(
-                body, [StripeStandIn.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
+            FakeStripeServer.notification(
+                body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
         }
-        let live = StripeStandIn.event("payment_intent.succeeded", intent, livemode: true)
+        let live = FakeStripeServer.event("payment_intent.succeeded", intent, livemode: true)
         await #expect(throws: ProviderError.unproven(.otherMode)) { try await provider.receive(raw(live)) }
-        let connected = StripeStandIn.event("payment_intent.succeeded", intent, account: "acct_1")
+        let connected = FakeStripeServer.event("payment_intent.succeeded", intent, account: "acct_1")
         #expect(try await provider.receive(raw(connected)).facts.isEmpty)
-        let own = StripeStandIn.event("payment_intent.succeeded", intent)
+        let own = FakeStripeServer.event("payment_intent.succeeded", intent)
         #expect(try await provider.receive(raw(own)).facts.first?.payment == payment.payment)
     }
 
@@ -149,8 +149,8 @@ struct StripeEventTests {
     ])
     func `a genuine body that cannot be understood is rejected`(text: String, reason: String) async throws {
         let body = Data(text.utf8)
-        let raw = StripeStandIn.notification(
-            body, [StripeStandIn.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
+        let raw = FakeStripeServer.notification(
+            body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: StripeFixture.secret)])
         await #expect(throws: ProviderError.rejected(reason: reason)) { try await fixture.provider().receive(raw) }
     }
 }

@@ -10,7 +10,7 @@ struct StripeOpeningTests {
     private let fixture = StripeFixture()
 
     private func body(_ index: Int = 0) throws -> [String: String] {
-        StripeStandInCall(try #require(fixture.transport.requests.dropFirst(index).first)).values
+        FakeStripeServerCall(try #require(fixture.transport.requests.dropFirst(index).first)).values
     }
 
     @Test func `a PaymentIntent has the amount, our ids and nothing personal`() async throws {
@@ -34,7 +34,7 @@ struct StripeOpeningTests {
         let headers = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
         #expect(
             headers == [
-                "Authorization": "Bearer \(StripeStandIn.key)", "Stripe-Version": "2026-10-28.endive",
+                "Authorization": "Bearer \(FakeStripeServer.key)", "Stripe-Version": "2026-10-28.endive",
                 "Accept": "application/json", "User-Agent": "paydesk",
                 "Content-Type": "application/x-www-form-urlencoded",
                 "Idempotency-Key": "\(attempt.payment.rawValue)-open",
@@ -182,7 +182,7 @@ struct StripeOpeningTests {
             let one = state.intents[0]
             for number in 0..<1_100 {
                 state.intents.append(
-                    StripeStandIn.Intent(
+                    FakeStripeServer.Intent(
                         id: "pi_neighbour\(number)", amount: 1, currency: "usd", metadata: [:], created: one.created))
             }
         }

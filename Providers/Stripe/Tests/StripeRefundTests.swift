@@ -20,11 +20,11 @@ struct StripeRefundTests {
         let request = try #require(fixture.transport.requests.last)
         let intent = fixture.standIn.state.withLock { $0.intents[0].id }
         #expect(
-            StripeStandInCall(request).values == [
+            FakeStripeServerCall(request).values == [
                 "payment_intent": intent, "amount": "1000", "metadata[refund_id]": refund.refund.rawValue,
                 "metadata[payment_id]": payment.payment.rawValue,
             ])
-        #expect(StripeStandInCall(request).header("idempotency-key") == "\(refund.refund.rawValue)-refund")
+        #expect(FakeStripeServerCall(request).header("idempotency-key") == "\(refund.refund.rawValue)-refund")
     }
 
     @Test func `a refund that fails after its success is asked about and told of`() async throws {
@@ -105,7 +105,7 @@ struct StripeRefundTests {
             let provider = try fixture.provider()
             let report = try await provider.refund(fixture.refund(try await fixture.paid(provider, whole), part))
             #expect(report.amount == part)
-            #expect(StripeStandInCall(try #require(fixture.transport.requests.last)).values["amount"] == sent)
+            #expect(FakeStripeServerCall(try #require(fixture.transport.requests.last)).values["amount"] == sent)
         }
     }
 }

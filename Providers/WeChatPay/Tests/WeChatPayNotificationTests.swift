@@ -11,7 +11,7 @@ struct WeChatPayNotificationTests {
 
     /// A notification that everything is right about.
     private func paid(_ payment: ID<Payment>, more: [String: Any] = [:]) -> [String: Any] {
-        WeChatPayStandIn.Order(
+        FakeWeChatPayServer.Order(
             number: payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS"
         ).json.merging(more) { $1 }
     }
@@ -20,12 +20,12 @@ struct WeChatPayNotificationTests {
         _ body: Data, _ headers: [(name: String, value: String)]? = nil, by seal: WeChatPaySeal = .platform
     ) async throws -> ReceivedNotification {
         try await fixture.provider().receive(
-            WeChatPayStandIn.notification(body, headers ?? seal.headers(body, at: fixture.clock.now.rawValue)))
+            FakeWeChatPayServer.notification(body, headers ?? seal.headers(body, at: fixture.clock.now.rawValue)))
     }
 
     @Test func `a payment is stated with its amount, and acknowledged with 204`() async throws {
         let payment = fixture.attempt().payment
-        let received = try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", paid(payment), id: "EV-77"))
+        let received = try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", paid(payment), id: "EV-77"))
         #expect(received.eventID == "EV-77" && received.type == "TRANSACTION.SUCCESS")
         #expect(received.acknowledgement.status == 204 && received.acknowledgement.body.isEmpty)
         let reference = "4200\(payment.rawValue.suffix(10))"
@@ -38,12 +38,12 @@ struct WeChatPayNotificationTests {
     @Test(arguments: ["amount", "mchid", "appid", "out_trade_no"])
     func `what is altered on the way is refused`(field: String) async throws {
         let payment = fixture.attempt().payment
-        let genuine = WeChatPayStandIn.event("TRANSACTION.SUCCESS", paid(payment))
+        let genuine = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", paid(payment))
         let values: [String: Any] = [
             "amount": ["total": 1, "currency": "CNY"], "mchid": "1900000009", "appid": "wx9",
             "out_trade_no": fixture.attempt().payment.rawValue,
         ]
-        let altered = WeChatPayStandIn.event(
+        let altered = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", paid(payment, more: [field: values[field] ?? ""]))
         let headers = WeChatPaySeal.platform.headers(genuine, at: fixture.clock.now.rawValue)
         await #expect(throws: ProviderError.unproven(.signature)) { try await receive(altered, headers) }
@@ -56,13 +56,13 @@ struct WeChatPayNotificationTests {
     ) async throws {
         let object = paid(fixture.attempt().payment, more: [field: "1900000009"])
         await #expect(throws: ProviderError.unproven(reason)) {
-            try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object))
+            try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object))
         }
-        let refund = WeChatPayStandIn.Refund(
+        let refund = FakeWeChatPayServer.Refund(
             number: fixture.ids.make(Refund.self).rawValue, order: fixture.attempt().payment.rawValue, amount: 1)
         await #expect(throws: ProviderError.unproven(.otherMerchant)) {
             try await receive(
-                WeChatPayStandIn.event("REFUND.SUCCESS", refund.notice(total: 1, mchid: "1900000009")))
+                FakeWeChatPayServer.event("REFUND.SUCCESS", refund.notice(total: 1, mchid: "1900000009")))
         }
     }
 
@@ -70,16 +70,16 @@ struct WeChatPayNotificationTests {
         var object = paid(fixture.attempt().payment)
         for number in ["invoice-77", "pay_", ""] {
             object["out_trade_no"] = number
-            #expect(try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object)).facts.isEmpty)
+            #expect(try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object)).facts.isEmpty)
         }
-        #expect(try await receive(WeChatPayStandIn.event("PAYSCORE.USER_PAID", ["a": 1])).facts.isEmpty)
+        #expect(try await receive(FakeWeChatPayServer.event("PAYSCORE.USER_PAID", ["a": 1])).facts.isEmpty)
     }
 
     @Test func `a refund that was made on the merchant platform has only its reference`() async throws {
         let payment = fixture.attempt().payment
-        let made = WeChatPayStandIn.Refund(
+        let made = FakeWeChatPayServer.Refund(
             number: "by-hand-1", order: payment.rawValue, amount: 990, status: "SUCCESS")
-        let facts = try await receive(WeChatPayStandIn.event("REFUND.SUCCESS", made.notice(total: 3990))).facts
+        let facts = try await receive(FakeWeChatPayServer.event("REFUND.SUCCESS", made.notice(total: 3990))).facts
         #expect(
             facts == [
                 .refund(
@@ -94,8 +94,8 @@ struct WeChatPayNotificationTests {
         "other associated data", "no JSON inside",
     ])
     func `a resource that does not decrypt is rejected`(fault: String) async throws {
-        var resource = WeChatPayMint.sealed(
-            Data("{}".utf8), fault == "another key" ? String(repeating: "k", count: 32) : WeChatPayStandIn.apiKey)
+        var resource = WeChatPayTestCertificates.sealed(
+            Data("{}".utf8), fault == "another key" ? String(repeating: "k", count: 32) : FakeWeChatPayServer.apiKey)
         switch fault {
         case "short nonce": resource["nonce"] = "fdasflkja48"
         case "long nonce": resource["nonce"] = "fdasflkja4845"
@@ -124,7 +124,7 @@ struct WeChatPayNotificationTests {
             let plain = try JSONSerialization.data(withJSONObject: paid(payment))
             let fields: [String: Any] = [
                 "id": "EV-1", "event_type": "TRANSACTION.SUCCESS", "resource_type": "encrypt-resource",
-                "resource": WeChatPayMint.sealed(plain, WeChatPayStandIn.apiKey, associated: associated),
+                "resource": WeChatPayTestCertificates.sealed(plain, FakeWeChatPayServer.apiKey, associated: associated),
             ]
             let received = try await receive(try JSONSerialization.data(withJSONObject: fields))
             #expect(received.facts.count == 1)
@@ -142,7 +142,7 @@ struct WeChatPayNotificationTests {
         let fields = try JSONSerialization.jsonObject(with: Data(more.utf8)) as? [String: Any]
         let object = paid(fixture.attempt().payment, more: fields ?? [:])
         let error = await #expect(throws: ProviderError.self) {
-            try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object))
+            try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object))
         }
         #expect(
             error == .unproven(.badMoney) || error == .rejected(reason: "malformed_resource"))
@@ -168,7 +168,7 @@ struct WeChatPayNotificationTests {
     func `every state has its outcome`(state: String, outcome: PaymentOutcome) async throws {
         let attempt = fixture.attempt()
         let object = paid(attempt.payment, more: ["trade_state": state])
-        let facts = try await receive(WeChatPayStandIn.event("TRANSACTION.SUCCESS", object)).facts
+        let facts = try await receive(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object)).facts
         guard case .payment(let report) = facts.first else { throw RehearsalGap("stated \(facts)") }
         #expect(report.outcome == outcome)
         fixture.standIn.script("/out-trade-no/", fixture.standIn.signed(200, object, now: fixture.clock.now.rawValue))

@@ -15,11 +15,11 @@ struct WeChatPayOpeningTests {
         guard case .qr(let text) = opened.instruction else { throw RehearsalGap("gave \(opened.instruction)") }
         #expect(text == "weixin://wxpay/bizpayurl?pr=p4lpSuKzz1" && opened.outcome == .accepted)
         let request = try #require(fixture.transport.requests.last)
-        let call = WeChatPayStandInCall(request)
+        let call = FakeWeChatPayServerCall(request)
         #expect(request.url == "https://api.mch.weixin.qq.com/v3/pay/transactions/native")
         #expect(
             call.object as NSDictionary == [
-                "mchid": WeChatPayStandIn.mchid, "appid": WeChatPayStandIn.appid, "description": attempt.title,
+                "mchid": FakeWeChatPayServer.mchid, "appid": FakeWeChatPayServer.appid, "description": attempt.title,
                 "out_trade_no": attempt.payment.rawValue, "notify_url": fixture.context.notifyURL,
                 "time_expire": "2025-01-14T21:36:40+08:00", "amount": ["total": 3990, "currency": "CNY"],
             ])
@@ -32,8 +32,8 @@ struct WeChatPayOpeningTests {
         fixture.standIn.state.withLock { $0.seal = .publicKey }
         _ = try await fixture.provider(WeChatPayFixture.publicKey).open(fixture.attempt())
         #expect(fixture.calls == ["POST /v3/pay/transactions/native"])
-        let header = fixture.transport.requests.first.map { WeChatPayStandInCall($0).header("wechatpay-serial") }
-        #expect(header == WeChatPayMint.publicKeyID)
+        let header = fixture.transport.requests.first.map { FakeWeChatPayServerCall($0).header("wechatpay-serial") }
+        #expect(header == WeChatPayTestCertificates.publicKeyID)
     }
 
     @Test func `h5 gives a page with the way back, and says where the payer is`() async throws {
@@ -42,7 +42,7 @@ struct WeChatPayOpeningTests {
         #expect(page.hasPrefix("https://wx.tenpay.com/cgi-bin/mmpayweb-bin/checkmweb?prepay_id="))
         #expect(page.hasSuffix("&redirect_url=https%3A%2F%2Fapp.example%2Fdone%3Fa%3D1%26b%3D2"))
         let scene = fixture.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["scene_info"] as? NSDictionary
+            FakeWeChatPayServerCall($0).object["scene_info"] as? NSDictionary
         }
         #expect(scene == ["payer_client_ip": "203.0.113.9", "h5_info": ["type": "Wap"]])
         let plain = try await fixture.provider(WeChatPayFixture.h5).open(fixture.attempt(returnURL: nil))
@@ -62,7 +62,7 @@ struct WeChatPayOpeningTests {
         let settings = ["mode": "h5", "h5_payer_address": setting ?? ""].mapValues(SettingValue.text)
         _ = try await fixture.provider(settings).open(fixture.attempt(payerAddress: own))
         let scene = fixture.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["scene_info"] as? NSDictionary
+            FakeWeChatPayServerCall($0).object["scene_info"] as? NSDictionary
         }
         #expect(scene?["payer_client_ip"] as? String == told)
     }
@@ -93,7 +93,7 @@ struct WeChatPayOpeningTests {
         let attempt = fixture.attempt(title: title)
         _ = try await fixture.provider().open(attempt)
         let sent = fixture.transport.requests.last.flatMap {
-            WeChatPayStandInCall($0).object["description"] as? String
+            FakeWeChatPayServerCall($0).object["description"] as? String
         }
         #expect(sent?.utf8.count == bytes && (title.isEmpty || title.hasPrefix(sent ?? "-")))
     }
@@ -133,7 +133,7 @@ struct WeChatPayOpeningTests {
         await #expect(throws: ProviderError.outcomeUnknown) { try await fixture.provider().open(changed) }
         _ = fixture.standIn.act(succeed: true, on: attempt.payment.rawValue)
         await #expect(throws: ProviderError.outcomeUnknown) { try await fixture.provider().open(attempt) }
-        let (status, object) = WeChatPayStandIn.no(400, "INVALID_REQUEST")
+        let (status, object) = FakeWeChatPayServer.no(400, "INVALID_REQUEST")
         fixture.standIn.script("/native", fixture.standIn.signed(status, object, now: fixture.clock.now.rawValue))
         await #expect(throws: ProviderError.rejected(reason: "INVALID_REQUEST")) {
             try await fixture.provider().open(fixture.attempt())
@@ -149,7 +149,7 @@ struct WeChatPayOpeningTests {
         (400, "a code with spaces", .outcomeUnknown), (408, "TIMEOUT", .outcomeUnknown),
     ])
     func `each of WeChat Pay's words has its meaning`(status: Int, code: String, error: ProviderError) async throws {
-        let (_, object) = WeChatPayStandIn.no(status, code)
+        let (_, object) = FakeWeChatPayServer.no(status, code)
         fixture.standIn.script("/native", fixture.standIn.signed(status, object, now: fixture.clock.now.rawValue))
         await #expect(throws: error) { try await fixture.provider().open(fixture.attempt()) }
     }
@@ -157,7 +157,7 @@ struct WeChatPayOpeningTests {
     @Test func `an order that is too young to be closed is reported as it is`() async throws {
         let attempt = fixture.attempt()
         _ = try await fixture.provider().open(attempt)
-        let (status, object) = WeChatPayStandIn.no(400, "ORDER_TOO_YOUNG")
+        let (status, object) = FakeWeChatPayServer.no(400, "ORDER_TOO_YOUNG")
         fixture.standIn.script("/close", fixture.standIn.signed(status, object, now: fixture.clock.now.rawValue))
         #expect(try await fixture.provider().cancel(fixture.reference(attempt)).outcome == .accepted)
         fixture.standIn.state.withLock { $0.orders[0].state = "USERPAYING" }
@@ -172,7 +172,7 @@ struct WeChatPayOpeningTests {
     @Test func `another payment's answer is refused`() async throws {
         let (mine, theirs) = (fixture.attempt(), fixture.attempt())
         for more in [["out_trade_no": theirs.payment.rawValue], ["mchid": "1900000009"], ["appid": "wx9"]] {
-            let order = WeChatPayStandIn.Order(
+            let order = FakeWeChatPayServer.Order(
                 number: mine.payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS")
             let object = order.json.merging(more) { $1 }
             fixture.standIn.script(
@@ -189,7 +189,7 @@ struct WeChatPayOpeningTests {
         let first = try await provider.refund(refund)
         #expect(first.outcome == .pending && first.amount == cny(990) && first.reference?.hasPrefix("5030") == true)
         #expect(try await provider.refund(refund) == first)
-        let call = try #require(fixture.transport.requests.last.map(WeChatPayStandInCall.init))
+        let call = try #require(fixture.transport.requests.last.map(FakeWeChatPayServerCall.init))
         #expect(
             call.object as NSDictionary == [
                 "out_trade_no": refund.payment.payment.rawValue, "out_refund_no": refund.refund.rawValue,

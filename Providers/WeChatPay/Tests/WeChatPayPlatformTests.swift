@@ -9,7 +9,7 @@ import WeChatPayProvider
 /// The platform certificates: fetched, kept, renewed, and never at a stranger's command.
 struct WeChatPayPlatformTests {
     private let fixture = WeChatPayFixture()
-    private let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+    private let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
 
     private var fetches: Int { fixture.standIn.state.withLock { $0.fetches } }
 
@@ -41,7 +41,7 @@ struct WeChatPayPlatformTests {
         _ = try await provider.receive(fixture.notification(body))
         fixture.clock.advance(seconds: 61)
         fixture.standIn.state.withLock { state in
-            state.certificates.append(WeChatPayMint.nextPlatform)
+            state.certificates.append(WeChatPayTestCertificates.nextPlatform)
             state.seal = WeChatPaySeal(.nextPlatform)
         }
         _ = try await provider.receive(fixture.notification(body, by: WeChatPaySeal(.nextPlatform)))
@@ -55,7 +55,8 @@ struct WeChatPayPlatformTests {
         let provider = try fixture.provider()
         func flood() async {
             for number in 0..<200 {
-                let seal = WeChatPaySeal(key: WeChatPayMint.stranger.key, serial: String(number + 4_096, radix: 16))
+                let seal = WeChatPaySeal(
+                    key: WeChatPayTestCertificates.stranger.key, serial: String(number + 4_096, radix: 16))
                 await #expect(throws: ProviderError.unproven(.certificate)) {
                     try await provider.receive(fixture.notification(body, by: seal))
                 }
@@ -104,14 +105,16 @@ struct WeChatPayPlatformTests {
     @Test(arguments: ["another key", "no signature", "signed by a stranger", "serial differs", "no certificates"])
     func `certificates that do not prove themselves are not used`(fault: String) async throws {
         let now = fixture.clock.now.rawValue
-        let key = fault == "another key" ? String(repeating: "k", count: 32) : WeChatPayStandIn.apiKey
-        let pair = fault == "signed by a stranger" ? WeChatPayMint.stranger : WeChatPayMint.platform
+        let key = fault == "another key" ? String(repeating: "k", count: 32) : FakeWeChatPayServer.apiKey
+        let pair =
+            fault == "signed by a stranger" ? WeChatPayTestCertificates.stranger : WeChatPayTestCertificates.platform
         let item: [String: Any] = [
-            "serial_no": fault == "serial differs" ? "1" : WeChatPayMint.platform.serial,
-            "encrypt_certificate": WeChatPayMint.sealed(Data(WeChatPayMint.platform.pem.utf8), key),
+            "serial_no": fault == "serial differs" ? "1" : WeChatPayTestCertificates.platform.serial,
+            "encrypt_certificate": WeChatPayTestCertificates.sealed(
+                Data(WeChatPayTestCertificates.platform.pem.utf8), key),
         ]
         let object = ["data": fault == "no certificates" ? [] : [item]]
-        var reply = WeChatPayStandIn.signed(200, object, WeChatPaySeal(key: pair.key, serial: pair.serial), now)
+        var reply = FakeWeChatPayServer.signed(200, object, WeChatPaySeal(key: pair.key, serial: pair.serial), now)
         if fault == "no signature" { reply.headers = [] }
         fixture.standIn.script("/certificates", reply)
         await #expect(throws: ProviderError.unavailable) {

@@ -11,8 +11,9 @@ struct WeChatPaySecrecyTests {
     private static let planted = ["planted-message", "planted-openid", "payer@example.com", "planted code"]
 
     private static var secrets: [String] {
-        let lines = WeChatPayMint.merchantKey.split(separator: "\n").dropFirst().dropLast()
-        return planted + [WeChatPayStandIn.apiKey, "\(Array(WeChatPayStandIn.apiKey.utf8))"] + lines.map(String.init)
+        let lines = WeChatPayTestCertificates.merchantKey.split(separator: "\n").dropFirst().dropLast()
+        return planted + [FakeWeChatPayServer.apiKey, "\(Array(FakeWeChatPayServer.apiKey.utf8))"]
+            + lines.map(String.init)
     }
 
     private static var words: [String: Any] {
@@ -24,7 +25,7 @@ struct WeChatPaySecrecyTests {
 
     @Test(arguments: [200, 202, 400, 401, 403, 404, 429, 500])
     func `no answer's words reach a log or an error`(status: Int) async throws {
-        let (box, now) = (WeChatPayStandIn(), ManualClock().now.rawValue)
+        let (box, now) = (FakeWeChatPayServer(), ManualClock().now.rawValue)
         let fixture = WeChatPayFixture { request in
             request.url.hasSuffix("/certificates")
                 ? box.answer(request, now: now) : box.signed(status, Self.words, now: now)
@@ -38,7 +39,7 @@ struct WeChatPaySecrecyTests {
 
     @Test func `a notification's contents are in no error and no log`() async throws {
         let fixture = WeChatPayFixture()
-        let body = WeChatPayStandIn.event(
+        let body = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", ["payer": ["openid": "planted-openid"], "message": "planted-message"])
         for seal in [WeChatPaySeal.platform, WeChatPaySeal(.stranger)] {
             let error = await #expect(throws: ProviderError.self) {
@@ -52,11 +53,11 @@ struct WeChatPaySecrecyTests {
 
     @Test func `a probe is refused in silence and without a fetch`() async throws {
         let fixture = WeChatPayFixture()
-        let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
+        let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
         var headers = WeChatPaySeal(.stranger).headers(body, at: fixture.clock.now.rawValue)
         headers[3].value = "WECHATPAY/SIGNTEST/" + headers[3].value
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await fixture.provider().receive(WeChatPayStandIn.notification(body, headers))
+            try await fixture.provider().receive(FakeWeChatPayServer.notification(body, headers))
         }
         #expect(fixture.logged.isEmpty && fixture.calls.isEmpty)
     }

@@ -46,24 +46,28 @@ struct WeChatPaySignatureTests {
         case "bad serial": headers[serial].value = "../5ACE5501"
         case "unknown serial": headers = WeChatPaySeal(.nextPlatform).headers(body, at: now)
         case "another's serial":
-            headers = WeChatPaySeal(key: WeChatPayMint.stranger.key, serial: WeChatPayMint.platform.serial)
-                .headers(body, at: now)
+            headers = WeChatPaySeal(
+                key: WeChatPayTestCertificates.stranger.key, serial: WeChatPayTestCertificates.platform.serial
+            )
+            .headers(body, at: now)
         case "unknown public key id": headers = WeChatPaySeal.publicKey.headers(body, at: now)
         case "another type": headers[type].value = "WECHATPAY2-SM2-WITH-SM3"
         case "wrong certificate": headers = WeChatPaySeal(.stranger).headers(body, at: now)
         case "ended certificate": headers = WeChatPaySeal(.endedPlatform).headers(body, at: now)
         default:
-            headers = WeChatPaySeal(key: WeChatPayMint.merchant.key, serial: WeChatPayMint.merchant.serial)
-                .headers(body, at: now)
+            headers = WeChatPaySeal(
+                key: WeChatPayTestCertificates.merchant.key, serial: WeChatPayTestCertificates.merchant.serial
+            )
+            .headers(body, at: now)
         }
         return headers
     }
 
     @Test(arguments: faults)
     func `a notification that is not proven is refused`(fault: String) async throws {
-        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
-        let body = WeChatPayStandIn.event("TRANSACTION.SUCCESS", ["a": 1])
-        let raw = WeChatPayStandIn.notification(body, headers(fault, body))
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
+        let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
+        let raw = FakeWeChatPayServer.notification(body, headers(fault, body))
         await #expect { try await fixture.provider().receive(raw) } throws: {
             ($0 as? ProviderError)?.isUnproven ?? false
         }
@@ -71,9 +75,9 @@ struct WeChatPaySignatureTests {
 
     @Test(arguments: faults)
     func `an answer that is not proven is not believed`(fault: String) async throws {
-        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
         let attempt = fixture.attempt()
-        let order = WeChatPayStandIn.Order(
+        let order = FakeWeChatPayServer.Order(
             number: attempt.payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS")
         let body = try JSONSerialization.data(withJSONObject: order.json)
         fixture.standIn.script(
@@ -92,7 +96,7 @@ struct WeChatPaySignatureTests {
     /// A refusal ends a payment or a refund, so it has to be WeChat Pay's.
     @Test(arguments: faults)
     func `a refusal that is not proven is none`(fault: String) async throws {
-        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayMint.endedPlatform) }
+        fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }
         let body = Data(#"{"code":"PARAM_ERROR","message":"x"}"#.utf8)
         let attempt = fixture.attempt()
         for (part, status) in [("/transactions/native", 400), ("/refunds", 403)] {
@@ -109,19 +113,19 @@ struct WeChatPaySignatureTests {
     }
 
     @Test func `a signature counts within five minutes, and without its type`() async throws {
-        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
         let provider = try fixture.provider()
         for (name, offset) in [("now", 0), ("300 s old", -300), ("300 s ahead", 300)] as [(String, Int64)] {
             var headers = WeChatPaySeal.platform.headers(body, at: fixture.clock.now.rawValue + offset)
-            _ = try await provider.receive(WeChatPayStandIn.notification(body, headers))
+            _ = try await provider.receive(FakeWeChatPayServer.notification(body, headers))
             headers.removeLast()
-            let received = try await provider.receive(WeChatPayStandIn.notification(body, headers))
+            let received = try await provider.receive(FakeWeChatPayServer.notification(body, headers))
             #expect(received.facts.isEmpty, "\(name)")
         }
     }
 
     @Test func `a kept notification is compared with the time of its arrival`() async throws {
-        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
         let raw = fixture.notification(body)
         let kept = RawNotification(
             method: .post, headers: raw.headers, body: raw.body, receivedAt: fixture.clock.now)
@@ -131,7 +135,7 @@ struct WeChatPaySignatureTests {
     }
 
     @Test func `both kinds of key prove where both are set`() async throws {
-        let body = WeChatPayStandIn.event("OTHER.EVENT", ["a": 1])
+        let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])
         let provider = try fixture.provider(WeChatPayFixture.publicKey)
         _ = try await provider.receive(fixture.notification(body, by: .publicKey))
         #expect(fixture.calls.isEmpty, "the public key has to be fetched from nowhere")

@@ -217,3 +217,51 @@ extension StorePurchase.Kind: RawRepresentable {
         }
     }
 }
+
+/// The reason why a stored purchase has no grant yet.
+package enum PurchaseWait: String, Sendable, CaseIterable {
+    /// No SKU names its product.
+    case unmapped
+    /// No user has claimed it.
+    case unclaimed
+}
+
+/// The subject of a store's statements: one original transaction of one environment.
+package struct StoreSubject: Hashable, Sendable {
+    package let environment: Environment
+    package let original: String
+
+    package init(_ purchase: StorePurchase) {
+        environment = purchase.environment
+        original = purchase.originalTransactionID
+    }
+
+    package init(_ renewal: StoreRenewal) {
+        environment = renewal.environment
+        original = renewal.originalTransactionID
+    }
+
+    package init(_ environment: Environment, _ original: String) {
+        self.environment = environment
+        self.original = original
+    }
+}
+
+/// The offer under which a store sold a period: an introductory price, a trial, a code.
+public struct StoreOffer: Hashable, Sendable, Codable {
+    /// `introductory`, `promotional`, `offer_code` or `win_back`; for an unknown type, the store's number.
+    public let type: String
+    /// The offer's id or the code's name, where it has one.
+    public let identifier: String?
+    /// The offer's discount type, in Apple's words: `FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT`.
+    public let discount: String?
+    /// An ISO 8601 duration such as `P1M`.
+    public let period: String?
+
+    public init(type: String, identifier: String?, discount: String?, period: String?) {
+        self.type = type
+        self.identifier = identifier
+        self.discount = discount
+        self.period = period
+    }
+}

@@ -57,7 +57,7 @@ struct Conformance: AsyncParsableCommand {
             throw .checkFailed("paydesk: \(error.description)")
         }
         // Other ids in every run, so that a plugin that stores its payments sees new ones.
-        let seed = Live.random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let seed = SystemDependencies.random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let kit = await ProviderConformance(account, seed: seed, rehearse: rehearse).run()
         return ConformanceReport(subject: account, results: kit.results + (await provider.examineService()))
     }

@@ -22,7 +22,7 @@ struct Doctor: AsyncParsableCommand {
                 "configuration", good: true,
                 "\(configuration.mode.rawValue), \(configuration.accounts.count) accounts")
         ]
-        findings += configuration.examineTLS(at: Live.time.now)
+        findings += configuration.examineTLS(at: SystemDependencies.time.now)
         let store: Store
         do throws(CommandError) {
             store = try await configuration.openReadOnly()

@@ -69,7 +69,7 @@ struct Serve: AsyncParsableCommand {
             }
             try await waiting { try await prepare(composition.gateway, configuration) }
             warnOfSettings(composition.gateway.registry, logger)
-            let census = NodeCensus(store: store, pause: Live.pause)
+            let census = NodeCensus(store: store, pause: SystemDependencies.pause)
             await census.take()
             let api = try composition.api(
                 fetchJWKS: { await KeySetFetch(address: $0, transport: transport).text(logger) },
@@ -87,7 +87,7 @@ struct Serve: AsyncParsableCommand {
                 services.append(control.server(composition.gateway, logger: Self.quiet(logger)))
             }
             services.append(AfterStart(signal: started, service: JobRunner(gateway: composition.gateway)))
-            let manifests = ManifestWatch(composition.gateway.registry, pause: Live.pause)
+            let manifests = ManifestWatch(composition.gateway.registry, pause: SystemDependencies.pause)
             if manifests.isNeeded {
                 await manifests.prepare(within: .seconds(2))
                 services.append(manifests)

@@ -27,7 +27,8 @@ struct Composition {
             throw .usage("paydesk.yaml: secrets.keys: \(error)")
         }
         gateway = Gateway(
-            store: store, registry: registry, keyRing: keyRing, time: Live.time, random: Live.random,
+            store: store, registry: registry, keyRing: keyRing, time: SystemDependencies.time,
+            random: SystemDependencies.random,
             calls: ProviderCalls(), webhooks: webhooks,
             settings: GatewaySettings(
                 publicURL: configuration.http.publicURL, returnURLs: configuration.http.returnURLs,
@@ -40,7 +41,7 @@ struct Composition {
                 ownership: OwnershipRules(
                     policy: configuration.purchases.ownership, shareLimit: configuration.purchases.shareLimit,
                     cooldownDays: configuration.purchases.transferCooldownDays)),
-            logger: logger, pause: Live.pause)
+            logger: logger, pause: SystemDependencies.pause)
     }
 
     func api(
@@ -78,7 +79,8 @@ extension Configuration {
         for account in accounts {
             guard let type = types[account.kind] else { continue }
             let context = ProviderContext(
-                http: transport, time: Live.time, random: Live.random, book: book(account.id),
+                http: transport, time: SystemDependencies.time, random: SystemDependencies.random,
+                book: book(account.id),
                 notifyURL: "\(http.publicURL)/v1/notify/\(account.notifyToken ?? "")", publicURL: http.publicURL,
                 log: logger.flatMap { logger in unread.map { .to(logger, account: account.id, unread: $0) } } ?? .silent
             )
@@ -143,5 +145,23 @@ extension Configuration.Auth {
         return UserTokenRules(
             keys: userKeys, issuer: issuer ?? "", audience: audience ?? "", claim: userClaim,
             maxLifetimeHours: maxLifetimeHours)
+    }
+}
+
+extension Configuration {
+    /// Loads the configuration of a folder, or throws all its faults as one error.
+    static func load(
+        _ folder: String, providers: [any PaymentProvider.Type], overrides: ConfigurationOverrides = .init()
+    ) throws(CommandError) -> Configuration {
+        let types = Dictionary(providers.map { ($0.manifest.kind, $0) }) { first, _ in first }
+        do throws(ConfigurationError) {
+            return try ConfigurationLoader.load(
+                folder: folder, environment: ProcessInfo.processInfo.environment,
+                manifests: types.mapValues { $0.manifest },
+                isTest: { kind, settings in types[kind]?.isTest(settings) ?? false },
+                developmentSecrets: DevelopmentSecretsFile(random: SystemDependencies.random), overrides: overrides)
+        } catch {
+            throw .usage("\(error)")
+        }
     }
 }

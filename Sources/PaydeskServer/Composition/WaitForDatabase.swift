@@ -18,7 +18,7 @@ struct WaitForDatabase: Sendable {
                 return try await body()
             } catch  where Self.mayPass(error) && ContinuousClock.now < end {
                 logger.warning("the database does not answer yet; the start waits")
-                await Live.pause(interval)
+                await SystemDependencies.pause(interval)
             }
         }
     }

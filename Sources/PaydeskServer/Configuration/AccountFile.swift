@@ -11,7 +11,7 @@ enum AccountFile {
     static func read(
         _ node: YAMLNode, file: String, manifests: [String: ProviderManifest], _ reading: ConfigurationReading
     ) -> AccountConfiguration? {
-        let root = ValueReader(node: node, place: Place(file: file), reading: reading).mapping(keys: keys)
+        let root = ValueReader(node: node, place: ConfigPath(file: file), reading: reading).mapping(keys: keys)
         let id = id(root, file: file)
         let routing = RoutingSection.read(root)
         let enabled = root.boolean("enabled", default: true)

@@ -36,7 +36,7 @@ package enum CatalogFile {
             let fault = ConfigurationFault(file: file, line: error.line, problem: error.problem, remedy: "correct it")
             throw ConfigurationError([fault])
         }
-        let root = ValueReader(node: node, place: Place(file: file), reading: reading).mapping(keys: ["skus"])
+        let root = ValueReader(node: node, place: ConfigPath(file: file), reading: reading).mapping(keys: ["skus"])
         let entries = root.elements("skus")
         let skus = entries.compactMap { entry in sku(entry).map { (entry, $0) } }
         checkIDs(skus)
@@ -136,7 +136,7 @@ package enum CatalogFile {
         }
     }
 
-    private static func place(_ path: [any CodingKey], _ entry: ValueReader) -> Place {
+    private static func place(_ path: [any CodingKey], _ entry: ValueReader) -> ConfigPath {
         var place = entry.place
         var node = entry.node
         for key in path {

@@ -1,5 +1,6 @@
 package import Domain
 package import Foundation
+package import ProviderKit
 
 /// A configuration folder as typed values: checked, variables filled in, paths absolute.
 package struct Configuration: Sendable {
@@ -99,4 +100,35 @@ extension Configuration {
         package var rawDays: Int64
         package var idempotencyDays: Int64
     }
+}
+
+/// A file of `providers/`: an account of a kind, its settings checked against the kind's schema.
+package struct AccountConfiguration: Sendable {
+    package var id: AccountID
+    package var kind: String
+    package var enabled: Bool
+    /// The random last part of the account's notify URL; nil for a kind without notifications.
+    @Secret package var notifyToken: String?
+    package var routing: AccountRouting
+    /// The settings with defaults filled in, absolute paths and the contents of `file:` secrets; descriptions show no
+    /// value.
+    package var settings: ProviderSettings
+    /// The file's path in the folder, `providers/apple-iap.yaml`.
+    package var file: String
+}
+
+/// A value that no description, dump or mirror shows.
+@propertyWrapper
+package struct Secret<Value: Sendable>: Sendable {
+    package var wrappedValue: Value
+
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+}
+
+extension Secret: Equatable where Value: Equatable {}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "(secret)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

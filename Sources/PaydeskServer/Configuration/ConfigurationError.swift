@@ -34,3 +34,25 @@ package struct ConfigurationFault: Sendable, Equatable, CustomStringConvertible 
         return text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }
+
+/// The position of a value: its file, line and key path.
+struct ConfigPath: Sendable {
+    let file: String
+    var line: Int?
+    var path = ""
+
+    init(file: String, line: Int? = nil, path: String = "") {
+        self.file = file
+        self.line = line
+        self.path = path
+    }
+
+    func member(_ key: String, line: Int?) -> ConfigPath {
+        let step = key.isEmpty ? "\"\"" : key
+        return ConfigPath(file: file, line: line ?? self.line, path: path.isEmpty ? step : "\(path).\(step)")
+    }
+
+    func element(_ index: Int, line: Int?) -> ConfigPath {
+        ConfigPath(file: file, line: line ?? self.line, path: "\(path)[\(index)]")
+    }
+}

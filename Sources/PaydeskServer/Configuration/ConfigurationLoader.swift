@@ -52,18 +52,18 @@ package enum ConfigurationLoader {
                 let account = AccountFile.read(node, file: file, manifests: manifests, reading)
             else { continue }
             if let (problem, remedy) = AccountFile.checkName(of: account, among: accounts) {
-                reading.fault(Place(file: file, path: "account"), problem, remedy)
+                reading.fault(ConfigPath(file: file, path: "account"), problem, remedy)
                 continue
             }
             if let token = account.notifyToken, !token.isEmpty,
                 let other = accounts.first(where: { $0.notifyToken == token })
             {
-                let place = Place(file: file, path: "notify_token")
+                let place = ConfigPath(file: file, path: "notify_token")
                 reading.fault(place, "is the one of \(other.file)", "give each account its own: openssl rand -hex 24")
             }
             if !reading.takesTestAccounts, isTest(account.kind, account.settings) {
                 reading.fault(
-                    Place(file: file, path: "settings"), "are those of the provider's test mode",
+                    ConfigPath(file: file, path: "settings"), "are those of the provider's test mode",
                     "use live ones, or write allow_test_accounts: true in \(PaydeskFile.name)")
             }
             accounts.append(account)
@@ -76,12 +76,13 @@ package enum ConfigurationLoader {
         let folder = reading.absolute("providers")
         guard FileManager.default.fileExists(atPath: folder) else { return [] }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            reading.fault(Place(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
+            reading.fault(
+                ConfigPath(file: "providers"), "cannot be read", "check that it is a folder that Paydesk may read")
             return []
         }
         let visible = names.filter { !$0.hasPrefix(".") }.sorted()
         for name in visible where name.hasSuffix(".yml") {
-            reading.fault(Place(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
+            reading.fault(ConfigPath(file: "providers/" + name), "would not be read", "rename it to end in .yaml")
         }
         return visible.filter { $0.hasSuffix(".yaml") }.map { "providers/" + $0 }
     }
@@ -89,7 +90,7 @@ package enum ConfigurationLoader {
     /// Reads the SKUs; a missing file means none, because the database holds the catalogue.
     private static func catalogue(_ reading: ConfigurationReading) -> [SKU] {
         guard FileManager.default.fileExists(atPath: reading.absolute(CatalogFile.name)),
-            let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: Place(file: CatalogFile.name))
+            let text = reading.text(ofFile: reading.absolute(CatalogFile.name), at: ConfigPath(file: CatalogFile.name))
         else { return [] }
         do {
             return try CatalogFile.parse(text, file: CatalogFile.name)
@@ -120,11 +121,11 @@ package enum ConfigurationLoader {
             }
         } catch .damaged {
             reading.fault(
-                Place(file: file.path), "is not the file that Paydesk made",
+                ConfigPath(file: file.path), "is not the file that Paydesk made",
                 "restore it, or remove it: new secrets are made, and what the old ones sealed stays closed")
         } catch {
             reading.fault(
-                Place(file: file.path), "cannot be read or written",
+                ConfigPath(file: file.path), "cannot be read or written",
                 "let Paydesk write there, or set secrets.keys, auth.hs256_secret and each notify_token yourself"
             )
         }

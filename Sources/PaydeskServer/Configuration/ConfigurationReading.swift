@@ -16,7 +16,7 @@ final class ConfigurationReading {
         self.environment = environment
     }
 
-    func fault(_ place: Place, _ problem: String, _ remedy: String) {
+    func fault(_ place: ConfigPath, _ problem: String, _ remedy: String) {
         let fault = ConfigurationFault(
             file: place.file, line: place.line, key: place.path, problem: problem, remedy: remedy)
         // A value that is read twice is reported once.
@@ -27,18 +27,18 @@ final class ConfigurationReading {
 
     /// Parses a file of the folder; nil after a fault.
     func document(_ file: String) -> YAMLNode? {
-        let place = Place(file: file)
+        let place = ConfigPath(file: file)
         guard let text = text(ofFile: absolute(file), at: place) else { return nil }
         do {
             return try YAMLNode.parse(text)
         } catch {
-            fault(Place(file: file, line: error.line), error.problem, error.remedy)
+            fault(ConfigPath(file: file, line: error.line), error.problem, error.remedy)
             return nil
         }
     }
 
     /// Reads a file that a setting names; nil after a fault.
-    func text(ofFile path: String, at place: Place) -> String? {
+    func text(ofFile path: String, at place: ConfigPath) -> String? {
         guard let data = contents(path) else {
             fault(
                 place, "names a file that cannot be read, \(path)", "check that it exists and that Paydesk may read it")

@@ -15,7 +15,7 @@ enum PaydeskFile {
     static func read(
         _ node: YAMLNode, _ reading: ConfigurationReading, _ overrides: ConfigurationOverrides
     ) -> Configuration? {
-        let root = ValueReader(node: node, place: Place(file: name), reading: reading).mapping(keys: keys)
+        let root = ValueReader(node: node, place: ConfigPath(file: name), reading: reading).mapping(keys: keys)
         let mode = mode(root)
         reading.isDevelopment = mode != .production
         let allowsTestAccounts = root.boolean("allow_test_accounts", default: false)

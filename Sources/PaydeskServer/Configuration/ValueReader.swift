@@ -3,7 +3,7 @@ import Domain
 /// Reads one value as the type of its key; a fault is recorded, and the result is nil.
 struct ValueReader {
     let node: YAMLNode
-    let place: Place
+    let place: ConfigPath
     let reading: ConfigurationReading
 
     private struct Scalar {

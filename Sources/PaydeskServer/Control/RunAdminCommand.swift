@@ -26,7 +26,9 @@ extension AdminCommand {
         if isBackup { try configuration.requireDatabase() }
         let store: Store
         do throws(StoreError) {
-            store = try Store.open(url, connections: 1, now: Live.seconds, jitter: Live.jitter, onFailure: { _ in })
+            store = try Store.open(
+                url, connections: 1, now: SystemDependencies.seconds, jitter: SystemDependencies.jitter,
+                onFailure: { _ in })
         } catch .owned(let text) {
             guard let socket = ControlSocket(url) else { throw .database("paydesk: \(text)") }
             return try await socket.send(self)

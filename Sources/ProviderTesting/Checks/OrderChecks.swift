@@ -49,7 +49,7 @@ extension Check {
     }
 }
 
-extension Stage {
+extension ConformanceFixture {
     /// The events of a payment, with each outcome of its refund and its dispute; each list has 120 orders.
     fileprivate func stories(_ payment: ProviderReference) -> [[RehearsedEvent.What]] {
         let (amount, refund) = (payment.amount, ids.make() as ID<Refund>)

@@ -39,7 +39,7 @@ extension Check {
 
     /// Checks that a notification counts inside the time window and not one second beyond it; without a window, that it
     /// counts a day later.
-    private static func examineWindow(_ stage: Stage, direction: Int64) async throws {
+    private static func examineWindow(_ stage: ConformanceFixture, direction: Int64) async throws {
         let provider = try stage.providerWithNotifications()
         let payment = stage.reference(try stage.attempt())
         let raw = try await stage.need("event", payment, .paymentSucceeded(payment.amount))

@@ -9,8 +9,8 @@ import Testing
 @Suite("Receipts: what the App Store says besides")
 struct ReceiptConfirmationTests {
     private static func withStore(
-        on engine: TestEngine, _ edit: (inout AppleDeskSetup) -> Void = { _ in },
-        _ body: (AppleDesk, FakeAppStore) async throws -> Void
+        on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
+        _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
     ) async throws {
         let store = FakeAppStore()
         try await withReceiptDesk(
@@ -236,7 +236,7 @@ struct ReceiptConfirmationTests {
         try await withReceiptDesk(on: engine) { (apple) async throws in
             let receipt = apple.receipt(apple.sale())
             let other = apple.receipt(apple.sale()) { $0.bundle = "com.example.other" }
-            for password in [nil, "", "wrong", ReceiptDesk.secret.uppercased()] {
+            for password in [nil, "", "wrong", ReceiptFixture.secret.uppercased()] {
                 await #expect(throws: GatewayError.unauthenticated) {
                     try await apple.gateway.receipts.validate(
                         receipt.base64, password: password, newestOnly: false, user: nil, context: .test)

@@ -44,7 +44,7 @@ extension AppStoreServerAPI {
     ///   - revision: the last page's `cursor` of another day, for what has changed since, with the same filter.
     package func history(
         of id: String, filter: AppStoreHistoryFilter = AppStoreHistoryFilter(), after revision: String? = nil,
-        in place: AppStorePlace = .anywhere
+        in place: AppStoreSearch = .anywhere
     ) -> AppStorePages<SignedText> {
         AppStorePages(from: revision, in: place) { cursor, place throws(AppStoreServerError) in
             var request = AppStoreRequest(
@@ -57,12 +57,29 @@ extension AppStoreServerAPI {
 
     /// A page of signed transactions.
     func signedPage(
-        _ request: AppStoreRequest, in place: AppStorePlace
+        _ request: AppStoreRequest, in place: AppStoreSearch
     ) async throws(AppStoreServerError) -> AppStorePage<SignedText> {
         try await page(in: place) { environment throws(AppStoreServerError) in
-            try await ask(request, in: environment) { body throws(AppStoreDamage) in
+            try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in
                 try SignedTransactionsPage.read(body).page(environment)
             }
+        }
+    }
+}
+
+extension AppStoreServerAPI {
+    /// The refunded transactions of the customer who made this one (Get Refund History v2).
+    ///
+    /// - Parameter revision: the last page's `cursor` of another day.
+    package func refunds(
+        of id: String, after revision: String? = nil, in place: AppStoreSearch = .anywhere
+    ) -> AppStorePages<SignedText> {
+        AppStorePages(from: revision, in: place) { cursor, place throws(AppStoreServerError) in
+            var request = AppStoreRequest(
+                endpoint: .refundHistory, method: "GET",
+                path: "inApps/v2/refund/lookup/\(try AppStoreRequest.id(id, "transaction id"))")
+            if let cursor { request.query.append((name: "revision", value: cursor)) }
+            return try await signedPage(request, in: place)
         }
     }
 }
