@@ -5,7 +5,7 @@ extension Check {
     static let crashes = [
         Check("an opening that ended between any two steps is repeated with one effect") { stage in
             try await stage.needCallingOpen()
-            try await stage.crash { try stage.openingTrial() }
+            try await stage.crash { try Trials(stage).opening() }
         },
         Check("a cancel that ended between any two steps is repeated to its end") { stage in
             if stage.manifest.cancel == .none { throw CheckStop.notApplicable("the manifest says cancel: none") }
@@ -13,11 +13,11 @@ extension Check {
             if provider.contractTypes == [.none] {
                 throw CheckStop.notApplicable("this account's payments are paid at once")
             }
-            try await stage.crash { try await stage.cancelTrial(try stage.provider()) }
+            try await stage.crash { try await Trials(stage).cancel(try stage.provider()) }
         },
         Check("a refund that ended between any two steps is repeated with one effect") { stage in
             if stage.manifest.refunds == .none { throw CheckStop.notApplicable("the manifest says refunds: none") }
-            try await stage.crash { try await stage.refundTrial(try stage.provider()) }
+            try await stage.crash { try await Trials(stage).refund(try stage.provider()) }
         },
     ]
 }
