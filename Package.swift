@@ -11,14 +11,15 @@ let settings: [SwiftSetting] = [
 
 /// An async function stays on its caller's executor (SE-0461).
 ///
-/// Else each call of one and each return asks the task for its executor, a lock each time; a request makes dozens of them.
+/// Otherwise each call and each return asks the task for its executor, with a lock each time; a request makes dozens of
+/// them.
 let requestPath: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 extension Target {
     var isRequestPath: Bool { ["Gateway", "HTTPAPI"].contains(name) }
 }
 
-/// What a provider needs whose peer signs with RSA and shows certificates.
+/// The dependencies of a provider whose service signs with RSA and has certificates.
 let signing: [Target.Dependency] = [
     .product(name: "Crypto", package: "swift-crypto"), .product(name: "_CryptoExtras", package: "swift-crypto"),
     .product(name: "SwiftASN1", package: "swift-asn1"), .product(name: "X509", package: "swift-certificates"),
@@ -178,7 +179,7 @@ let package = Package(
             path: "Benchmarks/Faults",
             exclude: ["Shim"]
         ),
-        // A plugin of the remote provider, as a partner would write one: it uses nothing of ours.
+        // A plugin of the remote provider, like a partner's: it uses none of the other targets.
         .executableTarget(
             name: "remote-plugin-example",
             dependencies: [
@@ -269,7 +270,7 @@ let package = Package(
 
 /// A payment provider: `Providers/<name>` with its sources and its tests.
 ///
-/// - Parameter rehearses: whether the conformance kit can be run against its live service.
+/// - Parameter rehearses: true where the conformance kit can be run against its live service.
 func provider(
     _ name: String, _ dependencies: [Target.Dependency] = [], rehearses: Bool = false,
     tests: [Target.Dependency] = [], exclude: [String] = []

@@ -7,28 +7,29 @@ import TestSupport
 struct FaultTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "paydesk-faults",
-        abstract: "Hurts `paydesk serve` under load and compares what clients were told with what is there.",
+        abstract: "Injects faults into a server under load, and compares its answers with the stored data.",
         discussion: """
             Faults: \(Plan.names.joined(separator: ", ")).
 
-            Exit codes: 0 everything that clients were told is there; 1 something is not (with --lose: every loss was \
-            reported); 2 the test itself could not run; 3 with --lose, a loss was not reported.
+            Exit codes: 0: everything that was confirmed to clients is stored; 1: something is not (with --lose: every loss \
+            was reported); 2: the test itself could not run; 3: with --lose, a loss was not reported.
             """)
 
-    @Option(help: "Only these faults, separated by commas.") var only = ""
-    @Option(help: "sqlite, postgres or both.") var engine = EngineChoice.both
-    @Option(help: "Decides what clients do, and when and how the faults strike; a random one where it is left out.")
+    @Option(help: "Runs only these faults, separated by commas.") var only = ""
+    @Option(help: "The database: sqlite, postgres or both.") var engine = EngineChoice.both
+    @Option(help: "The seed of the clients' calls and of the faults' times and kinds. Default: a random one.")
     var seed: UInt64?
-    @Option(help: "Rounds of each fault, in place of the plan's own.") var rounds: Int?
-    @Flag(help: "The plan of hours in place of the one of minutes.") var long = false
-    @Option(help: "The server to hurt.") var binary = ".build/release/paydesk"
-    @Option(help: "Clients at once.") var clients = 24
-    @Option(help: "Where configuration, database and output of the servers are kept.") var folder = ".build/faults"
-    @Option(help: "The source of the library that is preloaded.") var shim = "Benchmarks/Faults/Shim/shim.c"
-    @Flag(help: "Tests this test: takes away what clients were told, and exits with 1 when all of it is reported.")
+    @Option(help: "The number of rounds of each fault, instead of the plan's.") var rounds: Int?
+    @Flag(help: "Runs the plan that takes hours instead of the one that takes minutes.") var long = false
+    @Option(help: "The server to test.") var binary = ".build/release/paydesk"
+    @Option(help: "The number of concurrent clients.") var clients = 24
+    @Option(help: "The folder for the servers' configuration, database and output.") var folder = ".build/faults"
+    @Option(help: "The source of the library that is preloaded into the server.")
+    var shim = "Benchmarks/Faults/Shim/shim.c"
+    @Flag(help: "Tests this test: deletes confirmed data, and exits with 1 when every loss is reported.")
     var lose = false
 
-    @Flag(help: "Tests this test: fsync makes nothing durable in the power cuts, which must be reported (exit 1).")
+    @Flag(help: "Tests this test: in the power cuts fsync writes nothing, and the losses must be reported (exit 1).")
     var lies = false
 
     private var names: Set<String> { Set(only.split(separator: ",").map(String.init)) }

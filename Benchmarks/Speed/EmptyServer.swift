@@ -4,9 +4,9 @@ import Hummingbird
 /// The framework alone: one route with an empty answer, on as many threads as the server under test has.
 struct EmptyServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "empty", abstract: "Serves an empty answer: what status reads are compared with.")
+        commandName: "empty", abstract: "Runs a server with empty answers, to compare with reads.")
 
-    @Option(help: "The port of 127.0.0.1.") var port: Int
+    @Option(help: "The port to listen on, at 127.0.0.1.") var port: Int
 
     func run() async throws {
         let router = Router()

@@ -5,21 +5,23 @@ import TestSupport
 /// Runs the selected sections and prints one table.
 struct Measure: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "measure", abstract: "Measures, and prints a table. Speed never fails a run.")
+        commandName: "measure", abstract: "Measures and prints a table. No result, however slow, makes it fail.")
 
     @Option(help: "The sections to run, separated by commas: \(Section.names).")
     var only = Section.allCases.filter { $0 != .million }.map(\.rawValue).joined(separator: ",")
     @Flag(help: "Prints JSON instead of a table.") var json = false
-    @Flag(help: "Measures what has a database on a throwaway PostgreSQL as well.") var postgres = false
-    @Option(help: "Where databases are made; it should be on a disk.") var folder = "/var/tmp"
-    @Option(help: "The program under test instead of the one beside this.") var paydesk: String?
-    @Option(help: "Attaches at 16 and at 64 clients; a fifth of them at one.") var attaches = 5_000
-    @Option(help: "Seconds of each measurement of reads, of which there are three.") var seconds = 2
-    @Option(help: "The grants of the large database.") var grants = 1_000_000
-    @Option(help: "The events of the backlog that is delivered.") var events = 20_000
-    @Option(help: "The orders of the section `million`, which runs only where --only names it.") var orders = 1_000_000
-    @Option(help: "The subscriptions that a sync asks Apple about.") var subscriptions = 10_000
-    @Option(help: "Writes `perf` recordings of attach and status at 64 clients into this folder.")
+    @Flag(help: "Repeats the measurements of databases with a temporary PostgreSQL server.") var postgres = false
+    @Option(help: "The folder for databases; it should be on a disk.") var folder = "/var/tmp"
+    @Option(help: "The program to measure. Default: paydesk in this program's folder.") var paydesk: String?
+    @Option(help: "The number of attaches with 16 and with 64 clients; one client makes a fifth of them.")
+    var attaches = 5_000
+    @Option(help: "The seconds of each of the three measurements of reads.") var seconds = 2
+    @Option(help: "The number of grants in the large database.") var grants = 1_000_000
+    @Option(help: "The number of events in the backlog that is delivered.") var events = 20_000
+    @Option(help: "The number of orders in the section million, which runs only if --only names it.")
+    var orders = 1_000_000
+    @Option(help: "The number of subscriptions in the reconciliation with Apple.") var subscriptions = 10_000
+    @Option(help: "Writes recordings of perf into this folder: attaches and status reads with 64 clients.")
     var profile: String?
 
     func run() async throws {

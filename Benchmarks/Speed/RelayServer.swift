@@ -7,10 +7,10 @@ import NIOHTTP1
 /// The framework and its HTTP client alone: one route that passes on its request and the reply, and keeps nothing.
 struct RelayServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Hands requests on: what a checkout adds is shown beside.")
+        commandName: "relay", abstract: "Runs a server that forwards requests, to compare with a checkout.")
 
-    @Option(help: "The port of 127.0.0.1.") var port: Int
-    @Option(help: "The address that is asked.") var upstream: String
+    @Option(help: "The port to listen on, at 127.0.0.1.") var port: Int
+    @Option(help: "The base URL to which requests are forwarded.") var upstream: String
 
     func run() async throws {
         var configuration = HTTPClient.Configuration()

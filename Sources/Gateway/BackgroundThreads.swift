@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Threads beside the event loops for what keeps a core busy, of a lower priority than the loops'.
+/// Threads beside the event loops for work that uses much CPU, with a lower priority than the loops.
 ///
-/// A signature takes some tenths of a millisecond, and a restore has 200; a full page is encoded in some milliseconds. On
-/// an event loop each of its connections would wait for them.
+/// A signature takes some tenths of a millisecond, and a restore has 200; a full page is encoded in some milliseconds.
+/// On an event loop all its connections would wait for that.
 package final class BackgroundThreads: TaskExecutor {
     /// The threads that check signatures: half as many as there are cores, for the whole process.
     package static let verification = BackgroundThreads(
@@ -12,9 +12,9 @@ package final class BackgroundThreads: TaskExecutor {
     /// The thread that encodes pages of lists.
     package static let encoding = BackgroundThreads("encode", threads: 1)
 
-    /// The largest number of waiting pieces of work; further ones are refused.
+    /// The largest number of waiting tasks; further ones are refused.
     private static let waitingLimit = 1_024
-    /// Nice value of the threads (nice(2)): so much less of a busy core than the event loops.
+    /// The nice value of the threads (nice(2)), so that event loops come first on a busy core.
     private static let niceness: Int32 = 5
 
     private struct State {
@@ -40,9 +40,9 @@ package final class BackgroundThreads: TaskExecutor {
         ready.signal()
     }
 
-    /// Runs work on one of the threads, the oldest first.
+    /// Runs work on one of the threads, in the order of arrival.
     ///
-    /// - Throws: what the work throws; `temporarilyUnavailable` where too much of it waits already.
+    /// - Throws: the errors of the work; `temporarilyUnavailable` where too much work waits already.
     package func run<T: Sendable>(
         _ body: @escaping @Sendable () async throws(GatewayError) -> T
     ) async throws(GatewayError) -> T {
@@ -60,7 +60,7 @@ package final class BackgroundThreads: TaskExecutor {
     }
 
     private func work() {
-        // On Linux it is the calling thread's alone.
+        // On Linux the nice value applies to the calling thread only.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while true {
             ready.wait()

@@ -14,7 +14,7 @@ package struct CallContext: Sendable {
         self.idempotency = idempotency
     }
 
-    /// The id of the object that an earlier, unfinished run under the same key made; nil for a first run.
+    /// The id of the object that an earlier, unfinished run under the same key made; nil in a first run.
     var resumed: String? { idempotency?.resource }
     var audit: AuditContext { AuditContext(actor: actor, requestID: requestID) }
 }

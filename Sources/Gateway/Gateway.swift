@@ -3,7 +3,7 @@ package import Logging
 package import ProviderKit
 package import Store
 
-/// The composition of the use cases: each subject is a type of its own, which holds only what it needs.
+/// The composition of the use cases: each subject is a type of its own, with only the dependencies that it needs.
 package final class Gateway: Sendable {
     package let store: Store
     package let registry: ProviderRegistry
@@ -15,7 +15,7 @@ package final class Gateway: Sendable {
     package let webhookTransport: any WebhookTransport
     package let settings: GatewaySettings
     package let logger: Logger
-    /// Returns after the time, or at once when its task is cancelled.
+    /// Sleeps; returns at once when its task is cancelled.
     package let pause: @Sendable (Duration) async -> Void
     /// Wakes this node's workers.
     package let signals = JobSignals()
@@ -173,7 +173,7 @@ package final class Gateway: Sendable {
     package var load: AccountLoad { providers.load }
 }
 
-// Store purchases and what is made of them.
+// Store purchases and their entitlements.
 extension Gateway {
     package var catalogue: Catalogue {
         Catalogue(store: access, settlements: settlements, accounts: accounts) { [self] audit in

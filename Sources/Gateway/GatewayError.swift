@@ -1,7 +1,7 @@
 package import Domain
 package import ProviderKit
 
-/// The refusals of use cases; the cases are the error ids of `api.md` section 2.
+/// The errors of use cases; the cases are the error ids of `docs/api.md` section 2.
 package enum GatewayError: Error, Sendable, Equatable {
     case invalidRequest(field: String, reason: LocalizedText)
     case invalidNotification
@@ -9,13 +9,13 @@ package enum GatewayError: Error, Sendable, Equatable {
     /// A reason of `invalidTransaction`, or `transaction_not_in_receipt`.
     case invalidReceipt(String)
     case applePayTokenInvalid(InstrumentRefusal.Reason)
-    /// The token has paid, or tried to pay, something else.
+    /// The token was used before, for another payment.
     case applePayTokenReused
     /// The payer agreed to another amount or currency than the order's.
     case amountMismatch
-    /// No token and no key.
+    /// The request has no credentials.
     case unauthenticated
-    /// A token or key that is none of ours, or no longer.
+    /// The token or key is invalid, or no longer valid.
     case invalidCredential(InvalidCredential)
     case forbidden
     /// The path is unknown.
@@ -49,7 +49,7 @@ package enum GatewayError: Error, Sendable, Equatable {
     case usageLimitReached(retryAfter: Int64)
     case internalError
     case providerUnavailable
-    /// A call that cannot be repeated may have taken effect; the text says what to look at before it is repeated.
+    /// A call that cannot be repeated may have taken effect; the text names what to check before a repetition.
     case outcomeUnknown(LocalizedText)
     case temporarilyUnavailable(retryAfter: Int64)
     /// The run of a job has lost its lease to another worker; its transaction is rolled back.
@@ -57,7 +57,7 @@ package enum GatewayError: Error, Sendable, Equatable {
     case insufficientBalance
 }
 
-/// The kind of an object that is not there: `details.what` of a `not_found`.
+/// The kind of an unknown object: `details.what` of a `not_found`.
 package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
     case meter, account, user, purchase, subscription, grant, webhook, delivery, notification, job, payment, contract
     case key = "api_key"
@@ -65,18 +65,18 @@ package enum UnknownThing: String, Sendable, Equatable, CaseIterable {
 
 /// The fault of a token or key.
 ///
-/// Strangers learn nothing by it: a token's claims are checked only after its signature, and an unknown key id is refused
-/// like a wrong secret.
+/// It reveals nothing to a forger: a token's claims are checked only after its signature, and an unknown key id is
+/// refused like a wrong secret.
 package enum InvalidCredential: Error, Sendable, Equatable {
-    /// No JWT, where a user's token is needed.
+    /// No JWT where a user's token is required.
     case noToken
-    /// No key of our form, where an API key is needed.
+    /// No key in Paydesk's form where an API key is required.
     case noKey
-    /// No such key, or not with this secret, or revoked.
+    /// An unknown or revoked key, or a wrong secret.
     case unknownKey
-    /// The signature does not verify, or was made by another algorithm than the configured one.
+    /// The signature is wrong or uses another algorithm than the configured one.
     case signature
     case expired
-    /// A claim that is missing, or is not what the configuration asks for.
+    /// A claim that is missing or differs from the configuration.
     case claim(String)
 }

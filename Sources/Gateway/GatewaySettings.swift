@@ -9,14 +9,14 @@ package struct GatewaySettings: Sendable {
     package var defaultCurrency: Currency?
     /// Allows http and private addresses for webhooks; development only.
     package var allowsPrivateWebhooks: Bool
-    /// Development mode: answers say how payments are routed.
+    /// True in development mode, where answers describe the routing of payments.
     package var isDevelopment: Bool
     package var retention: RetentionPolicy
     package var ownership: OwnershipRules
-    /// Concurrent calls to one account on this node; further ones are not sent.
+    /// The number of concurrent calls to one account on this node; further ones are not sent.
     ///
-    /// Half of the requests that a node has in work at once: an account that hangs leaves the other half to the others, and
-    /// a node that is busy itself, where each call takes long, does not mistake that for an account that hangs.
+    /// It is half of the node's limit of concurrent requests: an account that hangs leaves the other half to other
+    /// accounts, and a busy node, where each call takes long, does not mistake that for an account that hangs.
     package var callsPerAccount: Int
 
     package init(

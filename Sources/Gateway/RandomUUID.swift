@@ -1,7 +1,7 @@
 import Domain
 
 extension RandomSource {
-    /// A random UUID (RFC 9562 section 5.4) in lower case, as StoreKit takes it.
+    /// Makes a random UUID (RFC 9562 section 5.4) in lower case, the form that StoreKit accepts.
     func uuid4() -> String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40

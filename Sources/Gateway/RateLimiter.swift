@@ -3,8 +3,8 @@ import Synchronization
 
 /// Token buckets by name, in this node's memory; a limit of 0 is off.
 ///
-/// Each of several nodes lets an equal share through, in rate and in burst, so that together they let through what one
-/// alone would. A caller whose requests a proxy does not spread evenly gets less, but never less than one share.
+/// Each of several nodes has an equal part of the rate and the burst, so that together they allow as much as one node
+/// would. A caller whose requests a proxy does not distribute evenly gets less, but at least the part of one node.
 package final class RateLimiter: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -16,12 +16,12 @@ package final class RateLimiter: Sendable {
         var sweptAt: Int64 = 0
     }
 
-    /// The largest number of buckets; full ones are deleted, since a full one and a new one are the same, and while none is
-    /// full all new names share one.
+    /// The largest number of buckets; full ones are deleted, since they equal new ones, and while none is full, all new
+    /// names share one bucket.
     private static let capacity = 100_000
-    /// The shortest interval in milliseconds between two searches for full ones.
+    /// The shortest interval in milliseconds between two searches for full buckets.
     private static let sweepInterval: Int64 = 1_000
-    /// The bucket of the names that have none.
+    /// The name of the bucket for all names without one.
     private static let shared = ""
 
     private let perSecond: Double
@@ -30,7 +30,7 @@ package final class RateLimiter: Sendable {
     private let time: TimeSource
     private let state = Mutex(State())
 
-    /// - Parameter nodes: how many nodes have such buckets, this one included.
+    /// - Parameter nodes: returns the number of nodes with such buckets, this one included.
     package init(perSecond: Int64, burst: Int64, nodes: @escaping @Sendable () -> Int64 = { 1 }, time: TimeSource) {
         self.nodes = nodes
         self.perSecond = Double(perSecond)
@@ -38,7 +38,7 @@ package final class RateLimiter: Sendable {
         self.time = time
     }
 
-    /// - Parameter perMinute: the rate, and the burst.
+    /// - Parameter perMinute: both the rate and the burst.
     package init(perMinute: Int64, nodes: @escaping @Sendable () -> Int64 = { 1 }, time: TimeSource) {
         self.nodes = nodes
         perSecond = Double(perMinute) / 60
@@ -46,9 +46,9 @@ package final class RateLimiter: Sendable {
         self.time = time
     }
 
-    /// Takes tokens: so many, or all that a bucket holds where it is more than that.
+    /// Takes tokens, at most as many as a full bucket has.
     ///
-    /// - Returns: nil when they were there, else the seconds until they are.
+    /// - Returns: nil where they were available, otherwise the seconds until they are.
     package func take(_ name: String, _ count: Int64 = 1) -> Int64? {
         guard perSecond > 0 else { return nil }
         let now = time.milliseconds()

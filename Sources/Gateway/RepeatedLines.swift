@@ -2,9 +2,11 @@ import Domain
 import Logging
 import Synchronization
 
-/// Writes the first log lines of a kind in each minute and counts the further ones, so that strangers cannot fill the log.
+/// Writes the first log lines of a kind in each minute and counts the further ones, so that strangers cannot fill the
+/// log.
 ///
-/// The next line of that kind says how many were left out. Kinds are messages and configured names, so there are few.
+/// The next line of that kind states how many were left out. A kind is a message with a configured name, so there are
+/// few.
 final class RepeatedLines: Sendable {
     private struct Kind: Hashable {
         let message: String
@@ -12,13 +14,13 @@ final class RepeatedLines: Sendable {
     }
 
     private struct Count {
-        /// The minute since 1970 that is counted.
+        /// The current minute since 1970.
         var minute: Int64
         var written = 0
         var leftOut = 0
     }
 
-    /// Lines of a kind in a minute.
+    /// The largest number of lines of a kind in a minute.
     private static let limit = 20
     /// The largest number of kinds.
     private static let capacity = 1_000
@@ -28,11 +30,11 @@ final class RepeatedLines: Sendable {
 
     init(time: TimeSource) { self.time = time }
 
-    /// Writes a line unless there were too many like it.
+    /// Writes a line unless there were too many of its kind.
     ///
     /// - Parameters:
-    ///   - name: what the line is about besides its message, such as an account.
-    ///   - write: gets the metadata, with `left_out` where lines before it were.
+    ///   - name: the subject of the line besides its message, such as an account.
+    ///   - write: gets the metadata, with `left_out` where earlier lines were left out.
     func write(
         _ message: String, of name: String = "", _ metadata: Logger.Metadata, _ write: (Logger.Metadata) -> Void
     ) {

@@ -1,7 +1,7 @@
 package import Domain
 
 extension LocalizedText {
-    /// "must be one of" a closed list of words, which are also in `details.allowed`.
+    /// Makes the text "must be one of" for a closed list of words, which are also in `details.allowed`.
     package static func words(_ words: [String], isList: Bool = false) -> LocalizedText {
         let all = words.joined(separator: ", ")
         let text: LocalizedText = isList ? "must be some of \(all)" : "must be one of \(all)"
@@ -14,7 +14,7 @@ extension LocalizedText {
             : "must have \(range.lowerBound) to \(range.upperBound) characters"
     }
 
-    /// The one currency that an order has.
+    /// Makes the text for a currency that is not the order's.
     static func orderCurrency(_ currency: Currency) -> LocalizedText {
         let text: LocalizedText = "the order's currency is \(currency)"
         return text.with("allowed", .array([.string(currency.code)]))
@@ -35,7 +35,7 @@ extension LocalizedText {
 }
 
 extension GatewayError {
-    /// A member or parameter that nothing reads.
+    /// Makes the refusal of an unknown member or parameter.
     package static func unknownField(_ place: String, nearest: String?) -> GatewayError {
         guard let nearest else {
             let reason: LocalizedText = "is not known here"
@@ -57,9 +57,9 @@ extension GatewayError {
         self = .invalidRequest(field: field, reason: reason.with("offset", .integer(Int64(fault.offset))))
     }
 
-    /// The refusal of a body that cannot be decoded.
+    /// Makes the refusal of a body that cannot be decoded.
     ///
-    /// - Parameter object: the member of the body that was decoded; empty for the whole.
+    /// - Parameter object: the member of the body that was decoded; empty for the whole body.
     package init(decoding error: any Error, in object: String = "") {
         func place(_ place: String) -> String {
             object.isEmpty || place.isEmpty ? object + place : "\(object).\(place)"
@@ -83,7 +83,7 @@ extension GatewayError {
     }
 }
 
-/// Members of an object that are to change (RFC 7396); those that the object does not have are found as in any other body.
+/// A patch of an object (RFC 7396), whose unknown members are refused as in any other body.
 package struct Patch<Object: Decodable>: Decodable {
     package let value: JSONValue
 

@@ -2,7 +2,7 @@ import Domain
 import Logging
 import Store
 
-/// Transactions and snapshots of the database whose errors are use-case errors.
+/// Transactions and snapshots of the database, with the errors of use cases.
 struct StoreAccess: Sendable {
     let database: Store
     private let logger: Logger
@@ -16,14 +16,14 @@ struct StoreAccess: Sendable {
 
     /// Runs a transaction; inside a job it is committed only while the job's lease is held.
     ///
-    /// - Throws: `temporarilyUnavailable` where the database does not answer, `leaseLost`, and what the body throws.
+    /// - Throws: `temporarilyUnavailable` where the database does not answer, `leaseLost`, and the errors of the body.
     func write<T: Sendable>(_ body: @escaping @Sendable (any Transaction) throws -> T) async throws(GatewayError) -> T {
         do {
             guard let lease = JobLease.current else { return try await database.write(body) }
             return try await database.write { tx in
                 let isHeld = try tx.jobs.isCurrent(lease)
                 let result = Result { try body(tx) }
-                // Whatever else came of it: without the lease nothing counts.
+                // Without the lease no other result of the body counts.
                 guard try isHeld.value() else { throw GatewayError.leaseLost }
                 return try result.get()
             }
@@ -39,14 +39,14 @@ struct StoreAccess: Sendable {
 
     /// Reads a snapshot on the threads for long reads, such as lists (``Store/report(_:)``).
     ///
-    /// - Throws: `temporarilyUnavailable` where too many reads wait, or where this one takes too long.
+    /// - Throws: `temporarilyUnavailable` where too many reads wait, or this one takes too long.
     func report<T: Sendable>(
         _ body: @escaping @Sendable (any Database) throws -> T
     ) async throws(GatewayError) -> T {
         do { return try await database.report(body) } catch { throw translate(error) }
     }
 
-    /// Turns an outage into 503, which clients try again; logs a mistake of ours and shows it without detail.
+    /// Maps an outage to 503, which clients retry; logs any other error and returns it without details.
     private func translate(_ error: any Error) -> GatewayError {
         switch error {
         case let error as GatewayError: return error

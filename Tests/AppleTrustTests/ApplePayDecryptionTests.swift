@@ -47,7 +47,7 @@ struct ApplePayDecryptionTests {
                     """#
             })
         #expect(payment.merchantTokenIdentifier == "DAPLMC00001" && payment.hasMerchantTokenMetadata)
-        // What follows an agreement later has no cryptogram.
+        // A later payment under an agreement has no cryptogram.
         payment.withCard { #expect($0.cryptogram == nil && $0.eci == nil) }
         let responses = payment.authenticationResponses
         #expect(responses.map(\.merchantIdentifier) == ["one", "two"])
@@ -55,7 +55,7 @@ struct ApplePayDecryptionTests {
         #expect(responses.map { $0.withAuthenticationData(Array.init) } == [[1, 2, 3], [4, 5]])
     }
 
-    /// Two, no and three decimals, and a code without its leading zeros.
+    /// Currencies with two, no and three decimals, and a code without its leading zeros.
     @Test(arguments: [("840", "840"), ("392", "392"), ("048", "048"), ("36", "036"), ("8", "008")])
     func `currencies have three digits`(_ written: String, _ read: String) throws {
         let json = ApplePayTestTokens.token(
@@ -115,7 +115,7 @@ struct ApplePayDecryptionTests {
         for value in values {
             let refusal = ApplePayTokenFixture.refusal(ApplePayTokenFixture.token { $0.payment[name] = value })
             #expect(refusal?.reason == .decryptionFailed, "\(name) \(value ?? "-")")
-            // The log learns which field, and nothing of it.
+            // The log names the field, but never its value.
             #expect(refusal?.detail.contains("411") == false, "\(name) \(value ?? "-")")
         }
     }
@@ -140,7 +140,7 @@ struct ApplePayDecryptionTests {
         }
     }
 
-    /// RSA tokens whose key is of another length, or not wrapped for anyone.
+    /// RSA tokens whose wrapped key has another length, or was wrapped for another key.
     @Test func `a key that cannot be unwrapped is refused`() {
         let json = ApplePayTokenFixture.token(.rsa) { $0.editKey = { _ in [UInt8](repeating: 1, count: 256) } }
         #expect(ApplePayTokenFixture.reason(json) == "decryption_failed")

@@ -31,7 +31,7 @@ struct ApplePayEncodingTests {
             (Array([[UInt8]](repeating: [0x30, 0x80], count: 17).joined()) + [UInt8](repeating: 0, count: 34), nil),
         ] as [([UInt8], [UInt8]?)])
     func `one element of BER`(_ bytes: [UInt8], _ contents: [UInt8]?) {
-        // In the middle of other bytes, whose indices do not begin at 0.
+        // A slice of other bytes, whose indices do not begin at 0.
         let slice = ([9, 9, 9] + bytes + [9])[3..<(3 + bytes.count)]
         let element = try? BERCursor.only(0x30, of: slice, "part", in: "test")
         #expect(element.map { Array($0.contents) } == contents)

@@ -15,7 +15,7 @@ struct ApplePayFormTests {
         #expect((token.transactionIdentifier == nil) == (form == .bare))
         #expect(token.method.network == (form == .bare ? nil : "Visa"))
         #expect(token.publicKeyHash.count == 32)
-        // What is passed on to a processor reads the same by itself.
+        // The part that is passed on to a processor is a complete token by itself.
         let alone = try ApplePayToken(token.paymentData)
         #expect(alone.paymentData == token.paymentData && alone.publicKeyHash == token.publicKeyHash)
         #expect(ApplePayTokenFixture.reason(token.paymentData) == nil)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tokens of a generator in Python, which shares nothing with ours, verify and decrypt.
+/// Tokens of a generator in Python, which shares no code with ours, verify and decrypt.
 @Suite("Tokens minted elsewhere")
 struct ApplePayInteropTests {
     private struct Document: Decodable {

@@ -136,7 +136,7 @@ struct ApplePayKeyTests {
     @Test func `the self-test mints, verifies and decrypts`() throws {
         try ApplePaySelfTest.run(at: ApplePayTokenFixture.now)
         try ApplePaySelfTest.run(at: ApplePayTokenFixture.now + 999, versions: ApplePayToken.Version.allCases)
-        // A clock of before certificates knew their dates.
+        // The clock is before the earliest date of a certificate.
         #expect(throws: ApplePaySelfTestFailure.self) { try ApplePaySelfTest.run(at: -100_000_000_000_000) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Nothing changed in a payment token is ever believed, and nothing at all can trap")
 struct ApplePayMutationTests {
-    /// The signature of a token, and the token around another one.
+    /// The signature of a token, and a closure that puts another signature into it.
     private struct Parts {
         let signature: [UInt8]
         let token: ([UInt8]) -> [UInt8]
@@ -45,7 +45,7 @@ struct ApplePayMutationTests {
         }
     }
 
-    /// The unsigned parts are the display data, white space, the key's name and the case of digits.
+    /// The unsigned parts are the display data, white space, the key's name and the case of hexadecimal digits.
     @Test func `every byte of a token counts, but what nobody signed`() throws {
         let json = ApplePayTokenFixture.token()
         let signed = try ApplePayToken(json)
@@ -103,7 +103,7 @@ struct ApplePayMutationTests {
         } catch {
             refusal = error
         }
-        // The explainer knows no order.
+        // The explainer does not know the order.
         if refusal?.reason != .applicationDataMismatch {
             #expect(explanation.refusal?.reason == refusal?.reason, "\(refusal?.detail ?? "")")
         }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import AppleTrust
 
-/// `openssl cms -verify` decides about the same signatures as we do, with the content that the token means.
+/// Compares our decisions about signatures with those of `openssl cms -verify`, on the content that the token implies.
 ///
-/// It verifies at the signing time and for any purpose. It knows nothing of Apple's markers, of Apple's way to write a
-/// message, and of the window of time: what it is laxer about is listed below, and it accepts all that we accept.
+/// OpenSSL verifies at the signing time and for any purpose. It does not check Apple's markers, Apple's form of a
+/// message, and the signing time. The checks that it lacks are listed below, and it accepts everything that we accept.
 @Suite("OpenSSL agrees about payment tokens")
 struct ApplePayOpenSSLTests {
     struct Example {
         let name: String
         let token: ApplePayToken
-        /// Nil where we accept it: without a key, and without its order.
+        /// Our refusal without a key and without the order; nil where we accept.
         let refusal: ApplePayRefusal?
-        /// Seconds.
+        /// The time of verification in seconds.
         let time: Int64
     }
 
@@ -36,7 +36,7 @@ struct ApplePayOpenSSLTests {
             "interop: \(examples.count) payment tokens, OpenSSL accepts all \(ours) that we accept,",
             "and \(laxer.count) that are ours alone to refuse")
         #expect(ours >= 30 && examples.count - ours - laxer.count >= 20)
-        // Ours alone: markers, and how strictly a message is written.
+        // Only we check the markers and the strict form of a message.
         let known = Set(
             (Self.onlyOurs + Self.timeless).flatMap { variant in
                 variant.versions.map { "\($0.rawValue) \(variant.rawValue)" }
@@ -51,14 +51,14 @@ struct ApplePayOpenSSLTests {
         .signerIsIntermediate, .signedAttributesMissing, .contentTypeOther, .algorithmOther,
         .contentAttached,
     ]
-    /// Not asked: it does not judge the window, nor what is outside of the signature.
+    /// Left out: OpenSSL checks neither the signing time nor the parts outside of the signature.
     private static let timeless: [ApplePayVariant] = [
         .signingTimeStale, .signingTimeFuture, .transactionIdentifierOther, .transactionIdentifierEmpty,
     ]
 
     private static var examples: [Example] {
         ApplePayVariantTests.Case.all.flatMap { example -> [Example] in
-            // Twice, because every token has its own keys.
+            // Two of each, because every token has its own keys.
             (0..<2).compactMap { _ in
                 let json = ApplePayTokenFixture.token(example.version, example.variant)
                 guard let token = try? ApplePayToken(json) else { return nil }
@@ -76,7 +76,7 @@ struct ApplePayOpenSSLTests {
         }
     }
 
-    /// - Throws: ``MissingProgram`` where there is no OpenSSL.
+    /// - Throws: ``MissingProgram`` where OpenSSL is not installed.
     private static func ask(_ examples: [Example]) async throws -> [Bool] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "apple-pay-openssl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("No card shows in what can be printed")
 struct ApplePaySecrecyTests {
-    /// Planted in every field that is a person's or a card's.
+    /// The values that are planted in every field about a person or a card.
     private static let planted = [
         ApplePayTestTokens.accountNumber, Data(ApplePayTestTokens.accountNumber.utf8).base64EncodedString(),
         "Planted Name",
@@ -56,7 +56,7 @@ struct ApplePaySecrecyTests {
         for value in [token, verified, payment, payment.authenticationResponses[0]] as [Any] {
             Self.expectNothing(value, [String(encrypted)])
         }
-        // What is shown is there: the search finds what it looks for.
+        // The values are present, so a search for them would find them.
         #expect(payment.cardholderName == "Planted Name")
         #expect("\(payment)" == "DecryptedToken(3DSecure)" && "\(token)" == "ApplePayToken(\(version.rawValue))")
         #expect(
@@ -91,7 +91,7 @@ struct ApplePaySecrecyTests {
         }
     }
 
-    /// The memory of the last one that goes is overwritten; what a closure took out is its own.
+    /// The memory is overwritten with the last reference; a copy that a closure returned stays.
     @Test func `a card is only there while its token is`() throws {
         var payment: DecryptedToken? = try ApplePayTokenFixture.decrypted(Self.token(.ec))
         weak let gone = payment

@@ -17,7 +17,7 @@ struct ApplePayVariantTests {
     @Test(arguments: Case.all)
     func `with application data`(_ example: Case) {
         var bound: [UInt8]? = ApplePayTokenFixture.applicationData
-        // What is added after signing was not asked for before.
+        // Application data that was added after signing was not expected.
         if example.variant == .applicationDataAdded { bound = nil }
         let json = ApplePayTestTokens.token(
             applicationData: bound, version: example.version, at: ApplePayTokenFixture.seconds, variant: example.variant
@@ -35,7 +35,7 @@ struct ApplePayVariantTests {
         #expect(refusal?.reason.rawValue == example.variant.reason ?? "unknown_merchant_key")
     }
 
-    /// A chain that is remembered makes nothing sound that was not.
+    /// A cached chain makes no faulty token valid.
     @Test(arguments: Case.all)
     func `twice in turn with a sound one`(_ example: Case) throws {
         let verifier = try ApplePayVerifier(ApplePayVerifierConfiguration(extraRoots: [ApplePayTestTokens.root.der]))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Payment tokens are bound to their time, their order and their id")
 struct ApplePayVerificationTests {
-    /// Seconds between the signing time and now; milliseconds of now count.
+    /// The milliseconds from the signing time to now, and the reason of the refusal.
     @Test(
         arguments: [
             (0, nil), (300_000, nil), (300_001, "signing_time_out_of_window"), (299_999, nil), (-60_000, nil),
@@ -75,7 +75,7 @@ struct ApplePayVerificationTests {
         #expect(ApplePayTokenFixture.reason(json) == nil)
     }
 
-    /// A fault of a later check does not hide one of an earlier.
+    /// The fault of an earlier check is reported, whatever later checks would find.
     @Test(arguments: [
         (ApplePayVariant.foreignRoot, "untrusted_chain"), (.leafMarkerMissing, "wrong_purpose"),
         (.signatureTampered, "bad_signature"), (.derEncoding, "signing_time_out_of_window"),
@@ -93,7 +93,7 @@ struct ApplePayVerificationTests {
         #expect(variant != .derEncoding || ApplePayTokenFixture.reason(json) == "transaction_identifier_mismatch")
     }
 
-    /// A token that was used in time can be recognised later.
+    /// A token that was used in time can be recognized later.
     @Test(arguments: [(nil, nil, true), (ApplePayVariant.signatureTampered, nil, false), (nil, [1] as [UInt8], false)])
     func `an old token is named only where nothing else is wrong with it`(
         _ variant: ApplePayVariant?, _ applicationData: [UInt8]?, _ isNamed: Bool
@@ -108,7 +108,7 @@ struct ApplePayVerificationTests {
         #expect(refusal?.transactionID == (isNamed ? token.transactionIdentifier?.lowercased() : nil))
     }
 
-    /// The chain is judged when the token was signed, not now.
+    /// The chain is checked at the signing time, not now.
     @Test func `a leaf that ended since is good enough`() throws {
         let leaf = ApplePayTestTokens.leaf("Ended", .newP256()) { $0.last = ApplePayTokenFixture.seconds + 10 }
             .issued(by: ApplePayTestTokens.intermediate)

@@ -8,7 +8,7 @@ struct BERTests {
     private static let limits = BERLimits(bytes: 4_096, depth: 8, elements: 100)
 
     private func isRead(_ bytes: [UInt8], _ limits: BERLimits = Self.limits) -> Bool {
-        // Not from index 0, as a slice of a message is.
+        // A slice whose indices do not begin at 0.
         let slice = ([0xAA, 0xBB] + bytes + [0xCC]).dropFirst(2).dropLast()
         var outline = BEROutline(slice, limits)
         let isBounded = (try? outline.check()) != nil
@@ -79,7 +79,7 @@ struct BERTests {
         #expect(try BERReader.read(TestDER.integer(number)[...], within: .value).integer == number)
     }
 
-    /// Inputs that a naive parser follows for long, each within a receipt's limit of bytes.
+    /// Inputs that take a naive parser very long, each within a receipt's limit of bytes.
     private static func hostile(_ size: Int) -> [(String, [UInt8])] {
         let large = (0..<40).reduce([UInt8]()) { inner, _ in TestDER.element(0x30, inner) }
         return [
@@ -103,7 +103,7 @@ struct BERTests {
         ]
     }
 
-    /// Definite lengths that are all right, one in another.
+    /// Valid definite lengths, nested.
     private static func nested(_ size: Int) -> [UInt8] {
         var reversed: [UInt8] = []
         while reversed.count < size { reversed += (TestDER.length(reversed.count).reversed() + [0x30]) }

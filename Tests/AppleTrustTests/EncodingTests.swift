@@ -50,7 +50,7 @@ struct EncodingTests {
     ])
     func `anything else is refused`(_ text: String) { #expect(json(text) == nil) }
 
-    /// Strings are read eight bytes at a time.
+    /// The parser reads strings eight bytes at a time.
     @Test(arguments: 0..<20)
     func `a string ends at its quote, wherever that stands`(_ length: Int) throws {
         let plain: [UInt8] = (0..<length).map { [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F][$0 % 6] }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Apple's `app-store-server-library` for Python decides about the same JWS as we do.
+/// Compares our decisions about JWS with those of Apple's `app-store-server-library` for Python.
 @Suite("Apple's own library agrees")
 struct InteropTests {
     @Test func `on hundreds of minted JWS, sound and faulty`() async throws {
@@ -28,7 +28,7 @@ struct InteropTests {
             "it is laxer \(disagreements[.itIsLaxer]?.count ?? 0), stricter \(disagreements[.itIsStricter]?.count ?? 0)"
         )
         #expect(accepted > 60)
-        // About chains it differs from us in three known points only.
+        // About chains the two differ in three known cases only.
         let chains = Set(ChainCases.all.map(\.name))
         let differing = disagreements.values.joined().filter(chains.contains)
         #expect(
@@ -37,7 +37,7 @@ struct InteropTests {
             ]))
     }
 
-    /// The tables of the other tests, sound ones of every sort, and flipped bits all over a sound one.
+    /// The tables of the other tests, valid JWS of every kind, and a valid one with flipped bits.
     private static var cases: [SignedTextCase] {
         var cases = HeaderCases.all + PayloadCases.all
         cases += ChainCases.all.filter { $0.name != "the root expired yesterday" }

@@ -26,7 +26,7 @@ struct MutationTests {
 
     @Test func `a certificate has one spelling only`() {
         let verifier = TestVerifier.new()
-        // About half of all signatures end in a clear bit, which an unused one has to be.
+        // About half of all signatures end in a zero bit, which an unused bit must be.
         for chain in (0..<8).map({ _ in TestChain() }) {
             for (position, der) in [chain.leaf.der, chain.intermediate.der].enumerated() {
                 guard

@@ -4,11 +4,11 @@ import Testing
 
 @testable import AppleTrust
 
-/// `openssl cms -verify` decides about the same receipts as we do, and finds the same content in them.
+/// Compares our decisions about receipts, and their contents, with those of `openssl cms -verify`.
 ///
-/// It verifies at the creation date, for any purpose, and takes SHA-1, as receipts need it. It knows nothing of
-/// Apple's markers, of apps and environments, and takes any number of signers: those cases are marked as ours alone,
-/// and fail here where it does not differ.
+/// OpenSSL verifies at the creation date, for any purpose, and accepts SHA-1, as receipts need it. It does not check
+/// Apple's markers, apps and environments, and accepts any number of signers: those cases are marked, and fail here
+/// where it does not differ.
 @Suite("OpenSSL agrees")
 struct OpenSSLInteropTests {
     @Test func `on hundreds of minted receipts, sound and faulty`() async throws {
@@ -33,7 +33,7 @@ struct OpenSSLInteropTests {
             "accepts \(cases.count { $0.openSSL == .isLaxer }) that are ours alone to refuse,",
             "refuses \(cases.count { $0.openSSL == .isStricter }) that we accept")
         #expect(accepted >= 60 && refused >= 60)
-        // Markers and the number of signers are not looked at by it.
+        // OpenSSL checks neither markers nor the number of signers.
         let laxer = Set(cases.filter { $0.openSSL == .isLaxer }.map(\.name))
         #expect(
             laxer.isSuperset(
@@ -41,7 +41,7 @@ struct OpenSSLInteropTests {
         #expect(laxer.contains("the signer twice") && laxer.contains("a second signer over the other digest"))
     }
 
-    /// A bit flipped in what is signed, in the signature, or in the leaf.
+    /// Receipts with a flipped bit in the signed content, in the signature, or in the leaf.
     private static var flipped: [ReceiptCase] {
         let receipt = TestReceipt()
         let sound = receipt.bytes
@@ -61,12 +61,12 @@ struct OpenSSLInteropTests {
     }
 
     private struct Verdict {
-        /// Nil where it was refused.
+        /// The verified content; nil where OpenSSL refused the receipt.
         let content: [UInt8]?
         let errors: String
     }
 
-    /// - Throws: ``MissingProgram`` where there is no OpenSSL.
+    /// - Throws: ``MissingProgram`` where OpenSSL is not installed.
     private static func ask(_ cases: [ReceiptCase]) async throws -> [Verdict] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "openssl-interop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import Testing
 struct ReceiptMutationTests {
     private let verifier = TestVerifier.new(roots: [TestReceiptChain.root])
 
-    /// All that it says; nil where it is refused.
+    /// Returns the whole content of a receipt as text; nil where it is refused.
     private func contents(_ bytes: [UInt8]) -> String? {
         (try? verifier.receipt(bytes.base64)).map { "\($0)" }
     }
@@ -19,7 +19,7 @@ struct ReceiptMutationTests {
         },
     ]
 
-    /// Every byte of the first, of the other every fifth: its certificates are as long again.
+    /// Flips every byte of the first receipt, and every fifth of the other, whose certificates are twice as long.
     @Test(arguments: [(0, 1), (1, 5)])
     func `one flipped bit anywhere is refused or says the same`(_ index: Int, _ step: Int) throws {
         let receipt = Self.receipts[index]
@@ -33,7 +33,7 @@ struct ReceiptMutationTests {
             same += 1
             #expect(read == expected, "byte \(index)")
         }
-        // What nobody signed: versions and the list of digests, and the root, which configuration has as well.
+        // The unsigned bytes are versions, the list of digests, and the root, which is in the configuration as well.
         #expect(same < 40 + (step == 1 ? 0 : receipt.chain.root.der.count / step), "\(same)")
     }
 

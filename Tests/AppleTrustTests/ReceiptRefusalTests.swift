@@ -12,7 +12,7 @@ struct ReceiptRefusalTests {
     @Test(arguments: ReceiptMessageCases.all)
     func `the message`(_ example: ReceiptCase) { expect(example) }
 
-    /// Twice, so that the second answer comes from the remembered chain where there is one.
+    /// Verifies twice, so that the second answer comes from the cached chain where there is one.
     private func expect(_ example: ReceiptCase) {
         let verifier = TestVerifier.new(roots: TestReceiptChain.trusted)
         #expect(ReceiptCase.reason(example.text, verifier) == example.reason)

@@ -14,7 +14,7 @@ struct ReceiptRootTests {
                 anchors: roots.compactMap { TrustAnchor(der: $0.der) }, cache: ChainCache(capacity: 8)),
             pinnedRoot: pinned.map { Array(SHA256.hash(data: $0.der)) } ?? AppleRoots.receiptRootSHA256)
         do throws(AppleRefusal) {
-            // Twice: a remembered chain counts for the root only that it was found under.
+            // Twice, because a cached chain is valid only for the root under which it was found.
             _ = try authenticator.authenticate(try UnverifiedReceipt(receipt.bytes))
             _ = try authenticator.authenticate(try UnverifiedReceipt(receipt.bytes))
             return nil
@@ -39,7 +39,7 @@ struct ReceiptRootTests {
     }
 
     @Test func `a pinned root has to be an authority, and valid`() {
-        // The leaf's hash pinned: it anchors nothing.
+        // A pinned leaf or intermediate is no trust anchor.
         #expect(reason(TestReceipt(), pinned: TestReceiptChain.sound.leaf) == .untrustedChain)
         #expect(reason(TestReceipt(), pinned: TestReceiptChain.sound.intermediate) == .untrustedChain)
         let ended = TestReceipt(chain: TestReceiptChain.new(root: TestReceiptChain.expiredRoot))

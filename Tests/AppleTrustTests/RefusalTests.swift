@@ -14,7 +14,7 @@ struct RefusalTests {
     @Test(arguments: PayloadCases.all)
     func `signature and payload`(_ example: SignedTextCase) { expect(example) }
 
-    /// Twice, so that the second answer comes from the remembered chain where there is one.
+    /// Verifies twice, so that the second answer comes from the cached chain where there is one.
     private func expect(_ example: SignedTextCase, _ verifier: AppleVerifier = TestVerifier.new()) {
         #expect(TestVerifier.reason(example.text, verifier) == example.reason)
         #expect(TestVerifier.reason(example.text, verifier) == example.reason)

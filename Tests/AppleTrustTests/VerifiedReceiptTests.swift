@@ -30,7 +30,7 @@ struct VerifiedReceiptTests {
                     1721: TestDER.utf8("spring"),
                 ]), TestPurchase(),
             ]
-            // In their own order, which is not that of a SET of DER.
+            // The attributes in their own order, which is not that of a SET OF in DER.
             $0.arrange = { TestDER.element(0x31, $0) }
         }
         let purchase = try #require(receipt.purchases.first)

@@ -102,7 +102,7 @@ struct VerifiedTransactionTests {
         }
         let odd = try verified(["quantity": "0", "price": "-1", "currency": "\"usd\"", "expiresDate": "\"soon\""])
         #expect(odd.quantity == 1 && odd.price == nil && odd.currency == nil && odd.expiresDate == nil)
-        // What was taken back stays so, whenever that was.
+        // A revocation stays one, whatever its date.
         for date in ["-5", "\"yesterday\"", "253402300800000"] {
             #expect(try verified(["revocationDate": date]).revocationDate == TestTime.now)
         }

@@ -21,7 +21,7 @@ struct XcodeTests {
             let transaction = try open.transaction(jws.text)
             #expect(transaction.environment == .xcode && transaction.signer == .xcodeUnchecked)
             #expect(transaction.transactionID == "0" && transaction.purchaseDate == TestTime.now)
-            // About the year 1, which is no time of a purchase.
+            // A date in the year 1 is not the time of a purchase.
             #expect(transaction.originalPurchaseDate == nil)
         }
     }

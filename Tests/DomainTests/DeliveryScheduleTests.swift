@@ -13,7 +13,7 @@ struct DeliveryScheduleTests {
         #expect(DeliverySchedule.delay(after: 10, pause: 60) == nil)
     }
 
-    /// 1994-11-06 08:49:37 UTC, the example of RFC 9110.
+    /// The example of RFC 9110, 1994-11-06 08:49:37 UTC.
     static let moment = Timestamp(784_111_777)
     static let texts: [(String, Int64?)] = [
         ("0", 0), ("120", 120), (" 120 ", 120), ("99999999999999999999", .max), ("-1", nil), ("1.5", nil), ("", nil),
@@ -36,7 +36,8 @@ struct DeliveryScheduleTests {
         let follows: Bool
     }
 
-    /// An event by the time of its id, its subject and number; `follows` where the one before has no number yet.
+    /// An event: the time of its id, its subject and number; `follows` is true where the one before it has no number
+    /// yet.
     private typealias Place = (time: Int64, subject: String, sequence: Int64, follows: Bool)
 
     private static func arranged(_ places: [Place]) throws -> [[String]] {
@@ -63,7 +64,7 @@ struct DeliveryScheduleTests {
 
     @Test func `an event waits for the one before it`() throws {
         let orders = try Self.arranged([
-            // Before the second nothing is here; the third of the other subject is all that there is between.
+            // The second event of `a` waits for an event that is not here; the third of `b` has none between.
             (1, "a", 2, true), (2, "a", 3, true), (3, "b", 7, false), (4, "b", 9, true), (5, "b", 10, true),
             (6, "c", 4, false), (7, "c", 5, true),
         ])

@@ -9,7 +9,7 @@ func decoded<Value: Decodable>(_ text: String, as type: Value.Type = Value.self)
     try JSONDecoder().decode(type, from: Data(text.utf8))
 }
 
-/// Reads "39.90 CNY".
+/// Parses "39.90 CNY".
 func money(_ text: String) throws -> Money {
     let parts = text.split(separator: " ").map(String.init)
     let decimal = try #require(parts.first)
@@ -17,23 +17,23 @@ func money(_ text: String) throws -> Money {
     return try #require(Money(decimal: decimal, currency: currency))
 }
 
-/// An id that ends in the number, `ord_00000000000000000000000007`.
+/// Makes an id that ends in the number, `ord_00000000000000000000000007`.
 func sampleID<Subject: Identified>(_ number: Int, of subject: Subject.Type = Subject.self) throws -> ID<Subject> {
     let digits = String(number)
     return try #require(ID("\(Subject.idPrefix)_\(String(repeating: "0", count: 26 - digits.count))\(digits)"))
 }
 
-/// Midnight of a day counted from 1970-01-01 UTC.
+/// Returns midnight of a day, counted from 1970-01-01 UTC.
 func day(_ number: Int64) -> Timestamp { Timestamp(0).adding(days: number) }
 
-/// A SKU of the least JSON, changed by a merge patch.
+/// Makes a SKU from minimal JSON with a merge patch.
 func sku(_ patch: String = "{}") throws -> SKU {
     let base = #"{"id":"vip","name":"VIP","kind":"consumable","prices":[{"value":1000,"currency":"CNY"}]}"#
     let merged = try decoded(base, as: JSONValue.self).merging(try decoded(patch))
     return try decoded(try json(merged))
 }
 
-/// Every order of a few elements.
+/// Returns all orders of a few elements.
 func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     guard !elements.isEmpty else { return [[]] }
     return elements.indices.flatMap { index -> [[Element]] in
@@ -43,7 +43,7 @@ func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     }
 }
 
-/// Every sequence of one to so many elements, repetitions included.
+/// Returns all sequences of up to `length` elements, with repetitions.
 func sequences<Element>(_ elements: [Element], upTo length: Int) -> [[Element]] {
     var all: [[Element]] = []
     var longest: [[Element]] = [[]]

@@ -1,9 +1,9 @@
 import Domain
 import Testing
 
-/// Grants for the tests of entitlements; days count from 1970-01-01 UTC.
+/// Makes grants for the tests of entitlements; days count from 1970-01-01 UTC.
 enum GrantSample {
-    /// A pass of the group and tier `VIP`; the number is its grant's id and, unless one is named, its source's.
+    /// Makes a pass of the group and tier `VIP`; the number is the grant's id and, by default, its source's id.
     static func make(
         _ number: Int, sku: String = "vip", kind: SKU.Kind = .nonRenewing, tier: String = "VIP", rank: Int64 = 20,
         bought: Int64, _ term: Grant.Term, group: String? = "VIP", source: Grant.Source? = nil, order: Int? = nil,
@@ -18,7 +18,8 @@ enum GrantSample {
             stackGroup: group, attributes: attributes, revocation: revoked, suspended: suspended)
     }
 
-    /// A user with something of everything: passes end to end, another tier, a device, a subscription, taken things.
+    /// Makes the grants of a user with every kind: consecutive passes, another tier, a device, a subscription, revoked
+    /// ones.
     static func mixture() throws -> [Grant] {
         [
             try make(1, sku: "month", bought: 0, .days(30)),
@@ -34,7 +35,7 @@ enum GrantSample {
 }
 
 extension EntitlementFold {
-    /// The spans of the grants in days, by their SKU, as "0–30", a grant without an end as "3–".
+    /// The periods of the grants in days, by their SKU: "0–30", without an end "3–".
     var spans: [String: String] {
         Dictionary(
             entitlements.map { entitlement in

@@ -9,7 +9,7 @@ struct IDTests {
             time: TimeSource { milliseconds }, random: RandomSource { [UInt8](repeating: byte, count: $0) })
     }
 
-    /// The 128 bits of an id, read from its 26 characters.
+    /// Reads the 128 bits of an id from its 26 characters.
     private func bits(_ text: String) throws -> UInt128 {
         try text.dropFirst(4).reduce(UInt128(0)) { bits, digit in
             bits << 5 | UInt128(try #require(Self.digits.firstIndex(of: digit)))

@@ -14,7 +14,8 @@ struct LocalizedTextTests {
         #expect((LocalizedText("nobody has translated this")).chinese == "不符合要求")
     }
 
-    /// A run of three small Latin letters is an English word, unless it belongs to the name of a field.
+    /// Returns true where a Chinese text has an English word, three small Latin letters or more outside of a field's
+    /// name.
     static func isMixed(_ chinese: String) -> Bool {
         chinese.replacing("%@", with: "").contains(/(?:^|[^A-Za-z0-9_.])[a-z]{3,}(?:$|[^A-Za-z0-9_.])/)
             || !chinese.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) }
@@ -45,7 +46,7 @@ struct LocalizedTextTests {
         #expect(found > 70)
     }
 
-    /// The literals that are given as the reason of a refusal, as patterns.
+    /// Returns the literals that are the reasons of refusals, as patterns.
     private static func phrases(of text: String) -> [String] {
         let calls = text.matches(
             of: /(?:invalidRequest|conflict|SKUFault)\(([^{}]*?)reason:\s*(?:[^"(){}]*\?\s*)?"((?:[^"\\]|\\.)*)"/)
@@ -54,7 +55,7 @@ struct LocalizedTextTests {
         return (calls.map { String($0.2) } + rules.map { String($0.1) } + typed.map { String($0.1) }).map(pattern)
     }
 
-    /// `\(…)` as a mark.
+    /// Replaces each `\(…)` by a mark.
     private static func pattern(_ literal: String) -> String {
         var (pattern, rest) = ("", literal[...])
         while let start = rest.firstRange(of: "\\(") {

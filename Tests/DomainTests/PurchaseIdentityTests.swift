@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// A transaction bought, and signed, so many seconds after 1970.
+    /// Makes a transaction; its times are seconds after 1970.
     private static func ring(
         _ id: String, _ at: Int64, signed: Int64? = nil, kind: StorePurchase.Kind = .nonConsumable,
         environment: Environment = .production, original: String = "1", product: String = "ring", ends: Int64? = nil
@@ -203,7 +203,7 @@ import Testing
             let group = [first, told].groupedByPurchase({ $0.purchase }, hasOrder: { $0.hasOrder })[0]
             #expect(group.contains { $0.purchase.revocation != nil } == isTaken)
         }
-        // What its store itself signed of one is reversed by what it signs of that one.
+        // Only a reversal that the store signs for the same transaction ends a revocation that it signed.
         let refunded = Self.ring("2", 20, signed: 20).revoked(25)
         let group = [first, refunded].groupedByPurchase({ $0.purchase }, hasOrder: { $0.hasOrder })[0]
         #expect(group.contains { $0.purchase.revocation != nil })

@@ -97,7 +97,7 @@ struct DisputeStateTests {
 
     private typealias Row = (Dispute.State, Dispute.State, seconds: Int64, Bool)
 
-    /// Any state may be left for a newer one; of one second the end counts, and of two ends the loss.
+    /// A newer state always follows; of two in the same second an end follows an opening, and a loss follows a win.
     private static let table: [Row] =
         Dispute.State.allCases.flatMap { from in
             Dispute.State.allCases.flatMap { to -> [Row] in [(from, to, 1, true), (from, to, -1, false)] }

@@ -8,7 +8,7 @@ struct SKURulesTests {
         (0..<count).map(element).joined(separator: ",")
     }
     private static func option(_ days: Int) -> String { #"{"days":\#(days),"prices":[{"value":1,"currency":"CNY"}]}"# }
-    /// A consumable that gives something, unless the patch says what it gives.
+    /// Makes a consumable that gives units, unless the patch has its own.
     private func sku(_ patch: String) throws -> SKU {
         guard !patch.contains("\"units\"") else { return try DomainTests.sku(patch) }
         let giving = try decoded(#"{"units":{"coins":1}}"#, as: JSONValue.self).merging(try decoded(patch))

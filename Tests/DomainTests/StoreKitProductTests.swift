@@ -41,7 +41,7 @@ struct StoreKitProductTests {
 
     private static let tags = ["en", "en-US", "en-GB", "zh-CN", "zh-Hans", "fr", "fr-CA"]
 
-    /// Every sequence of up to three different languages, over SKUs with some of them.
+    /// Merges every sequence of up to three languages into SKUs that have some of them.
     @Test func `names that were taken over once change nothing the second time`() throws {
         let price = Money(value: 99, currency: try #require(Currency("USD")))
         let code = try #require(SKUCode("a"))

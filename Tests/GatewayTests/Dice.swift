@@ -1,4 +1,4 @@
-/// SplitMix64, so that a failing seed can be run again.
+/// A random generator (SplitMix64) with a seed, so that a failing run can be repeated.
 struct Dice: RandomNumberGenerator {
     var state: UInt64
 

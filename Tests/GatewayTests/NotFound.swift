@@ -1,7 +1,7 @@
 import Gateway
 import Testing
 
-/// Expects that a use case says that something is not there, whatever it calls it.
+/// Expects that a use case throws a not-found error, of whatever kind.
 func expectNotFound<T>(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> T
 ) async {
@@ -15,7 +15,7 @@ func expectNotFound<T>(
     }
 }
 
-/// Expects that a use case finds nobody who could take the payment, whatever the reasons.
+/// Expects that a use case finds no account for the payment, for whatever reasons.
 func expectNoProvider<T>(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> T
 ) async {

@@ -4,7 +4,8 @@ import TestSupport
 @testable import Domain
 @testable import Gateway
 
-/// Everything about an order that the order of its facts must not decide: states, sums, grants and balances, no times.
+/// The state of an order that must not depend on the order of its facts: states, sums, grants and balances, without
+/// times.
 struct Outcome: Equatable, CustomStringConvertible {
     let description: String
 }
@@ -22,7 +23,7 @@ extension GatewayFixture {
             let grants = try db.grants.list(of: id).value().map {
                 "\($0.sku) revoked \($0.revocation?.reason.rawValue ?? "no") suspended \($0.suspended)"
             }
-            // Units that were never given and units that were taken back are both none.
+            // Units that were never given, and units that were taken back, are both zero.
             let balances = try db.wallets.balances(of: order.user).value().flatMap { environment, units in
                 units.filter { $0.value != 0 }.map { "\(environment) \($0.key) \($0.value)" }
             }
@@ -39,7 +40,7 @@ extension GatewayFixture {
     }
 }
 
-/// Every order of some things.
+/// Returns all orders of some elements.
 func permutations<Element>(_ elements: [Element]) -> [[Element]] {
     guard let first = elements.first else { return [[]] }
     return permutations(Array(elements.dropFirst())).flatMap { rest in

@@ -10,12 +10,12 @@ import Testing
 
 @Suite("Audit of admin writes")
 struct AdminAuditTests {
-    /// An admin's write, as the audit must tell it.
+    /// An admin's write, and the expected audit entry.
     struct Act: Sendable {
         let endpoint: String
         let body: String
         let action: String
-        /// A text that the entry's `before` and `after` must hold.
+        /// The text that `before` of the entry must contain.
         let before: String
         let after: String
         let reason: String
@@ -35,7 +35,7 @@ struct AdminAuditTests {
         }
     }
 
-    /// What the acts act on.
+    /// The objects on which the acts are performed.
     struct Scene: Sendable {
         let paid: String
         let open: String

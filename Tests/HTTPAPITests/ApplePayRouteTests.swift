@@ -11,7 +11,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Runs a test at the HTTP API of a desk that takes Apple Pay.
+/// Runs a test with the HTTP API of a gateway that accepts Apple Pay.
 private func withWalletCounter(
     on engine: TestEngine, _ setup: ApplePayGatewayFixtureSetup = ApplePayGatewayFixtureSetup(),
     sessionsPerMinute: Int64 = 0, _ body: @Sendable (Counter, ApplePayGatewayFixture) async throws -> Void
@@ -33,7 +33,7 @@ private func withWalletCounter(
     }
 }
 
-/// A gateway of Apple's that issues one session again and again.
+/// A transport to Apple's gateway that always issues the same session.
 private struct SessionGateway: HTTPTransport {
     static let session = #"{ "signature":"30" , "nonce":"AB"}"#
 
@@ -73,7 +73,7 @@ struct ApplePayRouteTests {
                 Issue.record("the processor got \(charge.instrument.form)")
                 return
             }
-            // Byte for byte what the client sent, in the middle of its body.
+            // The client's token is sent byte for byte inside the body.
             #expect(sent.contains(#""paymentData":"# + String(decoding: token.paymentData, as: UTF8.self)))
         }
     }

@@ -14,7 +14,7 @@ import Testing
 struct AttackTests {
     private static func text(_ unit: String, _ count: Int) -> String { String(repeating: unit, count: count) }
 
-    /// Metadata as JSON, and whether it is taken.
+    /// Metadata as JSON, and whether it is accepted.
     static let metadata: [(json: String, isTaken: Bool)] = [
         (#"{"\#(text("k", 64))":"v"}"#, true), (#"{"\#(text("k", 65))":"v"}"#, false),
         (#"{"\#(text("\u{952E}", 22))":"v"}"#, false), (#"{"k":"\#(text("v", 1_000))"}"#, true),
@@ -70,7 +70,7 @@ struct AttackTests {
             #expect(try await counter.get("/v1/partner/orders").status == 401)
             #expect(try await counter.get("/v1/partner/orders", counter.adminKey).status == 200)
             #expect(try await counter.get("/v1/public/orders", try await counter.token()).status == 200)
-            // Whoever comes with a token that ran out guesses nothing.
+            // An expired token does not count as a guess.
             let old = try await counter.token(lifetime: -10)
             #expect(try await counter.get("/v1/public/orders", old).status == 401)
             counter.desk.clock.advance(seconds: 1)
@@ -93,7 +93,7 @@ struct AttackTests {
             let refused = try await restore(6)
             #expect(refused.status == 429 && refused.header("Retry-After") == "2", "\(refused)")
             #expect(try await counter.get("/v1/public/orders", try await counter.token("bob")).status == 200)
-            // More than a bucket holds is paid by all of it.
+            // More tokens than a full bucket has cost a full bucket.
             counter.desk.clock.advance(seconds: 11)
             #expect(try await restore(11).status == 429)
             #expect(try await restore(0).status == 200)
@@ -193,7 +193,7 @@ struct ByteBudgetTests {
         for _ in 0..<9 { #expect(off.enter(isStranger: true)) }
     }
 
-    /// Collects what is written.
+    /// Collects the written pieces.
     private struct Collector: ResponseBodyWriter {
         let pieces: @Sendable (Int) -> Void
 
@@ -209,7 +209,7 @@ struct ByteBudgetTests {
             let body = ResponseBody(byteBuffer: ByteBuffer(repeating: 0x61, count: count))
             return try answers.counted(Response(status: .ok, body: body), for: .stranger(nil))
         }
-        // Small ones are sent whatever else is.
+        // Small answers are sent whatever else is being sent.
         try bytes.take(150_000, for: .key(try #require(ID("key_00000000000000000000000000"))))
         _ = try answer(16 << 10)
         #expect(throws: GatewayError.temporarilyUnavailable(retryAfter: 1)) { try answer((16 << 10) + 1) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Who may call what")
 struct AuthorizationTests {
-    /// The routes that need nobody's credentials; every other one is a user's or a key's by its path.
+    /// The routes without credentials; the path of every other one determines whether it needs a user or a key.
     private static let open: Set<String> = [
         "GET /", "GET /v1/public/payments/{id}/qr.svg", "POST /v1/notify/{token}", "GET /v1/notify/{token}",
         "GET /sandbox/{payment_id}", "POST /sandbox/{payment_id}", "GET /healthz", "GET /readyz", "GET /version",
@@ -18,10 +18,10 @@ struct AuthorizationTests {
         "GET /validate-receipt", "PUT /validate-receipt",
         "PATCH /validate-receipt", "DELETE /validate-receipt",
     ]
-    /// Users' routes in the shapes of other clients.
+    /// Users' routes in the form of other clients.
     private static let compatible: Set<String> = ["POST /apple-iap/verify"]
 
-    /// What a partner's key needs for each of the partners' routes.
+    /// The scope that a partner's key needs for each of the partners' routes.
     private static let partners: [String: Scope] = [
         "GET /v1/partner/users/{user_id}/entitlements": .entitlementsRead,
         "GET /v1/partner/users/{user_id}/subscriptions": .entitlementsRead,
@@ -46,7 +46,7 @@ struct AuthorizationTests {
 
     private static func name(_ endpoint: Route) -> String { "\(endpoint.method) \(endpoint.path)" }
 
-    /// The path with every parameter filled in.
+    /// Returns the path with every parameter filled in.
     private static func path(_ endpoint: Route) -> String {
         endpoint.path.replacing(/\{[a-z_]+\}/, with: "x")
     }
@@ -60,7 +60,7 @@ struct AuthorizationTests {
                 let name = Self.name(endpoint)
                 switch endpoint.access {
                 case .anyone:
-                    // A provider's kind may stand in the address of its notifications.
+                    // The address of notifications may contain a provider's kind.
                     let plain = name.replacing(/\/v1\/notify\/[a-z_]+\/\{token\}/, with: "/v1/notify/{token}")
                     #expect(Self.open.contains(plain), "\(name)")
                 case .userOrAnyone: #expect(name == "POST /validate-receipt")
@@ -76,7 +76,7 @@ struct AuthorizationTests {
         }
     }
 
-    /// RFC 6750 section 3: without credentials there is no error; with them, why they are refused.
+    /// RFC 6750 section 3: without credentials the challenge has no error; with invalid ones it has the reason.
     @Test
     func `a 401 says what is wrong with the credential`() async throws {
         var setup = CounterSetup()
@@ -109,7 +109,7 @@ struct AuthorizationTests {
                 (orders, "garbage", "A user's token (JWT) is needed here"),
                 (orders, counter.adminKey, "A user's token (JWT) is needed here"),
                 (orders, expired, "The token has expired"),
-                // Nothing of what it says is told to whoever cannot sign.
+                // The contents of a token are not revealed to a client that cannot sign.
                 (orders, forged, "The token's signature does not verify"),
                 (orders, try await token(["exp": .null]), claim("exp")),
                 (orders, try await token(["aud": .string("me")]), claim("aud")),
@@ -156,11 +156,11 @@ struct AuthorizationTests {
                     try await counter.send(endpoint.method, path, bearer, body: endpoint.method == .get ? nil : "{}")
                 }
                 switch endpoint.access {
-                // Its answers have Apple's shape: ReceiptRouteTests.
+                // `ReceiptRouteTests` tests these, because their answers have Apple's form.
                 case .anyone, .userOrAnyone: continue
                 case .user:
                     for bearer in badTokens {
-                        // So few in a minute that they are not limited.
+                        // Few enough in a minute that they are not limited.
                         counter.desk.clock.advance(seconds: 1)
                         let reply = try await send(bearer)
                         #expect(reply.status == 401 && reply.error == "unauthenticated", "\(name): \(reply)")
@@ -171,7 +171,7 @@ struct AuthorizationTests {
                         let reply = try await send(bearer)
                         #expect(reply.status == 401 && reply.error == "unauthenticated", "\(name): \(reply)")
                     }
-                    // A key with every scope but these.
+                    // A key with every scope except these.
                     if lacking[scopes] == nil {
                         let others = Scope.allCases.filter { $0 != .admin && !scopes.contains($0) }.map(\.rawValue)
                         lacking[scopes] = try await counter.desk.gateway.keys.create(

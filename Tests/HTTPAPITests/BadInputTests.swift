@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Bad input")
 struct BadInputTests {
-    /// A body that is refused, and how.
+    /// A body that is refused, with the expected error.
     struct Bad: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let body: String
@@ -74,7 +74,7 @@ struct BadInputTests {
         }
     }
 
-    /// Where one of several things must be named, `details.allowed` says which there are.
+    /// Requests that have to name one of several values; `details.allowed` lists these.
     @Test(arguments: [
         (Counter.ask(#","days":8"#, sku: "basic_days"), JSONValue.array([.integer(7), .integer(30)])),
         (Counter.ask(sku: "basic_days"), .array([.integer(7), .integer(30)])),
@@ -100,7 +100,7 @@ struct BadInputTests {
         }
     }
 
-    /// A parameter that another one makes idle is read nevertheless, and numbers have the length that is described.
+    /// A parameter is validated even where another one makes it ineffective, and numbers have the documented length.
     @Test(arguments: [
         ("/v1/partner/events?after=1&cursor=-6709", "cursor"), ("/v1/partner/events?after=-1&cursor=1", "after"),
         ("/v1/partner/events?after=1&cursor=x", "cursor"),
@@ -115,7 +115,7 @@ struct BadInputTests {
         }
     }
 
-    /// Cursors are read in exactly the form in which they are written.
+    /// A cursor is accepted only in exactly the form in which a list writes it.
     @Test(arguments: ["-1", "+1", "01", "0", "", "1%20", "9999999999999999999", "1e3"])
     func `a cursor that no list wrote is refused`(_ cursor: String) async throws {
         try await withCounter { counter in
@@ -251,7 +251,7 @@ struct BadInputTests {
             let reply = try await counter.send(call.method, call.path, counter.adminKey, body: call.body)
             #expect(reply.status == call.status && reply.error == call.error, "\(reply)")
             if let field = call.field { #expect(reply.field == field, "\(reply)") }
-            // In words of the contract, not of the language.
+            // The error is in the terms of the API, not of Swift.
             #expect(!"\(reply)".contains("Cannot initialize"))
             #expect(try await counter.traces() == before)
         }

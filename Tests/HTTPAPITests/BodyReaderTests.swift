@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reading bodies")
 struct BodyReaderTests {
-    /// A body of these pieces, of which the rest never comes where it is cut off.
+    /// Makes a body of these pieces; where it is cut off, the rest never arrives.
     private func body(_ pieces: [Int], isWhole: Bool = true) -> RequestBody {
         struct CutOff: Error {}
         let (body, source) = RequestBody.makeStream()
@@ -19,12 +19,12 @@ struct BodyReaderTests {
         return body
     }
 
-    /// Pieces, how long they may take, and how the body is refused; nil where it is read.
+    /// Pieces, the time limit, and the refusal; nil where the body is read.
     static let bodies: [(pieces: [Int], isWhole: Bool, patience: Duration, refusal: GatewayError?)] = [
         ([], true, .seconds(20), nil), ([10, 20], true, .seconds(20), nil), ([64], true, .seconds(20), nil),
         ([60, 5], true, .seconds(20), .payloadTooLarge),
         ([10], false, .seconds(20), .invalidRequest(field: "", reason: "the body was cut off")),
-        // No time at all is over when the first piece is there.
+        // The time limit has passed when the first piece arrives.
         ([10, 20], true, .zero, .invalidRequest(field: "", reason: "the body came too slowly")),
         ([60, 5], true, .zero, .invalidRequest(field: "", reason: "the body came too slowly")),
     ]
@@ -43,7 +43,7 @@ struct BodyReaderTests {
             #expect(read.count == pieces.reduce(0, +))
             budget.giveBack(read.count, for: .stranger(nil))
         }
-        // What was taken and not given back would be missing here.
+        // Bytes that were counted and not released would be missing here.
         #expect(throws: Never.self) { try budget.take(64, for: .stranger(nil)) }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Whose address a request has, behind proxies that are trusted and others.
+/// Tests of the client's address behind trusted and other proxies.
 @Suite("A client's address")
 struct ClientAddressTests {
     private static let proxies = ["10.0.0.0/8", "fd00::/8"].compactMap(CIDR.init)
@@ -24,13 +24,13 @@ struct ClientAddressTests {
         Row(peer: "8.8.8.8", address: "8.8.8.8"),
         Row(peer: "::ffff:8.8.8.8", address: "8.8.8.8"),
         Row(peer: "2400:3200::1", address: "2400:3200:0:0:0:0:0:1"),
-        // Nobody vouches for what a stranger writes.
+        // Headers of a client that is no trusted proxy are ignored.
         Row(peer: "8.8.8.8", forwardedFor: ["1.1.1.1"], forwarded: ["for=1.1.1.1"], address: "8.8.8.8"),
         Row(peer: "10.0.0.1", address: "10.0.0.1"),
         Row(peer: "10.0.0.1", forwardedFor: ["1.1.1.1"], address: "1.1.1.1"),
         Row(peer: "::ffff:10.0.0.1", forwardedFor: ["1.1.1.1"], address: "1.1.1.1"),
         Row(peer: "fd00::1", forwardedFor: ["2400:3200::1"], address: "2400:3200:0:0:0:0:0:1"),
-        // What the client wrote stands left of what the nearest trusted proxy appended.
+        // The client's own text stands left of what the nearest trusted proxy appends.
         Row(peer: "10.0.0.1", forwardedFor: ["9.9.9.9, 1.1.1.1"], address: "1.1.1.1"),
         Row(peer: "10.0.0.1", forwardedFor: ["9.9.9.9", "1.1.1.1, 10.0.0.2"], address: "1.1.1.1"),
         Row(peer: "10.0.0.1", forwardedFor: ["10.0.0.3, 10.0.0.2"], address: "10.0.0.3"),
@@ -53,7 +53,7 @@ struct ClientAddressTests {
         Row(peer: "10.0.0.1", forwarded: ["for=_hidden"], address: nil),
         Row(peer: "10.0.0.1", forwarded: ["by=1.1.1.1"], address: nil),
         Row(peer: "10.0.0.1", forwarded: ["for"], address: nil),
-        // A proxy appends to one of them, and a client may write the other.
+        // A proxy appends to one of the headers, and a client may write the other.
         Row(peer: "10.0.0.1", forwardedFor: ["1.1.1.1"], forwarded: ["for=9.9.9.9"], address: nil),
         Row(peer: "10.0.0.1", forwardedFor: ["1.1.1.1"], forwarded: ["for=1.1.1.1"], address: "1.1.1.1"),
     ]
@@ -84,7 +84,7 @@ struct ClientAddressTests {
             var headers = HTTPFields()
             headers[try #require(HTTPField.Name(Bool.random() ? "Forwarded" : "X-Forwarded-For"))] = text
             let found = ClientAddress(peer: peer, trustedProxies: Self.proxies).address(headers)
-            // Whatever is found is one of the addresses that stand there, or the proxy's own.
+            // The result is always one of the addresses in the headers, or the proxy's own.
             if let found { #expect(IPAddress(found.description) == found, "\(text)") }
         }
     }

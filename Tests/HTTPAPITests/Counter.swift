@@ -15,7 +15,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// What a test may want otherwise than a ``Counter`` has it.
+/// The settings of a ``Counter``.
 struct CounterSetup: Sendable {
     var desk = GatewayFixtureSetup()
     var corsOrigins: [String] = ["https://app.example"]
@@ -26,7 +26,7 @@ struct CounterSetup: Sendable {
     var audience = ""
 }
 
-/// The whole HTTP API over a ``GatewayFixture``, without a socket.
+/// The whole HTTP API with a ``GatewayFixture``, without a socket.
 struct Counter: Sendable {
     static let userSecret = "user-secret-planted-in-tests-0123456789"
 
@@ -35,7 +35,7 @@ struct Counter: Sendable {
     let client: any TestClientProtocol
     let adminKey: String
 
-    /// A user's token as the app's own login makes it.
+    /// Makes a user's token like the app's own login.
     func token(
         _ user: String = "alice", lifetime: Int64 = 3_600, claims: [String: JSONValue] = [:],
         secret: String = Counter.userSecret
@@ -79,7 +79,7 @@ struct Counter: Sendable {
         try await send(.post, path, bearer, body: body, headers: headers)
     }
 
-    /// A checkout's contract.
+    /// Makes a checkout and returns its contract.
     func checkout(_ bearer: String, _ more: String = "", sku: String = "vip_month") async throws -> JSONValue {
         desk.clock.tick()
         let reply = try await post("/v1/public/checkout", bearer, Self.ask(more, sku: sku))
@@ -93,7 +93,7 @@ struct Counter: Sendable {
 
     /// Delivers a sandbox notification over HTTP.
     ///
-    /// - Parameter value: minor units where it is another amount than the contract's.
+    /// - Parameter value: an amount in minor units, instead of the contract's.
     func notify(
         _ type: String, _ contract: JSONValue, secret: String = GatewayFixture.sandboxSecret, value: Int64? = nil
     ) async throws -> Reply {
@@ -107,7 +107,7 @@ struct Counter: Sendable {
         return try await send(.post, path, body: String(decoding: signed.body, as: UTF8.self), headers: headers)
     }
 
-    /// Everything that a refused call must leave as it was: the rows of every table that calls write.
+    /// Counts the rows of every table that calls write, none of which a refused call may change.
     func traces() async throws -> [Int64] {
         var counts: [Int64] = []
         for table in [
@@ -120,7 +120,7 @@ struct Counter: Sendable {
     }
 }
 
-/// An answer, read as JSON where a test asks for it.
+/// An answer, which can be read as JSON.
 struct Reply: Sendable, CustomStringConvertible {
     let status: Int
     let headers: HTTPFields
@@ -163,7 +163,7 @@ extension JSONValue {
     func int(_ name: String) -> Int64 { if case .integer(let number) = self[name] { number } else { -1 } }
 }
 
-/// Runs a test at a counter, and then recomputes every invariant of what it left.
+/// Runs a test with the HTTP API, and then checks every invariant of the database.
 func withCounter(
     on engine: TestEngine = .sqlite, _ setup: CounterSetup = CounterSetup(),
     _ body: @Sendable (Counter) async throws -> Void

@@ -2,7 +2,7 @@ import Crypto
 import Domain
 import Foundation
 
-/// What stands for texts that callers chose, computed apart from the code under test.
+/// Computes the digests of callers' texts independently of the code under test.
 enum Digests {
     static func audited(_ requestID: String) -> String {
         let hex = Hex.encoded(SHA256.hash(data: Data(requestID.utf8)))

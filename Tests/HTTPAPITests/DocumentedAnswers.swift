@@ -5,12 +5,12 @@ import Synchronization
 
 @testable import HTTPAPI
 
-/// Compares what is sent and answered with the OpenAPI document, which is read as any client reads it.
+/// Compares requests and answers with the OpenAPI document, which is read as a client reads it.
 struct DocumentedAnswers: Sendable {
     let document: JSONValue
     private let routes: [(method: String, parts: [Substring], operation: JSONValue)]
 
-    /// One for each set of routes: the document is large.
+    /// An instance for each set of routes, because the document is large.
     private static let made = Mutex<[[String]: DocumentedAnswers]>([:])
 
     static func of(_ api: API) throws -> DocumentedAnswers {
@@ -31,7 +31,7 @@ struct DocumentedAnswers: Sendable {
         }
     }
 
-    /// Everything about a call that the document says otherwise.
+    /// Returns all differences between a call and the document.
     func faults(
         _ method: HTTPRequest.Method, _ path: String, sent body: String?, _ reply: Reply
     ) -> [String] {
@@ -58,7 +58,7 @@ struct DocumentedAnswers: Sendable {
         return faults
     }
 
-    /// The operation of a path; one that is written out goes before one with parameters.
+    /// Finds the operation of a path; a literal path takes precedence over one with parameters.
     private func operation(_ method: HTTPRequest.Method, _ path: String) -> JSONValue? {
         let parts = path.prefix { $0 != "?" }.split(separator: "/")
         let fitting = routes.filter { route in
@@ -70,7 +70,7 @@ struct DocumentedAnswers: Sendable {
         }?.operation
     }
 
-    /// What a `$ref` points at.
+    /// Resolves a `$ref`.
     func resolved(_ value: JSONValue) -> JSONValue {
         let reference = value.text("$ref")
         guard reference.hasPrefix("#/") else { return value }
@@ -79,7 +79,7 @@ struct DocumentedAnswers: Sendable {
 
     // MARK: JSON Schema, as much of it as the document uses
 
-    /// - Parameter isStrict: whether members that the schema does not name are faults.
+    /// - Parameter isStrict: true where members that the schema does not name are faults.
     func faults(_ value: JSONValue, _ schema: JSONValue, isStrict: Bool, at place: String) -> [String] {
         let schema = resolved(schema)
         for (word, least, most) in [("oneOf", 1, 1), ("anyOf", 1, Int.max)] where schema[word] != .null {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Envelope, languages and limits")
 struct EnvelopeTests {
-    /// Every way to refuse, with the id and status of `api.md` section 2.
+    /// Every refusal, with its id and status from `docs/api.md` section 2.
     static let refusals: [(GatewayError, Int, String)] = [
         (.invalidRequest(field: "quantity", reason: "must be 1 to 1000"), 400, "invalid_request"),
         (.invalidRequest(field: "", reason: "the body is not JSON"), 400, "invalid_request"),

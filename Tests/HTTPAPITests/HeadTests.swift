@@ -6,11 +6,11 @@ import Testing
 
 @Suite("HEAD")
 struct HeadTests {
-    /// Paths, whether a user asks, and what a GET is answered.
+    /// Paths, whether a user makes the request, and the status of a GET.
     static let paths: [(path: String, isUser: Bool, status: Int)] = [
         ("/healthz", false, 200), ("/version", false, 200), ("/openapi.json", false, 200),
         ("/v1/public/orders", true, 200), ("/v1/public/orders", false, 401), ("/v1/public/orders/ord_x", true, 404),
-        // It takes a POST alone.
+        // The route accepts only POST.
         ("/v1/public/checkout", true, 405), ("/nothing", false, 404),
     ]
 

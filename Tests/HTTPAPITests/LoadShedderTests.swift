@@ -11,7 +11,7 @@ import Testing
 struct LoadShedderTests {
     private static let checkout = "/v1/public/checkout"
 
-    /// Runs the body while the only place is taken.
+    /// Runs the body while the node is at its limit of one request.
     private static func whileFull(_ body: @Sendable (Counter, LoadShedder) async throws -> Void) async throws {
         var setup = CounterSetup()
         setup.limits.concurrent = 1
@@ -64,7 +64,7 @@ struct LoadShedderTests {
         }
     }
 
-    /// Each with what the load shedder would have to know to refuse it as the pipeline does.
+    /// Requests whose refusal needs more than the load shedder knows.
     @Test(arguments: [
         ("GET", "/healthz", ""), ("GET", "/readyz", ""), ("GET", "/metrics", ""),
         ("GET", "/v1/public/orders/ord_1", ""),

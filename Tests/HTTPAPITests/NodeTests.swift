@@ -19,7 +19,7 @@ struct NodeTests {
                 for client in 0..<64 {
                     group.addTask {
                         var orders: [Int: String] = [:]
-                        // Each client begins elsewhere, and each key meets all three nodes at once.
+                        // Each client begins with another key, and each key is sent to all three nodes at once.
                         for step in 0..<keys {
                             let key = (step + client) % keys
                             orders[key] = try await Self.insist(nodes[(client + step) % 3], token, key: "key-\(key)")
@@ -36,7 +36,7 @@ struct NodeTests {
         }
     }
 
-    /// Tries until the answer is there, as a client does; the order's id.
+    /// Repeats a request until it is answered, as a client does; returns the order's id.
     private static func insist(_ counter: Counter, _ token: String, key: String) async throws -> String {
         while true {
             let reply = try await counter.post(
@@ -147,14 +147,14 @@ struct NodeTests {
         let limiter = RateLimiter(perSecond: 8, burst: 12, nodes: { nodes.now.rawValue }, time: clock.time)
         func passed() -> Int { (0..<50).count { _ in limiter.take("alice") == nil } }
         #expect(passed() == 3)
-        // A node has gone: what is left of the burst grows with time only.
+        // After a node has gone, the rest of the burst only grows with time.
         nodes.set(2)
         #expect(passed() == 0)
         clock.advance(seconds: 1)
         #expect(passed() == 4)
         clock.advance(seconds: 60)
         #expect(passed() == 6)
-        // More nodes than tokens: one at a time, each as late as the rate says.
+        // With more nodes than tokens, one passes at a time, at the interval of the rate.
         nodes.set(100)
         clock.advance(seconds: 60)
         #expect(passed() == 1)

@@ -7,15 +7,15 @@ import TestSupport
 
 @testable import HTTPAPI
 
-/// Runs a test at the counters of several nodes: one database, and nothing else in common.
+/// Runs a test with the HTTP APIs of several nodes, which share only the database.
 ///
-/// - Parameter nodes: how many each of them believes that there are.
+/// - Parameter nodes: the number of nodes that each of them assumes.
 func withNodes(
     _ count: Int, on engine: TestEngine, _ setup: CounterSetup = CounterSetup(), nodes: Int64 = 1,
     _ body: @Sendable ([Counter]) async throws -> Void
 ) async throws {
     try await withCounter(on: engine, setup) { counter in
-        // A file has one owner, so that its nodes share the store as well.
+        // A SQLite file has one owner, so that its nodes share the store as well.
         let stores = try (0..<count).map { _ in
             engine == .postgres ? try counter.desk.database.openAnother() : counter.desk.store
         }

@@ -25,7 +25,7 @@ struct OpenAPITests {
                 let description = route.description
                 #expect(description.tag.map { tags.contains($0.name) } ?? true, "\(route.id)")
                 #expect(!description.summary.hasSuffix("."), "\(route.id)")
-                // A GET takes no body.
+                // A GET has no body.
                 #expect(route.method != .get || description.body == nil, "\(route.id)")
                 for name in description.parameters.keys { #expect(route.path.contains("{\(name)}")) }
             }
@@ -65,7 +65,7 @@ struct OpenAPITests {
         }
     }
 
-    /// Generated clients make a type for each schema without a name, and documents show examples.
+    /// Generated clients make a type for each unnamed schema, and the documentation shows the examples.
     @Test
     func `every body and answer has a name and an example that fits`() async throws {
         try await withCounter { counter in
@@ -144,7 +144,7 @@ struct OpenAPITests {
         }
     }
 
-    /// Every call of a ``Counter`` is compared with the document; these are the routes that no other test has succeed.
+    /// Every call of a ``Counter`` is compared with the document; no other test calls these routes with success.
     @Test(arguments: TestEngine.allCases)
     func `the routes that are only read answer as described`(_ engine: TestEngine) async throws {
         try await withPurchaseCounter(on: engine) { counter, apple in
@@ -181,7 +181,7 @@ struct OpenAPITests {
         }
     }
 
-    /// A test of the test: the comparison finds what a client would stumble over.
+    /// Tests the comparison itself: it finds the faults that would break a client.
     @Test(arguments: [
         (#"{"code":200,"msg":"success","data":{"items":[],"next_cursor":null},"request_id":"r"}"#, 200, true),
         (#"{"code":200,"msg":"success","data":{"items":[]},"request_id":"r"}"#, 200, false),

@@ -34,7 +34,7 @@ struct OverloadTests {
                     #expect(refused.status == 503 && refused.error == "temporarily_unavailable")
                     #expect(refused.header("Retry-After") == "1")
                 }
-                // Refused before anything is done for it: not even its token is looked at.
+                // The request is refused before any work for it: not even its token is checked.
                 #expect(try await counter.get("/v1/public/orders", "no token").status == 503)
                 for path in ["/healthz", "/metrics"] { #expect(try await counter.get(path).status == 200) }
                 gate.open()
@@ -49,7 +49,7 @@ struct OverloadTests {
         #expect(concurrency.isFull)
         #expect(!ConcurrencyLimit(limit: 5).isFull)
         #expect(!ConcurrencyLimit(limit: 0) { true }.isFull)
-        // A request that comes anyway is served.
+        // A request that arrives anyway is served.
         #expect(concurrency.enter())
     }
 

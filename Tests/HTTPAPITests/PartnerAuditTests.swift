@@ -9,19 +9,19 @@ import Testing
 
 @Suite("Audit of partner writes")
 struct PartnerAuditTests {
-    /// A partner's write, as the audit must tell it.
+    /// A partner's write, and the expected audit entry.
     struct Act: Sendable {
         let endpoint: String
         let action: String
         let body: String
-        /// Texts that the entry's `before` and `after` must hold; "" stands for nothing at all.
+        /// The text that `before` of the entry must contain; "" for an empty one.
         let before: String
         let after: String
         var reason = ""
         let path: @Sendable (Scene) -> String
     }
 
-    /// What the acts act on.
+    /// The objects on which the acts are performed.
     struct Scene: Sendable {
         let webhook: String
         let delivery: String
@@ -101,7 +101,7 @@ struct PartnerAuditTests {
     ) async throws {
         try await withCounter(on: engine) { counter in
             let writes = counter.api.routes.filter {
-                // What is consumed of a meter is counted and not audited, whoever consumes it.
+                // The use of a meter is counted and never audited.
                 $0.path.hasPrefix("/v1/partner/") && $0.method != .get && !$0.path.hasSuffix("/consume")
             }.map { "\($0.method) \($0.path)" }
             #expect(Set(writes) == Set(Self.acts.map(\.endpoint)))
@@ -145,7 +145,7 @@ struct PartnerAuditTests {
             #expect(try reply.json.text("request_id") == name)
             #expect(try await counter.desk.places(of: name) == [])
             #expect(try await counter.desk.count("audit WHERE request_id = ?", Digests.audited(name)) > 0)
-            // One of our own making is kept as it is.
+            // Paydesk's own request id is stored unchanged.
             let ours = try await counter.post("/v1/public/checkout", token, Counter.ask(sku: "vip_year"))
             #expect(try await counter.desk.count("audit WHERE request_id = ?", ours.json.text("request_id")) > 0)
         }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Partners: events")
 struct PartnerEventTests {
-    /// Numbers what has no number yet, as the dispatcher does.
+    /// Numbers the events without a number, as the dispatcher does.
     private static func number(_ desk: GatewayFixture) async throws {
         try await desk.store.write { tx in
             let last = try tx.row("SELECT COALESCE(MAX(seq), 0) AS seq FROM events")?.int("seq") ?? 0
@@ -83,7 +83,7 @@ struct PartnerEventTests {
             #expect(try await read(other) == read(orders).filter { $0.text("subject") != own })
             let admin = try await counter.key("admin", partner: "acme").key
             #expect(try await read(admin) == events)
-            // Whatever the limit is, the pages add up.
+            // With every limit the pages have all events.
             for limit in 1...5 { #expect(try await Self.read(counter, all, limit: limit).events == events) }
             #expect(try await Self.read(counter, all, limit: 3).pages == 2)
         }

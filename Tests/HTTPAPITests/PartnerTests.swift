@@ -33,7 +33,7 @@ struct PartnerTests {
                 try good.allSatisfy { try $0.data.names == ["unit", "balance"] && $0.data.text("unit") == "coins" })
             let shown = try await counter.get("/v1/partner/users/alice/entitlements", key).data
             #expect(shown["balances"] == .object(["coins": .integer(0), "stars": .integer(1)]))
-            // The purchase touched the user once, each debit once more.
+            // The purchase published the entitlements once, and each debit once more.
             #expect(shown.int("version") == 11)
             let audit = try await counter.get("/v1/admin/audit?user_id=alice&limit=200", counter.adminKey).data["items"]
             let debits = audit.elements.filter { $0.text("action") == "balance.debited" }
@@ -43,7 +43,7 @@ struct PartnerTests {
         }
     }
 
-    /// A debit that is refused, and how.
+    /// A debit that is refused, with the expected error.
     struct BadDebit: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let body: String

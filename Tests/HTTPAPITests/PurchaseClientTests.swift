@@ -3,14 +3,14 @@ import Store
 import TestSupport
 import Testing
 
-/// What a StoreKit 2 client that posts the JWS alone sends, byte for byte.
+/// Tests the exact requests of a StoreKit 2 client that posts the JWS alone.
 @Suite("A StoreKit 2 client over HTTP")
 struct PurchaseClientTests {
-    /// What follows the transaction in the client's body, and the days that it is believed; nil where it is refused.
+    /// The rest of the client's body after the transaction, and the granted days; nil where it is refused.
     static let fallbacks: [(more: String, days: Int64?)] = [
         (#","duration_days":30,"subscribe_id":1001,"tier":"Basic""#, 30),
         (#","duration_days":7,"subscribe_id":1001,"tier":null"#, 7),
-        // A tier is the SKU's, whatever the client says.
+        // The tier is the SKU's, whatever the client says.
         (#","duration_days":90,"subscribe_id":1001,"tier":"VIP""#, nil),
         (#","duration_days":30,"subscribe_id":1001,"tier":"VIP""#, 30),
         (#","duration_days":null,"subscribe_id":1001,"tier":null"#, 30),

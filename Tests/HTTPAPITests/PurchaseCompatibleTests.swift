@@ -94,7 +94,7 @@ struct PurchaseCompatibleTests {
                 try await apple.gateway.receipts.verify(
                     sale.jws, transactionID: "another", user: GatewayFixture.user("alice"), context: .test)
             }
-            // What another transaction's id was named for is not attached.
+            // The evidence of another transaction than the named one is not attached.
             #expect(try await apple.record(sale) == nil)
             let anonymous = try await counter.post(Self.verify, nil, Self.body(sale.jws, sale.id))
             #expect(anonymous.status == 401 && anonymous.error == "unauthenticated")

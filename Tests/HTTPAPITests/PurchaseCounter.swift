@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Runs a test at the HTTP API of a desk that sells through the App Store.
+/// Runs a test with the HTTP API of a gateway that sells through the App Store.
 func withPurchaseCounter(
     on engine: TestEngine, _ setup: AppStoreGatewayFixtureSetup = AppStoreGatewayFixtureSetup(),
     _ body: @Sendable (Counter, AppStoreGatewayFixture) async throws -> Void
@@ -18,7 +18,7 @@ func withPurchaseCounter(
     }
 }
 
-/// Runs a test at the HTTP API of a desk that is there already.
+/// Runs a test with the HTTP API of an existing fixture.
 func withCounter(
     of apple: AppStoreGatewayFixture, logger: Logger = GatewayFixtureSetup().logger,
     _ body: @Sendable (Counter) async throws -> Void
@@ -44,6 +44,6 @@ enum PurchasePath {
 }
 
 extension AppleSale {
-    /// The body of an attach.
+    /// Returns the body of an attach.
     func body(_ more: String = "") -> String { #"{"signed_transaction_jws":"\#(jws)"\#(more)}"# }
 }

@@ -46,7 +46,7 @@ struct PurchaseRouteTests {
         }
     }
 
-    /// A body, and how it is refused.
+    /// A body that is refused, with the expected error.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var path = PurchasePath.attach

@@ -35,7 +35,7 @@ struct PurchaseTransferTests {
         }
     }
 
-    /// A call that is refused: the path's id, the body, the status, the error and the field.
+    /// A refused call: the path's id, the body, the status, the error and the field.
     static let refusals: [(String, String, Int, String, String?)] = [
         ("nothing", #"{"user_id":"bob"}"#, 404, "not_found", nil),
         ("%00", #"{"user_id":"bob"}"#, 400, "invalid_request", "original_transaction_id"),

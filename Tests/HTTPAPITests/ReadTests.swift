@@ -64,7 +64,7 @@ struct ReadTests {
         }
     }
 
-    /// Orders of two users, of two partners and of none, at two accounts, in every status.
+    /// Makes orders of two users, of two partners and of none, at two accounts, in every status.
     private static func fill(_ counter: Counter) async throws {
         let desk = counter.desk
         for (user, sku) in [("alice", "vip_month"), ("bob", "vip_year")] {
@@ -185,7 +185,7 @@ struct ReadTests {
     }
 }
 
-/// Counts reports.
+/// Counts the long reads of the database.
 private final class Reports: Sendable {
     private let number = Mutex(0)
 

@@ -30,7 +30,7 @@ struct ReceiptRouteTests {
         return #"{"receipt-data":"\#(receipt)"\#(password)\#(more)}"#
     }
 
-    /// A StoreKit 1 client that posts receipt-data, with the types that it decodes.
+    /// The types that a StoreKit 1 client that posts `receipt-data` decodes.
     private enum SeedClient {
         struct ServerResponse: Codable {
             let latestReceiptInfo: [ReceiptInfo]
@@ -55,7 +55,7 @@ struct ReceiptRouteTests {
             let period = apple.period("first", from: 0)
             let ring = apple.sale("com.example.ring", AppleSale.nonConsumable)
             let receipt = AppleReceipt([ring, period], at: apple.now) { $0.trials = [period.id] }
-            // As URLSession sends a body that nobody named a type for.
+            // URLSession sends this type where the client sets none.
             let reply = try await counter.post(
                 Self.path, nil, Self.body(receipt.base64, Self.secret, #","exclude-old-transactions":true"#),
                 headers: ["Content-Type": "application/x-www-form-urlencoded"])
@@ -68,7 +68,7 @@ struct ReceiptRouteTests {
             #expect(read.latestReceiptInfo.first { $0.productId == ring.product }?.expiresDate == "")
             #expect(read.pendingRenewalInfo.map(\.autoRenewProductId) == [period.product])
             #expect(read.pendingRenewalInfo.map(\.autoRenewStatus) == ["1"])
-            // A refusal has no purchases for it.
+            // A refusal lists no purchases.
             for body in [Self.body("bm90IGEgcmVjZWlwdA=="), Self.body(receipt.base64, "wrong"), "no json"] {
                 let refused = try await counter.post(Self.path, nil, body)
                 let read = try JSONDecoder().decode(SeedClient.ServerResponse.self, from: Data(refused.text.utf8))
@@ -108,7 +108,7 @@ struct ReceiptRouteTests {
                 renewal.names == [
                     "auto_renew_product_id", "auto_renew_status", "original_transaction_id", "product_id",
                 ])
-            // Nobody asked as a user, so that nobody has it.
+            // The request had no user, so that the purchase stays unclaimed.
             #expect(try await apple.desk.count("orders") == 0)
             let attached = try await counter.post(
                 Self.path, try await counter.token(), Self.body(receipt.base64, nil))

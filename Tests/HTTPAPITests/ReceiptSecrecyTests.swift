@@ -31,7 +31,7 @@ struct ReceiptSecrecyTests {
                 store.script(answer)
                 let body = #"{"receipt-data":"\#(receipt)","password":"\#(secret)"}"#
                 let reply = try await counter.post("/validate-receipt", nil, body)
-                // Whoever sent it gets it back, and nobody gets the secret.
+                // The answer repeats the client's receipt, but never the secret.
                 #expect(try reply.json.int("status") == 0 && !reply.text.contains(secret))
             }
             for (text, password) in [(forged, secret), (receipt, secret + "x"), (secret, secret)] {

@@ -63,7 +63,7 @@ struct ReportTests {
     func `a day's orders and money, by currency, without test money`(_ engine: TestEngine) async throws {
         try await withPurchaseCounter(on: engine) { counter, apple in
             let desk = apple.desk
-            // In the middle of a day, so that the acts of one day are in it.
+            // Noon, so that the acts of one day are in it.
             desk.clock.set((desk.clock.now.rawValue / 86_400) * 86_400 + 43_200)
             let first = desk.clock.now
             let month = try await desk.buyForReal()
@@ -71,12 +71,12 @@ struct ReportTests {
             _ = try await desk.checkout(user: "carol", provider: "scripted")
             _ = try await desk.checkout("trial", user: "dora", provider: nil)
             try await apple.attach(apple.sale { $0.environment = "Sandbox" }, user: "eve")
-            // Neither is what an account in a provider's test mode sold, opened or gave back.
+            // Sales, attempts and refunds at an account in a provider's test mode do not count either.
             let played = try await desk.buy(user: "ivan")
             try await desk.refund(played.order, 1_000)
             _ = try await desk.checkout(user: "ivan")
             try await desk.notify("dispute.lost", try await desk.buy("coins", user: "ivan"))
-            // Money that came twice and went back is no turnover.
+            // Money that was paid twice and returned once counts once.
             let twice = try await desk.checkout(user: "hank", provider: "scripted")
             try await desk.succeed(try await desk.retry(twice.order, user: "hank", provider: "scripted"))
             try await desk.succeed(twice)
@@ -179,8 +179,8 @@ struct ReportTests {
     func `an export of several pages has every order once`(_ engine: TestEngine) async throws {
         try await withCounter(on: engine) { counter in
             for number in 0..<10 { _ = try await counter.desk.checkout(user: "user\(number % 3)") }
-            // Copies under ids of their own: two whole pages of 500. The version's place holds e or f in real ids, so a g
-            // there meets none of them.
+            // Copies with ids of their own: two whole pages of 500. At this position real ids have an e or an f, so
+            // that a g makes a new id.
             try await counter.desk.store.write { tx in
                 for copy in 0..<99 {
                     let digits = String(100 + copy)

@@ -43,7 +43,7 @@ struct RoutingRouteTests {
             #expect(try await counter.checkout(token).text("provider") == "scripted")
             #expect(try await counter.checkout(token, sku: "coins").text("provider") == "box-stripe")
             try await patch("scripted", #"{"enabled":false}"#)
-            // Nobody else is able: the account that is doubted is tried all the same.
+            // No other account can take the payment, so the unhealthy one is tried.
             #expect(try await methods() == ["box-url"])
             let reply = try await counter.post("/v1/public/checkout", token, Counter.ask())
             #expect(reply.status == 502 && reply.error == "provider_unavailable")

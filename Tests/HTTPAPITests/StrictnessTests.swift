@@ -7,10 +7,10 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Unknown fields, parameters and methods, asked of every route that there is.
+/// Sends unknown fields, parameters and methods to every route.
 @Suite("What nobody reads is refused")
 struct StrictnessTests {
-    /// A path with something in the place of each parameter.
+    /// Returns the path with every parameter filled in.
     private static func filled(_ endpoint: Route) -> String {
         endpoint.parameterNames.reduce(endpoint.path) { $0.replacing("{\($1)}", with: "x1") }
     }

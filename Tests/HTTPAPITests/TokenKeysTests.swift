@@ -11,7 +11,7 @@ import _CryptoExtras
 
 @Suite("Users' tokens by a set of keys")
 struct TokenKeysTests {
-    /// An issuer's RSA key; its entry in a set names no algorithm, as many issuers' do.
+    /// An issuer's RSA key; its entry in a set has no `alg`, like those of many issuers.
     private struct Issuer {
         let key: JWTKit.Insecure.RSA.PrivateKey
         let entry: String
@@ -52,7 +52,7 @@ struct TokenKeysTests {
             let junk = try await stranger.token(at: clock.now, .sha512)
             #expect(await Self.user(junk, tokens) == .failure(.invalidCredential(.signature)))
             #expect(await Self.user(try await issuer.token(at: clock.now), tokens) == .success("alice"))
-            // The set is fetched anew for a token that does not verify.
+            // The set is fetched again for a token that does not verify.
             clock.advance(seconds: 61)
             #expect(await Self.user(junk, tokens) == .failure(.invalidCredential(.signature)))
             #expect(await Self.user(try await issuer.token("bob", at: clock.now), tokens) == .success("bob"))
@@ -98,7 +98,7 @@ struct TokenKeysTests {
         #expect(await Self.user(token, tokens) == .success("alice"))
     }
 
-    /// How far the clock moves after a fetch, and whether a key that is unknown then makes another one.
+    /// The movement of the clock after a fetch, and whether an unknown key then causes another one.
     static let moves: [(seconds: Int64, isFetched: Bool)] = [
         (0, false), (59, false), (60, true), (-1, true), (-3_600, true),
     ]

@@ -13,7 +13,7 @@ struct VerifiedTokensTests {
         VerifiedToken(user: try #require(ExternalUserID(name)), expiry: expiry)
     }
 
-    /// The time when a token that was verified at 1,000 and expires at `expiry` still counts.
+    /// The times at which a token that was verified at 1,000 and expires at `expiry` is found.
     static let moments: [(expiry: Int64, now: Int64, counts: Bool)] = [
         (9_000, 1_000, true), (9_000, 1_059, true), (9_000, 1_060, false), (9_000, 999, false), (1_030, 1_029, true),
         (1_030, 1_030, false), (1_000, 1_000, false),

@@ -79,7 +79,7 @@ struct WebhookRouteTests {
             }
             #expect(try await counter.desk.count("webhooks") == 0)
             #expect(try await counter.post(Self.path, narrow, Self.ask()).status == 200)
-            // What a wider key's webhook shows, a narrower key must not send to itself.
+            // A narrower key must not direct the events of a wider key's webhook to itself.
             let wide = try await counter.post(Self.path, orders, Self.ask(["order.paid"]))
             let place = "\(Self.path)/\(try wide.data.text("id"))"
             for body in [#"{"url":"https://elsewhere.example/"}"#, #"{"types":[]}"#] {
@@ -97,7 +97,7 @@ struct WebhookRouteTests {
                 let reply = try await counter.send(.patch, "\(Self.path)/\(id)", orders, body: body)
                 #expect(reply.status == status, "\(body): \(reply)")
             }
-            // A key that may read more cannot widen what the webhook's own key could.
+            // A wider key cannot extend the types beyond those of the webhook's own key.
             let reply = try await counter.send(
                 .patch, "\(Self.path)/\(id)", try await counter.key("admin", partner: "acme").key,
                 body: #"{"types":["entitlements.changed"]}"#)

@@ -3,7 +3,7 @@ import SwiftASN1
 import TestSupport
 import Testing
 
-/// Apple Pay with the built program: mutual TLS to a gateway on this machine, and what stops the start.
+/// Apple Pay with the built program: mutual TLS with a local gateway, and the faults that stop the start.
 @Suite("Apple Pay of the built program")
 struct ApplePayServerTests {
     /// The gateway's certificate, for `localhost`.
@@ -91,7 +91,7 @@ struct ApplePayServerTests {
         let doctor = try await installation.run("doctor")
         #expect(doctor.status == 1 && doctor.output.contains("FAIL account pay, gateway: "), "\(doctor.output)")
         #expect(gateway.received.isEmpty)
-        // Without the network, what is here is judged all the same.
+        // Without the network the local parts are still checked.
         let offline = try await installation.run("doctor", "--offline")
         #expect(offline.status == 0 && offline.output.contains("account pay, Merchant Identity"))
         try await gateway.stop()

@@ -10,7 +10,7 @@ import Testing
 struct AsyncTransportTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
 
-    /// How a call ends that a loopback server answers with these pieces.
+    /// Returns the result of a call to a loopback server that answers with these pieces.
     private static func call(
         _ pieces: [String], milliseconds: Int64
     ) async throws -> Result<IncomingReply, HTTPTransportError> {

@@ -1,7 +1,7 @@
 import PaydeskServer
 import Testing
 
-/// A fault that one file must have: where, and a word of the line.
+/// A file with one fault: its position, and a word of the message.
 struct FaultCase: CustomTestStringConvertible, Sendable {
     let name: String
     let text: String

@@ -4,7 +4,7 @@ import PaydeskServer
 import ProviderKit
 import Testing
 
-/// The folder that is shipped with the product.
+/// The configuration folder of the product.
 enum ShippedConfiguration {
     static func load(environment: [String: String] = [:]) throws -> Configuration {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Foundation
 import PaydeskServer
 import ProviderKit
 
-/// A configuration folder of one test, written to a temporary place, loaded and removed again.
+/// A configuration folder of one test, which is written to a temporary folder, loaded and removed.
 struct ConfigurationFixture {
     var paydesk: String
     var accounts: [String: String] = [:]
@@ -21,12 +21,12 @@ struct ConfigurationFixture {
 
     init(_ paydesk: String) { self.paydesk = paydesk }
 
-    /// A development configuration with these sections.
+    /// Makes a development configuration with these sections.
     static func development(_ sections: [String: String] = [:]) -> Self {
         Self("mode: development\n" + lines(sections))
     }
 
-    /// A production configuration without a fault, with these sections laid over it.
+    /// Makes a valid production configuration, with these sections in place of its own.
     static func production(_ sections: [String: String] = [:]) -> Self {
         let good = [
             "http": "{public_url: https://pay.example.com}", "secrets": "{keys: [\(key)]}",
@@ -72,7 +72,7 @@ struct ConfigurationFixture {
             overrides: overrides)
     }
 
-    /// The lines of the faults; none where it loads.
+    /// Returns the lines of the faults; empty where it loads.
     func faults() throws -> [String] {
         do {
             _ = try load()
@@ -87,7 +87,7 @@ struct ConfigurationFixture {
     }
 }
 
-/// A folder that is removed with the value that made it.
+/// A temporary folder, which is removed with this object.
 final class TemporaryFolder {
     let path: String
 
@@ -110,7 +110,7 @@ extension RandomSource {
     static let counting = RandomSource { count in (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
 }
 
-/// Kinds with every sort of setting.
+/// Provider kinds with settings of every type.
 enum TestKinds {
     static let manifests = Dictionary(uniqueKeysWithValues: [sandbox, apple, silent].map { ($0.kind, $0) })
 

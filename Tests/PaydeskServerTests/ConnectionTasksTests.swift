@@ -3,13 +3,13 @@ import Testing
 
 @testable import PaydeskServer
 
-/// Works that last until the test ends them.
+/// Tasks of connections that run until the test ends them.
 private final class Works: Sendable {
     private struct State {
         var begun: [Int: AsyncStream<Void>.Continuation] = [:]
         var cancelled: Set<Int> = []
         var ended: Set<Int> = []
-        /// The works whose callers' tasks were let go.
+        /// The tasks whose callers have returned.
         var released: Set<Int> = []
     }
 
@@ -22,7 +22,7 @@ private final class Works: Sendable {
     var ended: Set<Int> { state.withLock(\.ended) }
     var released: Set<Int> { state.withLock(\.released) }
 
-    /// Runs a work of this name, as the framework's task of a connection does.
+    /// Runs a task with this number, as the framework does for a connection.
     func run(_ name: Int) async {
         await tasks.run(on: globalConcurrentExecutor) { [self] in
             let (gate, opener) = AsyncStream.makeStream(of: Void.self)
@@ -43,7 +43,7 @@ private final class Works: Sendable {
 
 @Suite("Tasks of connections")
 struct ConnectionTasksTests {
-    /// Yields until the condition holds; a condition that never does ends with the suite's time.
+    /// Yields until the condition holds, at most until the suite's time limit.
     private func until(_ condition: () -> Bool) async {
         while !condition() { await Task.yield() }
     }

@@ -63,7 +63,7 @@ struct DoctorTests {
             #expect(try await installation.run("doctor").status == 0)
             #expect(!server.errors.contains("secrets.keys"))
         }
-        // Development makes new secrets where there are none.
+        // In development mode missing secrets are made anew.
         try FileManager.default.removeItem(atPath: installation.folder.path + "/var/development-secrets.json")
         let doctor = try await installation.run("doctor")
         #expect(doctor.status == 1)
@@ -73,7 +73,7 @@ struct DoctorTests {
         }
     }
 
-    /// An answer to every request of the doctor's at once.
+    /// An answer that fits every request of the doctor.
     private static let appStore =
         #"{"testNotificationToken":"ab-1","signedPayload":"a.b.c","#
         + #""sendAttempts":[{"attemptDate":1,"sendAttemptResult":"SUCCESS"}]}"#

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Asking for hosts' addresses")
 struct HostResolverTests {
-    /// A name server that answers when it is let, and a clock that stands still.
+    /// A name server that answers when the test allows it, with a clock that the test moves.
     private final class NameServer: Sendable {
         private struct State {
             var asked: [String] = []
@@ -25,7 +25,7 @@ struct HostResolverTests {
         var asked: [String] { state.withLock { $0.asked } }
         var now: ContinuousClock.Instant { state.withLock { $0.now } }
 
-        /// Blocks like the system's resolver; names of `.dead` have no address.
+        /// Blocks like the system's resolver; names that end in `.dead` have no address.
         func addresses(_ host: String) -> [IPAddress] {
             let reached = state.withLock { state in
                 state.asked.append(host)
@@ -41,7 +41,7 @@ struct HostResolverTests {
         func reply(_ count: Int) { for _ in 0..<count { replies.signal() } }
         func pass(_ duration: Duration) { state.withLock { $0.now += duration } }
 
-        /// Returns when so many questions have arrived.
+        /// Returns after this many queries have arrived.
         func questions(_ count: Int) async {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in

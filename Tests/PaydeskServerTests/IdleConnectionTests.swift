@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Idle connections")
 struct IdleConnectionTests {
-    /// The framework's timer ends them, so a server of the framework's is asked, with a short time.
+    /// The framework's timer closes them, so the test uses a server of the framework, with a short time.
     @Test(.timeLimit(.minutes(1)))
     func `a connection that says nothing for its time is closed, before a request and after one`() async throws {
         let (ports, said) = AsyncStream.makeStream(of: Int.self)
@@ -35,7 +35,7 @@ struct IdleConnectionTests {
         }
     }
 
-    /// Asks at once, and keeps what it is sent.
+    /// Sends a request at once and stores the answer.
     private final class Taken: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built `paydesk` in a folder of its own, configured for development with the sandbox.
+/// The built `paydesk` in a folder of its own, in development mode with the sandbox.
 struct Installation {
     static let sandboxSecret = "sandbox secret of the process tests"
     static let notifyToken = "notify-token-of-the-process-tests"
@@ -45,7 +45,7 @@ struct Installation {
             """)
     }
 
-    /// The program beside the test bundle.
+    /// The path of the program beside the test bundle.
     static func program() throws -> String {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         for _ in 0..<5 {
@@ -71,10 +71,10 @@ struct Installation {
         let errors: String
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end.
     func run(_ arguments: String...) async throws -> Ended { try await command(arguments) }
 
-    /// - Parameter more: variables beside those that every program needs.
+    /// - Parameter more: environment variables beside the necessary ones.
     func command(_ arguments: [String], environment more: [String: String] = [:]) async throws -> Ended {
         let environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path].merging(more) { $1 }
         let program = try SpawnedProgram(
@@ -83,7 +83,7 @@ struct Installation {
         return Ended(status: status, output: program.output, errors: program.errors)
     }
 
-    /// Starts `serve` and returns once it is ready.
+    /// Starts `serve` and returns after it is ready.
     func serve() async throws -> SpawnedProgram {
         let server = try start("serve")
         for _ in 0..<1_500 {
@@ -97,7 +97,7 @@ struct Installation {
         throw SpawnedProgram.Failure(description: "serve is not ready: \(server.errors)")
     }
 
-    /// Serves, runs the body, and stops the server in the end, whatever the body throws.
+    /// Runs the body while the server runs, and stops the server afterwards, also after an error.
     func whileServing(_ body: (SpawnedProgram) async throws -> Void) async throws {
         let server = try await serve()
         do { try await body(server) } catch {
@@ -124,7 +124,7 @@ struct Installation {
         return try #require(json?["data"] as? [String: Any])
     }
 
-    /// A checkout paid on the sandbox's page; the order's id.
+    /// Pays a checkout on the sandbox's page, and returns the order's id.
     func buy(_ token: String, sku: String = "vip_month") async throws -> String {
         let contract = try await call(
             "POST", "/v1/public/checkout", token, #"{"sku":"\#(sku)","platform":"web","currency":"CNY"}"#)

@@ -35,7 +35,7 @@ private final class Guarded {
         try channel.connect(to: .init(unixDomainSocketPath: "/tmp/none")).wait()
     }
 
-    /// Whether requests are refused.
+    /// Makes the shedder refuse requests, or not.
     func close(_ isClosed: Bool) { isFull.value.store(isClosed, ordering: .relaxed) }
 
     var isOpen: Bool { channel.isActive }
@@ -44,14 +44,14 @@ private final class Guarded {
 
     func pass(_ seconds: Int64) { channel.embeddedEventLoop.advanceTime(by: .seconds(seconds)) }
 
-    /// The parts of requests that went on.
+    /// Returns the parts of requests that were passed on.
     func heard() throws -> [HTTPServerRequestPart] {
         var parts: [HTTPServerRequestPart] = []
         while let part = try channel.readInbound(as: HTTPServerRequestPart.self) { parts.append(part) }
         return parts
     }
 
-    /// What was sent since the last time.
+    /// Returns what was sent since the last call.
     func said() throws -> String {
         var text = ""
         while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
@@ -60,7 +60,7 @@ private final class Guarded {
 
     func write(_ part: HTTPServerResponsePart) { channel.writeAndFlush(part, promise: nil) }
 
-    /// The client takes nothing more.
+    /// Makes the client read nothing more.
     func stopTaking() { channel.isWritable = false }
 
     func answer() {
@@ -108,7 +108,7 @@ struct LoadSheddingHandlerTests {
         try entrance.send(Self.get)
         entrance.close(true)
         try entrance.send(Self.get)
-        // The second was not refused in front of the first one's answer.
+        // The second one was not refused before the answer to the first.
         #expect(try entrance.heard().count == 4 && entrance.said().isEmpty)
         entrance.answer()
         try entrance.send(Self.get)
@@ -142,7 +142,7 @@ struct LoadSheddingHandlerTests {
         #expect(try entrance.heard().isEmpty && entrance.said().hasSuffix("full"))
     }
 
-    /// Else it could ask without end, and its answers would wait here.
+    /// Otherwise it could send requests without end, and their answers would accumulate.
     @Test func `a client that takes no answers is left to the framework's back pressure`() throws {
         let entrance = try Guarded()
         entrance.stopTaking()

@@ -5,7 +5,7 @@ import NIOSSL
 import Synchronization
 import TestSupport
 
-/// A server on this machine that speaks to nobody without a certificate of the authority that it knows.
+/// A local TLS server that accepts only clients with a certificate of a known authority.
 final class LoopbackTLS: Sendable {
     typealias Answer = @Sendable (String) -> (status: Int, body: String)
 
@@ -13,13 +13,13 @@ final class LoopbackTLS: Sendable {
     private let channel: any Channel
     private let log: Log
 
-    /// The bodies of the requests that came through.
+    /// The bodies of the requests that arrived.
     var received: [String] { log.bodies.withLock { $0 } }
     var port: Int { channel.localAddress?.port ?? 0 }
 
     /// - Parameters:
     ///   - own: the server's certificate.
-    ///   - clients: the authorities whose certificates are let in, up to their root.
+    ///   - clients: the authorities whose certificates are accepted, up to their root.
     init(own: ApplePayIdentity, clients: [ApplePayIdentity], answer: @escaping Answer) async throws {
         var tls = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(try NIOSSLCertificate(bytes: own.der, format: .der))],
@@ -50,7 +50,7 @@ final class LoopbackTLS: Sendable {
         let bodies = Mutex<[String]>([])
     }
 
-    /// Answers each request when it is whole.
+    /// Answers each request when it is complete.
     private final class Exchange: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The copy of the OpenAPI document in `docs`, against which the documents' examples are checked.
+/// Tests the copy of the OpenAPI document in `docs`, with which the documents' examples are compared.
 struct OpenAPICopyTests {
     private static let copy = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/openapi.json")
@@ -15,7 +15,7 @@ struct OpenAPICopyTests {
             try #require(reply.status == 200)
             let served = try JSONDecoder().decode(JSONValue.self, from: Data(reply.body.utf8))
             let kept = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: Self.copy))
-            // The whole documents are too long for a message.
+            // Compared first, because the documents are too long for a message.
             let isSame = served == kept
             #expect(isSame)
         }

@@ -5,13 +5,13 @@ import Testing
 @Suite("A node in trouble", .timeLimit(.minutes(10)))
 struct OutageTests {
     enum Outage: CaseIterable {
-        /// The server has gone, and its port refuses.
+        /// The server has stopped, and its port refuses connections.
         case gone
-        /// The server, or the way to it, is there and says nothing.
+        /// The server, or the network, does not answer.
         case silent
     }
 
-    /// The times are printed, best of some rounds, and not asserted: what they are worth depends on the machine.
+    /// The times are printed, the best of some rounds, and not asserted, because they depend on the machine.
     @Test(arguments: Outage.allCases)
     func `without its database a node answers 503, and is back by itself after its return`(
         _ outage: Outage
@@ -130,7 +130,7 @@ struct OutageTests {
                         body: #"{"sku":"coins","platform":"web","currency":"CNY"}"#)
                 }
             }
-            // Each order is durable before its provider is asked, and so its request is accepted.
+            // Each order is durable before its provider is called, which shows that its request was accepted.
             var accepted = 0
             while accepted < 16 {
                 let orders = try await installation.call("GET", "/v1/public/orders", token)

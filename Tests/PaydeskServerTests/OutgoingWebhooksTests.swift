@@ -18,7 +18,7 @@ struct OutgoingWebhooksTests {
         try WebhookURL("http://hooks.example:\(server.port)/hook", allowsPrivate: true)
     }
 
-    /// The way out to a loopback server, as `hooks.example`.
+    /// Runs a test with the outgoing client and a loopback server that is named `hooks.example`.
     private static func withServer(
         _ answer: [String], limits: WebhookLimits = WebhookLimits(),
         _ body: (ScriptedServer, OutgoingWebhooks) async throws -> Void
@@ -86,7 +86,7 @@ struct OutgoingWebhooksTests {
     @Test func `an endpoint that hangs leaves its neighbours on the host their connections`() async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let held = DispatchSemaphore(value: 0)
-        // As many as a worker has under way to one endpoint: first attempts and further ones.
+        // The number of messages that a worker has under way to one endpoint, first and further attempts together.
         let width = 20
         let server = try FakeHTTPServer { request in
             guard request.url.hasSuffix("/hangs") else { return IncomingReply(status: 200) }
@@ -107,7 +107,7 @@ struct OutgoingWebhooksTests {
             for _ in 0..<width { await come.next() }
             #expect(await healthy.post(Self.message) == .replied(status: 200))
             for _ in 0..<width { held.signal() }
-            // None of them had to give up for it.
+            // None of them had to be given up.
             for await reply in group { #expect(reply == .replied(status: 200)) }
         }
         await hanging.close()
@@ -134,7 +134,7 @@ struct OutgoingWebhooksTests {
         await webhooks.shutDown()
     }
 
-    /// Nobody listens at these addresses of this machine.
+    /// Local addresses on which nothing listens.
     private static let deaf: [IPAddress] = [.v4(0x7F00_0002), .v4(0x7F00_0003)]
     private static let own = IPAddress.v4(0x7F00_0001)
 

@@ -31,7 +31,7 @@ struct ProcessTests {
         let installation = try Installation()
         try await installation.whileServing { server in
             let socket = installation.folder.path + "/var/paydesk.db.sock"
-            // Nobody but its user may connect.
+            // Only the server's own user may connect.
             let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
             #expect(mode.map { $0 & 0o677 } == 0o600)
             let made = try await installation.run("keys", "create", "--name", "ops", "--scopes", "admin", "--json")
@@ -310,7 +310,7 @@ struct ProcessTests {
         }
     }
 
-    /// HTTP/1.0 knows no interim answer.
+    /// HTTP/1.0 has no interim answers.
     @Test(arguments: [("1.1", "100-Continue", true), ("1.1", "something", false), ("1.0", "100-continue", false)])
     func `who waits for it is told to send the body`(_ version: String, _ expects: String, _ isTold: Bool) async throws
     {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An account whose plugin is another process, through the program's own doors.
+/// Tests an account with a plugin in another process, through the program's own interfaces.
 @Suite("A remote plugin", .timeLimit(.minutes(10)))
 struct RemotePluginTests {
     private static func installation(_ url: String, secrets: [String] = [ExamplePlugin.secret]) throws -> Installation {
@@ -95,7 +95,7 @@ struct RemotePluginTests {
             #expect((shown["capabilities"] as? [String: Any])?["refunds"] as? String == "partial")
             #expect(try await installation.run("doctor").status == 0)
             try await pay(installation, token, plugin)
-            // The plugin comes back with another manifest: the doctor sees it before the server looks again.
+            // The plugin returns with another manifest: the doctor sees it before the server fetches it again.
             plugin.stop()
             var changed = setup
             changed.flaws = [("\"refunds\": \"partial\"", "\"refunds\": \"full\"")]
@@ -106,7 +106,7 @@ struct RemotePluginTests {
         }
     }
 
-    /// A checkout paid on the plugin's own page, of which the plugin notifies.
+    /// Pays a checkout on the plugin's own page, after which the plugin sends a notification.
     private func pay(_ installation: Installation, _ token: String, _ plugin: ExamplePlugin) async throws {
         let reply = try #require(await Self.checkout(installation, token))
         #expect(reply.status == 200, "\(reply.body)")
@@ -139,7 +139,7 @@ struct RemotePluginTests {
             #expect(server.connections == 1)
         }
         #expect(elsewhere.connections == 0)
-        // What is over the limit is not read to its end.
+        // A body beyond the limit is not read to its end.
         #expect(huge.sentBytes < 64 << 20)
     }
 }

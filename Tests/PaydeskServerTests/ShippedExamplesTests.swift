@@ -2,19 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples of accounts that are shipped with the product.
+/// Tests the example accounts of the product.
 @Suite("Shipped examples of accounts")
 struct ShippedExamplesTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Config/providers")
 
-    /// The accounts of the examples, and their kinds.
+    /// The accounts of the examples, with their kinds.
     private static let accounts = [
         "alipay-main": "alipay", "apple-pay": "apple_pay", "epay-main": "epay", "paypal-main": "paypal",
         "remote-main": "remote", "stripe-main": "stripe", "wechat-main": "wechat_pay",
     ]
 
-    /// What somebody who follows the comments puts into the environment.
+    /// Returns the values of the environment variables that the comments name.
     private static func values(_ merchant: ApplePayIdentity, _ alipay: ApplePayIdentity) -> [String: String] {
         func bare(_ pem: String) -> String {
             pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
@@ -42,7 +42,7 @@ struct ShippedExamplesTests {
         #expect(examples.count == Self.accounts.count)
         for example in examples {
             let text = try String(contentsOf: Self.folder.appending(path: example), encoding: .utf8)
-            // The file is named as its first comment says.
+            // The first comment names the file.
             let account = try #require(
                 text.split(separator: "\n").first { $0.hasPrefix("account: ") }?.dropFirst("account: ".count))
             #expect(text.contains("\(account).yaml"), "\(example)")
@@ -56,7 +56,7 @@ struct ShippedExamplesTests {
             let line = "ok   account \(account): \(kind), enabled"
             #expect(doctor.output.contains(line), "\(doctor.output) \(doctor.errors)")
         }
-        // Without its variables each says which one it lacks.
+        // Without its variables each example names the missing ones.
         let bare = try await installation.run("migrate")
         #expect(bare.status == 2)
         for name in values.keys where name != "ALIPAY_PUBLIC_KEY" {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PaydeskServer
 
-/// A connection whose time is the test's.
+/// A connection with a clock that the test moves.
 private final class Line {
     private let channel = EmbeddedChannel()
 
@@ -29,7 +29,7 @@ private final class Line {
         try channel.writeOutbound(HTTPServerResponsePart.end(nil))
     }
 
-    /// The client takes nothing more, or takes again.
+    /// Makes the client read again, or nothing more.
     func isTaking(_ taking: Bool) {
         channel.isWritable = taking
         channel.pipeline.fireChannelWritabilityChanged()
@@ -77,7 +77,7 @@ struct SlowClientTests {
             try line.answer()
             line.pass(600)
         }
-        // A head in two pieces in time, a body in two pieces in time.
+        // A head in two pieces and a body in two pieces, all in time.
         try line.send("POST / HTTP/1.1\r\nHo")
         line.pass(9)
         try line.send("st: a\r\nContent-Length: 3\r\n\r\na")
@@ -86,7 +86,7 @@ struct SlowClientTests {
         line.pass(600)
         #expect(line.isOpen)
         try line.answer()
-        // And then one that is too slow.
+        // Then a request that is too slow.
         try line.send("GET")
         line.pass(10)
         #expect(!line.isOpen)

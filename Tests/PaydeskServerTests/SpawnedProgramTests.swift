@@ -6,7 +6,7 @@ import Testing
 struct SpawnedProgramTests {
     @Test func `a program inherits nothing that the tests have open`() async throws {
         let folder = try TemporaryFolder()
-        // As SwiftNIO's sockets are: open over exec.
+        // Descriptors that stay open over exec, like SwiftNIO's sockets.
         let open = (0..<12).map { _ in Foundation.open("/dev/null", O_RDONLY) }
         defer { for descriptor in open { close(descriptor) } }
         #expect((open.max() ?? 0) > 9)

@@ -21,7 +21,7 @@ struct StartTests {
         }
     }
 
-    /// The 41st field of proc(5)'s `stat`, behind the command's name in parentheses; 3 is `SCHED_BATCH`.
+    /// The 41st field of `stat` (proc(5)), after the command's name in parentheses; 3 is `SCHED_BATCH`.
     @Test func `all threads of a server share wake-ups`() async throws {
         try await Installation().whileServing { server in
             let tasks = "/proc/\(server.pid)/task"
@@ -65,7 +65,7 @@ struct StartTests {
     @Test func `whose tokens another login makes is not told to make one`() async throws {
         let installation = try Installation(more: #"auth: {jwks_url: "http://127.0.0.1:1/keys"}"#)
         let server = try await installation.serve()
-        // Nobody is known before the keys are there, and the log says why.
+        // Before the keys are fetched every token is refused, and the log has the reason.
         let reply = await LoopbackHTTP.send(
             "GET", "/v1/public/products", port: installation.port,
             headers: ["Authorization": "Bearer eyJhbGciOiJSUzI1NiJ9.e30.AA"])
@@ -79,7 +79,7 @@ struct StartTests {
         #expect(try await installation.run("doctor", "--offline").status == 0)
     }
 
-    /// A certificate by its last second and the key beside it, what the doctor says, and whether `serve` would start.
+    /// A certificate's end and whether the key belongs to it, the doctor's finding, and whether `serve` would start.
     static let certificates: [(days: Int64, isItsKey: Bool, says: String, status: Int32)] = [
         (400, true, "ok   tls: the certificate is its key's and ends on ", 0),
         (5, true, "warn tls: the certificate ends on ", 0), (-1, true, "FAIL tls: the certificate ended on ", 1),
@@ -118,7 +118,7 @@ struct StartTests {
         #expect(try await installation.run("migrate").status == 0)
         let nowhere = try await installation.run("backup", "nowhere/copy.db")
         #expect(nowhere.status == 2 && nowhere.errors.contains("there is no folder "))
-        // As an earlier release left it.
+        // The state of an earlier release.
         try await StoredFile.run(
             "DELETE FROM schema_migrations WHERE number = (SELECT MAX(number) FROM schema_migrations)",
             in: installation.folder.path + "/var/paydesk.db")

@@ -15,7 +15,7 @@ struct StoreKitFileTests {
             fallback: try #require(Currency("CNY")))
     }
 
-    /// What an import makes of a file, without a database.
+    /// Plans the import of a file, without a database.
     private static func plan(
         _ contents: StoreKitFile.Contents, onto skus: [SKU], bundle: String? = nil,
         tiers: [String: StoreKitImport.Tier] = [:], days: [String: Int64] = [:], units: [String: [String: Int64]] = [:]
@@ -248,7 +248,7 @@ struct StoreKitFileTests {
         }
     }
 
-    /// Cut, changed and doubled bytes: each file is read or refused with faults, and what is read can be planned.
+    /// Each file with cut, changed or doubled bytes is read or refused with faults, and what is read can be planned.
     @Test func `no damaged file does harm`() throws {
         let whole = Data(Samples.whole.utf8)
         let shipped = try ShippedConfiguration.load().catalogue

@@ -1,6 +1,6 @@
-/// StoreKit configuration files in the shape in which Xcode saves them.
+/// StoreKit configuration files in the form in which Xcode saves them.
 enum StoreKitSamples {
-    /// A product of each kind, two levels in a group, offers, a policy, a date with a fraction and a key.
+    /// A file with a product of each kind, two levels in a group, offers, a policy, a date with a fraction and a key.
     static let whole = """
         {
           "appPolicies" : {
@@ -121,7 +121,7 @@ enum StoreKitSamples {
         }
         """
 
-    /// What a hand shortened: products only.
+    /// A file that was shortened by hand to its products.
     static let short = """
         {
           "products": [

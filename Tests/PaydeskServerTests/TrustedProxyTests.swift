@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `http.trusted_proxies` of the built program, as a payment service sees it.
+/// Tests `http.trusted_proxies` of the built program by the payer's address at a payment service.
 @Suite("Trusted proxies of the built program")
 struct TrustedProxyTests {
     @Test(arguments: [("[127.0.0.1]", "93.184.216.34"), ("[]", "127.0.0.1")])

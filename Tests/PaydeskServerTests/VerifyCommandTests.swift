@@ -30,7 +30,7 @@ struct VerifyCommandTests {
           root_certificates: ["\(ApplePayTestTokens.rootFile)"]
         """
 
-    /// Base64 of a receipt's outermost layers, signed by nobody.
+    /// The outermost elements of an unsigned receipt.
     private static let unsigned: [UInt8] =
         [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2, 0xA0, 0x80, 0x30, 0x80, 2, 1, 1, 0x31, 0]
         + [0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1, 0, 0, 0x31, 0, 0, 0, 0, 0, 0, 0]
@@ -70,14 +70,14 @@ struct VerifyCommandTests {
         #expect(receipt.status == 0 && receipt.output.hasPrefix("This is: receipt\nok   form\n"), "\(receipt.output)")
         #expect(receipt.output.contains(sale.id) && receipt.output.contains(sale.product))
         let notice = AppleNotice("ONE_TIME_CHARGE", nil, sale, at: now)
-        // The text alone, and as Apple posts it.
+        // The text alone, and Apple's whole body.
         for text in [notice.signedPayload, #"{"signedPayload":"\#(notice.signedPayload)"}"#] {
             let ended = try await verify(Data(text.utf8))
             #expect(ended.status == 0 && ended.output.hasPrefix("This is: notification\n"), "\(ended.output)")
         }
     }
 
-    /// A transaction's text, and the lines of the checks that it fails.
+    /// A transaction's text, and the output lines of the checks that fail.
     static let transactions: [(name: String, text: String, faults: [String])] = {
         let sale = AppleSale(at: Timestamp(1_790_000_000))
         let segments = sale.jws.split(separator: ".").map(String.init)

@@ -152,7 +152,7 @@ struct ConformanceKitTests {
     }
 }
 
-/// Everything that only a provider's tests know is left out.
+/// A rehearsal with only the required members.
 private struct SilentRehearsal: Rehearsal {
     var secrets: [String] { [] }
 

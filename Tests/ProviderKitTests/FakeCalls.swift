@@ -8,13 +8,13 @@ struct FakeAnswer: Codable, Sendable {
     var value: Int64
     var currency: String
     var refunds: [String]
-    /// The notes that a careless adapter stores there.
+    /// The notes that a careless adapter stores at the service.
     var notes: [String]
 }
 
 /// The fake's calls to its service: `POST /payments/{id}/{verb}`.
 extension FakeProvider {
-    /// - Parameter key: under which the service does it once; empty for a question.
+    /// - Parameter key: the key under which the service acts once; empty for a query.
     func call(
         _ id: ID<Payment>, _ verb: String, _ amount: Money, _ key: String = ""
     ) async throws(ProviderError) -> FakeAnswer {

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// The fake's notifications: `{event} {payment} {word} {value} {currency} {refund or -}`, then `name=value` of any name.
+/// The fake's notifications: `{event} {payment} {word} {value} {currency} {refund or -}`, then any `name=value`.
 extension FakeProvider {
     func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         try verify(notification)
@@ -76,7 +76,7 @@ extension FakeProvider {
         guard accepted else { throw .unproven(.signature) }
     }
 
-    /// A keyed FNV-1a: enough for a fake, and for nothing else.
+    /// Computes a keyed FNV-1a, which is enough for a fake and no cryptography.
     static func sign(_ body: Data, _ time: Int64, _ secret: String = secret) -> String {
         let text = Data("\(secret)|\(time)|".utf8) + body
         return String(text.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)

@@ -4,7 +4,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// A small correct provider of every capability, or one with a single flaw.
+/// A small correct provider with every capability, or with a single flaw.
 ///
 /// Its signature is no cryptography.
 struct FakeProvider: PaymentProvider {
@@ -85,7 +85,7 @@ struct FakeProvider: PaymentProvider {
         return report(refund, .succeeded)
     }
 
-    /// Looks whether it was noted, does it under no key of the attempt's, and notes it: two steps too many.
+    /// Acts without the attempt's key and with two calls too many: looks for a note, acts, and stores the note.
     private func noting(
         _ payment: ID<Payment>, _ note: String, _ verb: String, _ amount: Money
     ) async throws(ProviderError) -> FakeAnswer {

@@ -20,7 +20,7 @@ struct FakeRehearsal: Rehearsal {
     ) async throws(HTTPTransportError) -> IncomingReply { try service.answer(request) }
 
     func changesSomething(_ request: OutgoingRequest) -> Bool {
-        // A question closes what was never opened, and yet its answer can be lost without harm.
+        // A query also closes a payment that was never opened, but its answer may be lost without harm.
         !request.url.hasSuffix("/query") && !request.url.hasSuffix("/look")
     }
 

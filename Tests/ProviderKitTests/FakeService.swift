@@ -7,7 +7,7 @@ import Synchronization
 final class FakeService: Sendable {
     struct Payment {
         let amount: Money
-        /// The number of times that it was made.
+        /// The number of times that the payment was opened.
         var copies = 0
         var state = "open"
         var refunds: [(id: String, amount: Money)] = []

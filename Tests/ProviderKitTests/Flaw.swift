@@ -9,7 +9,7 @@ enum Flaw: String, Sendable, CaseIterable {
     case lostReplyIsUnavailable, lostReplyIsRejected, unavailableIsSuccess, slowDiffers
     case leaksSecretInError, leaksSecretInDescription
 
-    // What the second version of the kit finds.
+    // Flaws that the second version of the kit finds.
     case adoptsStrangers, ignoresAccounts, believesReferences
     case refusesUnknownFields, refusesUnknownWords, unknownStatusIsEnd
     case disputeHidesRefunds, refundedIsCancelled

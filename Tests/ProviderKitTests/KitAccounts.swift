@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import ProviderTesting
 
-/// Accounts of small kinds that differ in their manifests only.
+/// Makes accounts of small kinds that differ only in their manifests.
 func account(
     _ id: String, _ routing: AccountRouting = AccountRouting(), enabled: Bool = true, isTest: Bool = false
 ) -> ConfiguredAccount {
@@ -20,7 +20,7 @@ private func configured(
         notifyToken: "token-\(id)")
 }
 
-/// A kind that is chosen and never called.
+/// A kind that is selected but never called.
 private protocol SilentKind: PaymentProvider { init() }
 
 extension SilentKind {

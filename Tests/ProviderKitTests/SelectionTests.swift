@@ -78,7 +78,7 @@ struct SelectionTests {
         arguments: [
             ([], ["a", "b", "c"]), (["a"], ["b", "c"]), (["b"], ["a", "c"]), (["c", "a"], ["b"]),
             (["other"], ["a", "b", "c"]),
-            // A guess refuses no sale; an account that is switched off helps nobody.
+            // The health of accounts refuses no sale; a disabled account is never selected.
             (["a", "b", "c"], ["a", "b", "c"]), (["a", "b", "c", "off"], ["a", "b", "c"]),
         ] as [([String], [String])])
     func `an account that is unwell is left out while another one is able`(unwell: [String], expected: [String]) {
@@ -111,7 +111,7 @@ struct SelectionTests {
         let total = weights.values.reduce(0, +)
         for (id, weight) in weights {
             let share = Double(weight) / Double(total)
-            // Four standard deviations of a fair draw.
+            // Four standard deviations of a fair choice.
             let tolerance = 4 * (share * (1 - share) / Double(users)).squareRoot()
             let seen = Double(first[id] ?? 0) / Double(users)
             #expect(abs(seen - share) < tolerance, "\(id): \(seen) of \(share)")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page "Writing a provider" is compiled: its code is the package `Examples/PiggyDesk`, whole, file by file.
+/// Compares the code on the page "Writing a provider" with the package `Examples/PiggyDesk`, file by file.
 struct WritingAProviderTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -10,7 +10,7 @@ struct WritingAProviderTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The Swift blocks of each section whose title is a file's name, as one text.
+    /// Returns the Swift blocks of each section whose title is a file's name, as one text.
     private static func files() throws -> [String: String] {
         var blocks: [String: [String]] = [:]
         var (file, block): (String?, [Substring]?) = (nil, nil)
@@ -60,7 +60,7 @@ struct WritingAProviderTests {
         }
         #expect(page.contains("`import PiggyProvider`") && page.contains("`PiggyProvider.self`"))
         #expect(page.contains(#"`"PiggyProvider"`"#))
-        // A file of another name than its account's stops the start.
+        // A file with another name than its account's stops the start.
         #expect(page.contains("account: piggy-main\nkind: piggy\n") && page.contains("providers/piggy-main.yaml`"))
     }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Checks the words of the Swift code against docs/glossary.md.
 
-Refuses (1) a type or function whose whole name is retired, in every folder, and (2) in the folders that are clean a doc
-comment that begins with a question word, a pronoun or a negation instead of the thing or a verb.
+Refuses (1) a type or function whose whole name is retired, and (2) a doc comment that begins with a question word, a
+pronoun or a negation instead of the thing or a verb.
 
 usage: words.py    tests itself with planted faults, then checks the repository; prints one line for each fault
 """
@@ -58,43 +58,6 @@ RETIRED_ENDS = {
     "StandIn": "Fake…Server",
 }
 
-# Folders whose doc comments are clean; the others follow.
-CLEAN = (
-    "Sources/AppleTrust",
-    "Sources/Domain",
-    "Sources/Gateway",
-    "Sources/HTTPAPI",
-    "Sources/Gateway/Entitlements",
-    "Sources/Gateway/Payments",
-    "Sources/Gateway/Purchases",
-    "Sources/Gateway/Receipts",
-    "Sources/Gateway/Refunds",
-    "Sources/Gateway/Settlement",
-    "Sources/Gateway/Subscriptions",
-    "Sources/PaydeskProviders",
-    "Sources/PaydeskServer",
-    "Sources/ProviderKit",
-    "Sources/ProviderTesting",
-    "Sources/Store",
-    "Sources/paydesk",
-    "Providers/Alipay/Sources",
-    "Providers/AppleIAP/Sources",
-    "Providers/ApplePay/Sources",
-    "Providers/EPay/Sources",
-    "Providers/PayPal/Sources",
-    "Providers/Remote/Sources",
-    "Providers/Sandbox/Sources",
-    "Providers/Stripe/Sources",
-    "Providers/WeChatPay/Sources",
-    "Providers/ApplePay/Tests",
-    "Providers/Sandbox/Tests",
-    "Tests/DomainTests",
-    "Tests/ProviderKitTests",
-    "Tests/StoreTests",
-    "Tests/Support",
-    "Benchmarks",
-    "Examples",
-)
 BEGINNINGS = """
     What Whatever Who Whoever Whom Whose Whether Which How Where Wherever When Whenever Why
     One None Nobody Nothing It There
@@ -112,13 +75,12 @@ def retired(name):
     return next((to for end, to in RETIRED_ENDS.items() if name.endswith(end) and name[0].isupper()), None)
 
 
-def faults(path, text):
+def faults(text):
     """Yields the line number and the message of each fault of a Swift file."""
-    is_clean = any(path.startswith(folder + "/") for folder in CLEAN)
     was_comment = False
     for number, line in enumerate(text.splitlines(), 1):
         is_comment = COMMENT.match(line) is not None
-        if is_comment and not was_comment and is_clean and (found := BEGINNING.match(line)):
+        if is_comment and not was_comment and (found := BEGINNING.match(line)):
             yield number, f"a doc comment begins with \"{found[1]}\"; begin with the thing or with a verb"
         if not line.lstrip().startswith("//"):
             for found in DECLARATION.finditer(line):
@@ -135,7 +97,7 @@ def test():
         ("/// Returns whether it runs.\n", 0), ("/// One of two.\n", 1), ("/// Whereabouts.\n", 0),
     ]
     for text, count in planted:
-        found = list(faults(CLEAN[0] + "/Planted.swift", text))
+        found = list(faults(text))
         assert len(found) == count, (text, found)
 
 
@@ -148,7 +110,7 @@ def main():
     for name in names.splitlines():
         path = pathlib.Path(name)
         if path.is_file():
-            for number, message in faults(name, path.read_text()):
+            for number, message in faults(path.read_text()):
                 print(f"{name}:{number}: {message}")
                 failed = True
     return 1 if failed else 0

@@ -5,11 +5,11 @@ import TestSupport
 /// The crowd as a program of its own, so that its work does not slow the measuring client.
 struct CrowdProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "crowd", abstract: "Holds connections to a server until it is asked to end.")
+        commandName: "crowd", abstract: "Keeps connections to a server open until it is terminated.")
 
-    @Option(help: "The port of 127.0.0.1.") var port: UInt16
-    @Option(help: "Connections that send nothing.") var idle: Int
-    @Option(help: "Connections that send a byte a second.") var dribbling: Int
+    @Option(help: "The server's port at 127.0.0.1.") var port: UInt16
+    @Option(help: "The number of connections that send nothing.") var idle: Int
+    @Option(help: "The number of connections that send a byte each second.") var dribbling: Int
 
     func run() async throws {
         let crowd = Crowd(port: port)

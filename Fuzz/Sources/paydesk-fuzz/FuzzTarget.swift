@@ -1,12 +1,12 @@
-/// A way into AppleTrust: how bytes become a call, and what must hold afterwards.
+/// An entry point of AppleTrust: it makes a call from bytes and checks properties of the result.
 protocol FuzzTarget: Sendable {
     var name: String { get }
-    /// Inputs to start from, minted anew; the first is accepted, so that mutations begin behind the checks.
+    /// The first inputs, made anew; the first one is accepted, so that mutations also reach the code behind the checks.
     var seeds: [[UInt8]] { get }
     /// Words that mutations insert.
     var words: [String] { get }
-    /// Tries one input and reports a finding where a property does not hold.
+    /// Tries an input and reports a finding where a property does not hold.
     ///
-    /// - Returns: whether the input was accepted.
+    /// - Returns: true where the input was accepted.
     func run(_ input: [UInt8]) -> Bool
 }

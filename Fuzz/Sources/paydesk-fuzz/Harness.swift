@@ -2,7 +2,7 @@ import Foundation
 
 /// The functions by which a target reports a fault.
 enum Harness {
-    /// A property does not hold: libFuzzer takes the abort for a crash and keeps the input.
+    /// Reports that a property does not hold: libFuzzer sees the abort as a crash and stores the input.
     static func finding(_ what: String) -> Never {
         complain("FINDING: \(what)")
         abort()
@@ -12,7 +12,7 @@ enum Harness {
         if !condition { finding(what()) }
     }
 
-    /// The fuzzer itself cannot work; no input is to blame.
+    /// Ends the program where the fuzzer itself cannot work, whatever the input.
     static func stop(_ why: String) -> Never {
         complain("paydesk-fuzz: \(why)")
         exit(2)

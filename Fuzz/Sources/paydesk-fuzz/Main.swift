@@ -1,9 +1,9 @@
 import CLibFuzzer
 import Foundation
 
-/// The fuzzer of AppleTrust: libFuzzer's flags, and `--list`, `--seeds=FOLDER` or `--target=NAME`.
+/// The fuzzer of AppleTrust, with libFuzzer's flags, and `--list`, `--seeds=FOLDER` or `--target=NAME`.
 ///
-/// libFuzzer leaves flags with two dashes alone and hands them on to the processes that it starts itself.
+/// libFuzzer ignores flags with two dashes and passes them to the processes that it starts.
 @main
 struct Main {
     /// The target that this process fuzzes.

@@ -2,9 +2,9 @@ import AppleTrust
 import Crypto
 import Foundation
 
-/// The verifier's and the explainer's results for one payment token, and the properties that hold for any bytes.
+/// The results of the verifier and the explainer for a payment token, and the properties that hold for any bytes.
 struct PaymentVerdict {
-    /// Nil where it was refused.
+    /// The verified token; nil where it was refused.
     private(set) var token: VerifiedToken?
 
     static let verifier = Harness.minted {
@@ -18,7 +18,8 @@ struct PaymentVerdict {
         ])
     }
 
-    /// Reports a finding where the two differ, an answer is not bounded, or what nobody minted is decrypted.
+    /// Reports a finding where the two differ, an answer is not bounded, or a token that was not made here is
+    /// decrypted.
     init(_ json: [UInt8], isExplained: Bool) {
         var refusal: ApplePayRefusal?
         do throws(ApplePayRefusal) {
@@ -32,13 +33,13 @@ struct PaymentVerdict {
         let explanation = Self.verifier.explain(String(decoding: json, as: UTF8.self), at: PaymentSamples.now)
         Self.checkBounds(explanation)
         guard String(validating: json, as: UTF8.self) != nil else { return }
-        // Of what a token is bound to the explainer knows nothing.
+        // The explainer does not know the order to which a token is bound.
         Harness.expect(
             explanation.refusal?.reason == refusal?.reason || refusal?.reason == .applicationDataMismatch,
             "verified: \(String(describing: refusal)); explained: \(String(describing: explanation.refusal))")
     }
 
-    /// For the order, or, where the token is bound to nothing, for nothing.
+    /// Verifies a token for the order, or without an order where the token is bound to none.
     private static func verify(_ token: ApplePayToken) throws(ApplePayRefusal) -> VerifiedToken {
         do throws(ApplePayRefusal) {
             return try verifier.verify(token, applicationData: PaymentSamples.applicationData, at: PaymentSamples.now)

@@ -1,9 +1,9 @@
 import AppleTrust
 import Foundation
 
-/// The verifier's and the explainer's results for one receipt, and the properties that hold for any bytes.
+/// The results of the verifier and the explainer for a receipt, and the properties that hold for any bytes.
 struct ReceiptVerdict {
-    /// Nil where it was refused.
+    /// The verified receipt; nil where it was refused.
     private(set) var receipt: VerifiedReceipt?
 
     /// Checks the explanation of unsigned bytes: a refusal, and facts within bounds.

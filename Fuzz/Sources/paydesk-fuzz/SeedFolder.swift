@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes what a run starts from: `NAME/0`, `NAME/1`, … and `NAME.dict` for each target.
+/// Writes the first inputs of a run: `NAME/0`, `NAME/1`, … and `NAME.dict` for each target.
 enum SeedFolder {
     static func write(_ targets: [any FuzzTarget], to folder: String) throws {
         for target in targets {
@@ -18,7 +18,7 @@ enum SeedFolder {
         }
     }
 
-    /// A word as libFuzzer's dictionaries spell it: every byte in hex.
+    /// Writes a word for libFuzzer's dictionaries, every byte in hexadecimal.
     private static func escaped(_ word: String) -> String {
         word.utf8.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

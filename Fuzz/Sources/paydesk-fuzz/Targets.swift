@@ -1,4 +1,3 @@
-/// Every target, one line each.
 enum Targets {
     static let all: [any FuzzTarget] = [
         JWSTextTarget(),

@@ -1,6 +1,6 @@
 import AppleTrust
 
-/// The verifier's and the explainer's results for one text, and the properties that hold for any text.
+/// The results of the verifier and the explainer for a text, and the properties that hold for any text.
 struct Verdict {
     /// The accepted payload; nil where the text was refused.
     private(set) var json: [UInt8]?
@@ -44,8 +44,8 @@ struct Verdict {
     private func checkAgreement(_ explanation: AppleExplanation, _ text: String, _ verifier: AppleVerifier) {
         let explained = explanation.refusal?.reason
         if refusal == nil, Self.reader(of: explanation.kind) == .payload {
-            // The verifier leaves app and environment of these to its caller, the explainer does not; and of a
-            // notification it reads the fields and each JWS in it, as notification() does.
+            // The verifier leaves the app and environment of these to its caller, the explainer does not; and it reads
+            // the fields of a notification and each JWS in it, as notification() does.
             let isUnread = explained == .malformed && explanation.kind == .notification
             Harness.expect(
                 explained == nil || explained == .wrongApp || explained == .wrongEnvironment
@@ -67,7 +67,7 @@ struct Verdict {
         Self.checkFacts(explanation)
     }
 
-    /// All that is shown is fit for a line.
+    /// Checks that every shown value fits on one line.
     static func checkFacts(_ explanation: AppleExplanation) {
         for fact in explanation.header + explanation.payload { checkLine(fact.name, fact.value) }
         for facts in explanation.certificates {
@@ -77,7 +77,7 @@ struct Verdict {
         }
     }
 
-    /// Fit for one line of a log: 200 scalars and an ellipsis, none of them a control.
+    /// Checks that a text fits on one line of a log: at most 200 scalars and an ellipsis, without control characters.
     static func checkLine(_ lines: String...) {
         for line in lines {
             Harness.expect(line.unicodeScalars.count <= 201, "a line of \(line.unicodeScalars.count) scalars")

@@ -1,21 +1,21 @@
 import AppleTrust
 
-/// The installations that targets ask.
+/// The verifiers that the targets call.
 enum Verifiers {
     static let bundleID = "com.example.app"
 
-    /// As in production, with our root beside Apple's.
+    /// A verifier as in production, with our root beside Apple's.
     static let store = make { $0.extraRoots = [Certificates.root] }
-    /// Xcode is accepted as well, under its certificate.
+    /// A verifier that accepts Xcode as well, with its certificate.
     static let signed = make {
         $0.environments = Set(AppleEnvironment.allCases)
         $0.extraRoots = [Certificates.root]
         $0.xcodeCertificates = [Certificates.xcode]
     }
-    /// Xcode is believed unchecked: payloads are read without any signature.
+    /// A verifier that accepts Xcode without a check: payloads are read without any signature.
     static let unchecked = make { $0.environments = Set(AppleEnvironment.allCases) }
 
-    /// As in production, with the root of our receipts.
+    /// A verifier as in production, with the root of our receipts.
     static let receipts = make { $0.extraRoots = [ReceiptCertificates.root] }
 
     static func make(_ edit: (inout AppleVerifierConfiguration) -> Void) -> AppleVerifier {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlipayProvider
 
-/// Answers that are not Alipay's, and those that are and yet say nothing.
+/// Tests of forged answers, and of genuine ones without a meaning.
 struct AlipayAnswerTests {
     private static let paid = Data(
         #"{"code":"10000","out_trade_no":"NUMBER","trade_status":"TRADE_SUCCESS","total_amount":"39.90","a":"x\/y\u4F1A"}"#
@@ -41,7 +41,7 @@ struct AlipayAnswerTests {
 
     @Test func `the node's own bytes are what is signed`() async throws {
         #expect(try await query { FakeAlipayServer.reply(Self.method, $0) } == .success(.succeeded(cny(3990))))
-        // White space between the parts, and another order of them.
+        // White space between the parts, and the parts in another order.
         let spaced = try await query { node in
             let text = String(decoding: node, as: UTF8.self)
             return .page(
@@ -78,9 +78,9 @@ struct AlipayAnswerTests {
         let replies: [@Sendable (Data) -> IncomingReply] = [
             { _ in .page("") }, { _ in .page("<html></html>") }, { _ in .page("[]") }, { _ in .page("{}") },
             { _ in .page(#"{"alipay_trade_query_response":"text","sign":"x"}"#) },
-            // Another call's answer.
+            // The answer to another call.
             { FakeAlipayServer.reply("alipay.trade.close", $0) },
-            // Which of the two is meant?
+            // The answer has the node twice.
             { node in
                 let text = String(decoding: node, as: UTF8.self)
                 let signature = AlipayTestCertificates.sign(node)
@@ -125,13 +125,13 @@ struct AlipayAnswerTests {
         let paid = Result<PaymentOutcome, ProviderError>.success(.succeeded(cny(3990)))
         #expect(try await query(settings) { reply(AlipayTestCertificates.alipayNumber, $0) } == paid)
         #expect(try await query(settings) { reply("0123456789abcdef", $0) } == .failure(.unproven(.signature)))
-        // A good signature by the key of another certificate.
+        // A valid signature with the key of another certificate.
         let stranger = try await query(settings) {
             FakeAlipayServer.reply(
                 Self.method, $0, certificate: AlipayTestCertificates.alipayNumber, by: AlipayTestCertificates.stranger)
         }
         #expect(stranger == .failure(.unproven(.signature)))
-        // While one certificate replaces the other, both are believed under their own numbers alone.
+        // During a replacement both certificates are accepted, each under its own number only.
         let both = AlipayFixture.certificateMode(
             alipay: AlipayTestCertificates.otherAlipayCertificate, AlipayTestCertificates.alipayCertificate)
         #expect(try await query(both) { reply(AlipayTestCertificates.alipayNumber, $0) } == paid)
@@ -173,7 +173,7 @@ struct AlipayAnswerTests {
         let refund = fixture.refund(reference, cny(1))
         await #expect(throws: ProviderError.unavailable) { try await provider.query(reference) }
         await #expect(throws: ProviderError.unavailable) { try await provider.query(refund: refund) }
-        // The call was answered, and what it did is what the question was about.
+        // The call was answered without a meaning, so its effect is unknown.
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.refund(refund) }
     }
 

@@ -12,7 +12,7 @@ struct AlipayConformanceTests {
         "the pay page shows the payment, and only its own form is understood",
         "the pay page of an unknown payment does not exist",
     ]
-    /// A page's address is signed here: the opening asks nobody.
+    /// A page's address is signed locally: its opening makes no call.
     private static let withoutCalls = [
         "unknown fields in an answer change nothing",
         "a lost reply to an opening is an unknown outcome with one effect",

@@ -11,7 +11,7 @@ struct AlipayFixture: ProviderFixture {
     let standIn: FakeAlipayServer
     let test: TestContext
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(_ standIn: FakeAlipayServer = FakeAlipayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
         test = TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
@@ -69,7 +69,7 @@ struct AlipayNotice {
         if status != "WAIT_BUYER_PAY", status != "TRADE_CLOSED" { fields["gmt_payment"] = "2026-11-21 17:59:58" }
     }
 
-    /// The text that is signed: everything but `sign` and `sign_type`, empty values too.
+    /// The signed text: all fields except `sign` and `sign_type`, including empty ones.
     var signed: String {
         fields.filter { $0.key != "sign" && $0.key != "sign_type" }.sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }.joined(separator: "&")
@@ -83,7 +83,7 @@ struct AlipayNotice {
             .joined(separator: "&")
     }
 
-    /// As browsers and Alipay encode forms: a space is a plus sign.
+    /// Encodes text as browsers and Alipay encode forms: a space is a plus sign.
     static func escaped(_ text: String) -> String {
         PercentEncoding.encoded(text).replacing("%20", with: "+")
     }

@@ -6,14 +6,14 @@ import ProviderKit
 import ProviderTesting
 import TestSupport
 
-/// A whole gateway with one Alipay account.
+/// A complete gateway with one Alipay account.
 struct AlipayGatewayFixture: ProviderGatewayFixture {
     static let account = "alipay-main"
 
     let desk: GatewayFixture
     let gateway: Gateway
 
-    /// - Parameter http: leads to Alipay, or to what stands in for it.
+    /// - Parameter http: the transport to Alipay or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {

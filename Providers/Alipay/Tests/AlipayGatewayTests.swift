@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 struct AlipayGatewayTests {
     private func withAlipay(
         on engine: TestEngine, _ setup: GatewayFixtureSetup = GatewayFixtureSetup(),
@@ -34,7 +34,7 @@ struct AlipayGatewayTests {
             }
             #expect(standIn.act("TRADE_SUCCESS", payment))
             let notice = AlipayNotice(payment, "TRADE_SUCCESS")
-            // It comes again, and once more under another id.
+            // The notification is repeated, and sent again with another id.
             for id in ["1", "1", "2"] {
                 var repeated = notice
                 repeated.fields["notify_id"] = id
@@ -45,7 +45,7 @@ struct AlipayGatewayTests {
             let refund = try await alipay.gateway.refunds.request(
                 contract.order.rawValue, amount: GatewayFixture.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
-            // Alipay tells of the refund by the trade's own status.
+            // Alipay reports the refund with the trade's own status.
             var told = AlipayNotice(payment, "TRADE_SUCCESS", id: "3")
             told.fields["refund_fee"] = "10.00"
             told.fields["gmt_refund"] = "2026-11-21 18:30:00.000"
@@ -92,7 +92,7 @@ struct AlipayGatewayTests {
             let second = try await alipay.retry(first, provider: AlipayGatewayFixture.account)
             #expect(second.order == first.order && second.payment != first.payment)
             let (old, new) = (try alipay.desk.payment(first), try alipay.desk.payment(second))
-            // Nobody had scanned the first code, so nothing could close it.
+            // The first code was never scanned, so Alipay had no trade to close.
             let payments = try await alipay.desk.payments(first.order).map(\.payment)
             #expect(payments.first { $0.id == old }?.unfenced == true)
             #expect(payments.first { $0.id == new }?.unfenced == false)

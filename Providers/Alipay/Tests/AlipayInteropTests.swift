@@ -10,7 +10,7 @@ import Testing
 import X509
 import _CryptoExtras
 
-/// A gateway whose signatures are another library's, which Alipay's own library accepts too.
+/// Compares with a gateway that signs with another library, which Alipay's own library accepts too.
 @Suite("Alipay's libraries agree", .serialized, .timeLimit(.minutes(30)))
 struct AlipayInteropTests {
     private static let python = InteropPython(peer: "Alipay's libraries")
@@ -18,7 +18,7 @@ struct AlipayInteropTests {
     @Test func `about requests, answers, pages and notifications`() async throws {
         let peer = try await AlipayPeer.start(Self.python)
         defer { peer.stop() }
-        // Alipay's own library knows port 80 alone, which only root may open.
+        // Alipay's own library only uses port 80, which requires root.
         if peer.hasOfficialDoor {
             let output = try await Self.python.run("client.py", [peer.folder.path])
             #expect(output == "accepted 6\n")

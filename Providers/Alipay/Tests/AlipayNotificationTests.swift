@@ -140,7 +140,7 @@ struct AlipayNotificationTests {
         for body in bodies { #expect(try await isUnproven(AlipayNotice.raw(body))) }
         let query = RawNotification(method: .get, query: good, headers: [], body: Data())
         #expect(try await isUnproven(query))
-        // Bytes that are no UTF-8 are signed as they are, and say nothing.
+        // Bytes that are not UTF-8 are part of the signed text, and have no meaning.
         var raw = AlipayNotice(payment, "TRADE_SUCCESS")
         raw.fields["subject"] = nil
         let signed = Data(raw.signed.utf8)
@@ -185,7 +185,7 @@ struct AlipayNotificationTests {
         #expect(try await result(notice.raw()) == .success([expected]))
         notice.fields["trade_status"] = "TRADE_CLOSED"
         #expect(try await result(notice.raw()) == .success([expected]))
-        // A sum of nothing is none.
+        // A refund of 0.00 is no refund.
         notice.fields["refund_fee"] = "0.00"
         notice.fields["trade_status"] = "TRADE_SUCCESS"
         #expect(
@@ -215,7 +215,7 @@ struct AlipayNotificationTests {
             ]
         }
         #expect(try await provider.receive(notice.raw()).facts == fact("by hand", cny(990)))
-        // Of what Alipay does not know nothing can be said, of a part or the whole.
+        // A refund that Alipay does not know is ignored, partial or full.
         notice.fields["out_biz_no"] = "unknown"
         #expect(try await provider.receive(notice.raw()).facts == [])
         notice.fields["refund_fee"] = "39.9"

@@ -64,7 +64,7 @@ struct AlipayPaymentTests {
         #expect(try await provider.cancel(fixture.reference(attempt)).outcome == .pending(status: "not_found"))
         #expect(fixture.standIn.act("WAIT_BUYER_PAY", attempt.payment.rawValue))
         #expect(try await provider.cancel(fixture.reference(attempt)).outcome == .cancelled)
-        // Once more, and it stays so.
+        // A repetition has the same result.
         #expect(try await provider.cancel(fixture.reference(attempt)).outcome == .cancelled)
         #expect(!fixture.standIn.act("TRADE_SUCCESS", attempt.payment.rawValue))
     }
@@ -77,7 +77,7 @@ struct AlipayPaymentTests {
         await #expect(throws: ProviderError.rejected(reason: "ACQ.TRADE_HAS_CLOSE")) {
             try await provider.open(closed)
         }
-        // What was paid is asked for.
+        // A paid trade is reported as paid.
         let paid = fixture.attempt()
         _ = try await provider.open(paid)
         _ = fixture.standIn.act("TRADE_SUCCESS", paid.payment.rawValue)
@@ -114,7 +114,7 @@ struct AlipayPaymentTests {
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
     }
 
-    /// Alipay says nothing of the status of a refund that it has not received, or that failed.
+    /// Alipay leaves out the status of a refund that it has not received, or that failed.
     @Test(arguments: [nil, "", "REFUND_PROCESSING", "REFUND_FAIL", "refund_success"] as [String?])
     func `a refund is made where Alipay says so, and not where it leaves that out`(status: String?) async throws {
         let provider = try fixture.provider()
@@ -125,7 +125,7 @@ struct AlipayPaymentTests {
             state.refundStatus = status
         }
         #expect(try await provider.query(refund: refund).outcome == .pending)
-        // Sent again, it moves no money, and is asked about.
+        // A repetition moves no money, and the outcome is queried.
         #expect(try await provider.refund(refund).outcome == .pending)
         fixture.clock.advance(seconds: 86_401)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))

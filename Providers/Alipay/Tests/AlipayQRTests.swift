@@ -10,7 +10,7 @@ import ProviderTesting
 import TestSupport
 import Testing
 
-/// The image of a `qr` contract, read back by a reader that was written elsewhere (Debian's package `zbar-tools`).
+/// Tests the image of a `qr` contract with an independent reader (Debian's package `zbar-tools`).
 struct AlipayQRTests {
     private static let codes = [
         "https://qr.alipay.com/bax03431ljhokirwl38f00a7",
@@ -36,7 +36,7 @@ struct AlipayQRTests {
         }
     }
 
-    /// Returns the answer of the public API, without a login.
+    /// Returns the answer of the public API, without a user.
     private func image(of path: String, _ gateway: Gateway) async throws -> String {
         let api = API(
             gateway: gateway,
@@ -55,7 +55,7 @@ struct AlipayQRTests {
         }
     }
 
-    /// The squares of the image, eight pixels each, as a portable graymap.
+    /// Renders the squares of the image, eight pixels each, as a portable graymap.
     private func bitmap(_ svg: String) throws -> Data {
         let scale = 8
         let size = try #require(svg.firstMatch(of: /viewBox="0 0 (\d+) \1"/).flatMap { Int($0.1) })
@@ -70,9 +70,9 @@ struct AlipayQRTests {
     }
 }
 
-/// The reader of bar codes.
+/// The reader of QR codes.
 private enum ZBar {
-    /// - Throws: ``MissingProgram`` where there is no `zbarimg`.
+    /// - Throws: ``MissingProgram`` where `zbarimg` is not installed.
     static func read(_ image: Data) throws -> String {
         let path = "/usr/bin/zbarimg"
         guard FileManager.default.isExecutableFile(atPath: path) else {

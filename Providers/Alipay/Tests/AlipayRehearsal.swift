@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// Alipay's part in the conformance kit, in one of its modes.
+/// Alipay's rehearsal for the conformance kit, in one of its modes.
 struct AlipayRehearsal: Rehearsal {
     let settings: [String: SettingValue]
     let standIn: FakeAlipayServer
@@ -31,7 +31,7 @@ struct AlipayRehearsal: Rehearsal {
     func changesSomething(_ request: OutgoingRequest) -> Bool { !request.url.contains("query") }
 
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
-        // A payer cannot fail for good: the trade's time runs out.
+        // A payer cannot make a trade fail, so it expires.
         standIn.act(act == .succeed ? "TRADE_SUCCESS" : "TRADE_CLOSED", payment.rawValue)
     }
 
@@ -47,7 +47,7 @@ struct AlipayRehearsal: Rehearsal {
         }
     }
 
-    /// A field more in the signed node and one outside; the signature is of the new text.
+    /// Adds a field to the signed node and one outside; the new text is signed.
     func addingUnknownFields(to reply: IncomingReply) -> IncomingReply? {
         guard let object = try? JSONSerialization.jsonObject(with: reply.body) as? [String: Any],
             let (name, node) = object.first(where: { $0.key.hasSuffix("_response") }),
@@ -97,7 +97,7 @@ struct AlipayRehearsal: Rehearsal {
             anothers.fields["app_id"] = "2021000000000002"
             return anothers
         case .refundSucceeded(let id, let amount):
-            // The provider asks for the amount, so the refund is there.
+            // The provider queries the amount, so the fake server must have the refund.
             standIn.state.withLock { state in
                 var trade = state.trades[payment] ?? FakeAlipayServer.Trade(amount: event.payment.amount.decimal)
                 if !trade.refunds.contains(where: { $0.number == id.rawValue }) {
@@ -116,13 +116,13 @@ struct AlipayRehearsal: Rehearsal {
                 "app_id": FakeAlipayServer.appID, "seller_id": FakeAlipayServer.sellerID, "service": "another",
             ]
             return other
-        // Alipay has no notifications of these.
+        // Alipay sends no notifications of these.
         case .paymentFailed, .refundCreated, .refundFailed, .disputeOpened, .disputeWon, .disputeLost: return nil
         }
     }
 }
 
-/// The provider, whose pages the payer's browser opens at the stand-in as soon as there are any.
+/// The provider, with a payer whose browser opens each page at the fake server at once.
 struct WatchedAlipay: PaymentProvider {
     static let manifest = AlipayProvider.manifest
 

@@ -62,7 +62,7 @@ struct AlipayRequestTests {
         let provider = try fixture.provider(["mode": .text(mode)])
         let attempt = fixture.attempt(platform: platform)
         let first = try await provider.open(attempt)
-        // The address is the same whenever it is made.
+        // The address is the same at any time.
         fixture.clock.advance(seconds: 3_600)
         let again = try await provider.open(attempt)
         #expect(first.instruction == again.instruction && fixture.transport.requests.isEmpty)
@@ -72,7 +72,7 @@ struct AlipayRequestTests {
         #expect(form["method"] == method && form["biz_content"]?.contains(code) == true)
         #expect(form["return_url"] == "https://app.example/done?a=1&b=2")
         #expect(form["biz_content"]?.contains("quit_url") == method.contains("wap"))
-        // Nobody can change the amount on the way.
+        // The payer cannot change the amount in the address.
         #expect(fixture.standIn.visit(address.replacing("39.90", with: "00.01")) == nil)
     }
 

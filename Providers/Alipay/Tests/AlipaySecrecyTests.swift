@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Testing
 
-/// Planted secrets must not be found in anything that a log or an answer could hold.
+/// Tests that planted secrets appear in no log and no answer.
 struct AlipaySecrecyTests {
     private static let planted = ["payer@example.com", "swordfish", "8888 8888"]
 
@@ -45,7 +45,7 @@ struct AlipaySecrecyTests {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
         }
-        // A success that says nothing is no trouble of Alipay's.
+        // A genuine success without a meaning is not logged as a failure of Alipay.
         #expect(fixture.logged.count >= 5 || (isSigned && code == "10000"))
     }
 

@@ -5,7 +5,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// The keys and certificates of the tests, made anew in every run.
+/// The keys and certificates of the tests, new in every run.
 enum AlipayTestCertificates {
     static let application = made { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
     static let alipay = made { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
@@ -14,7 +14,7 @@ enum AlipayTestCertificates {
     static let applicationPKCS8 = bare(application.pkcs8PEMRepresentation)
     static let alipayPublic = bare(alipay.publicKey.pemRepresentation)
 
-    /// base64 alone, as Alipay's own tools write a key.
+    /// Returns a key as base64 without its header, as Alipay's own tools write it.
     static func bare(_ pem: String) -> String {
         pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
     }
@@ -66,7 +66,7 @@ enum AlipayTestCertificates {
         "Alipay", of: .init(alipay.publicKey), by: .init(stranger), serial: [0x20, 0x25, 0x11, 0x06])
     static let otherAlipayCertificate = certificate(
         "Alipay", of: .init(stranger.publicKey), by: .init(stranger), serial: [0x20, 0x25, 0x11, 0x07])
-    /// A root file as Alipay's is: RSA certificates among one of another algorithm and one that cannot be read.
+    /// A root file like Alipay's: RSA certificates beside one of another algorithm and one that cannot be read.
     static let roots =
         certificate("Root R1", of: .init(stranger.publicKey), by: .init(stranger), serial: [1])
         + certificate(
@@ -75,7 +75,7 @@ enum AlipayTestCertificates {
         + certificate("Root R2", of: .init(stranger.publicKey), by: .init(stranger), serial: [0xFF, 0xFF])
     private static let elliptic = P256.Signing.PrivateKey()
 
-    /// MD5 of the issuer's name and the serial number in decimal digits.
+    /// Returns the MD5 of the issuer's name and the serial number in decimal digits.
     static func number(serial: String) -> String {
         let text = "CN=Mint Class 2 R1,OU=Certification Authority,O=Ant Financial Mint,C=CN\(serial)"
         return Hex.encoded(Insecure.MD5.hash(data: Data(text.utf8)))
@@ -83,7 +83,7 @@ enum AlipayTestCertificates {
 
     static let alipayNumber = number(serial: "539300102")
 
-    /// A file that lives as long as the tests.
+    /// Writes a file that exists as long as the tests run.
     static func file(_ text: String) -> String {
         let path = folder.appending(path: "\(UUID().uuidString).crt")
         made { try Data(text.utf8).write(to: path) }
@@ -97,7 +97,7 @@ enum AlipayTestCertificates {
         return folder
     }
 
-    /// What a fixture needs and cannot go on without.
+    /// Returns the value of a closure that must not throw.
     private static func made<Value>(_ body: () throws -> Value) -> Value {
         do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
     }

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import _CryptoExtras
 
-/// A stand-in for Alipay's gateway as its documentation describes it: it verifies what is sent and signs its answers.
+/// A fake of Alipay's gateway by its documentation: it verifies requests and signs its answers.
 ///
-/// It reads requests and builds the signed text by its own code, so that a mistake of the provider's shows.
+/// It reads requests and builds the signed text with its own code, so that it finds the provider's mistakes.
 final class FakeAlipayServer: Sendable {
     static let appID = "2021000000000001"
     static let sellerID = "2088000000000001"
@@ -16,26 +16,26 @@ final class FakeAlipayServer: Sendable {
         var status = "WAIT_BUYER_PAY"
         let amount: String
         var isPaid = false
-        /// Each number once.
+        /// The refunds, each number once.
         var refunds: [(number: String, fen: Int)] = []
         var refunded: Int { refunds.reduce(0) { $0 + $1.fen } }
     }
 
     struct State {
-        /// Codes and pages that payers can open, by number.
+        /// The codes and pages that payers can open, by number.
         var offers: [String: String] = [:]
-        /// What a payer has scanned or opened.
+        /// The trades whose code or page a payer has opened.
         var trades: [String: Trade] = [:]
         var notifyURLs: [String: String] = [:]
         /// The methods of the calls.
         var calls: [String] = []
         var forms: [[String: String]] = []
-        /// What is said of a refund that is known; nil for nothing.
+        /// The status in the answer about a known refund; nil leaves it out.
         var refundStatus: String? = "REFUND_SUCCESS"
     }
 
     let state = Mutex(State())
-    /// In certificate mode, the number of the certificate.
+    /// The number of the certificate in certificate mode.
     let certificate: String?
     let key: _RSA.Signing.PublicKey
 
@@ -49,7 +49,7 @@ final class FakeAlipayServer: Sendable {
             .merging(Self.form(String(decoding: request.body, as: UTF8.self))) { first, _ in first }
         let method = form["method"] ?? ""
         if let word = refusal(form) {
-            // These go out unsigned.
+            // Alipay does not sign these.
             return reply(method, ["code": "40002", "msg": "Invalid Arguments", "sub_code": word], isSigned: false)
         }
         let content =
@@ -70,7 +70,7 @@ final class FakeAlipayServer: Sendable {
         return reply(method, node.merging(["msg": "A/B"]) { first, _ in first })
     }
 
-    /// What the payer's browser does with the address of a page; nil where Alipay shows an error.
+    /// Opens the address of a page like the payer's browser; returns nil where Alipay shows an error.
     func visit(_ address: String) -> String? {
         guard address.hasPrefix("https://openapi.alipay.com/gateway.do?") else { return nil }
         let form = Self.form(String(address.split(separator: "?", maxSplits: 1)[1]))
@@ -85,7 +85,7 @@ final class FakeAlipayServer: Sendable {
         }
     }
 
-    /// The payer scans a code and acts: only what waits changes.
+    /// Scans a code and acts like the payer; only a waiting trade changes.
     func act(_ status: String, _ number: String) -> Bool {
         state.withLock { state in
             guard let amount = state.offers[number] else { return false }
@@ -112,7 +112,7 @@ final class FakeAlipayServer: Sendable {
     static func form(_ text: String) -> [String: String] { FormText.fields(text) }
 
     func reply(_ method: String, _ node: [String: String], isSigned: Bool = true) -> IncomingReply {
-        // Slashes come escaped, as Alipay's do.
+        // Slashes are escaped, like Alipay's.
         let json = (try? JSONSerialization.data(withJSONObject: node)) ?? Data()
         return Self.reply(method, json, certificate: certificate, isSigned: isSigned)
     }
@@ -128,7 +128,7 @@ final class FakeAlipayServer: Sendable {
     }
 }
 
-// What the gateway's methods do.
+// The methods of the gateway.
 extension FakeAlipayServer {
     static func fen(_ text: String?) -> Int {
         let parts = (text ?? "").split(separator: ".")
@@ -208,7 +208,7 @@ extension FakeAlipayServer {
             return no("ACQ.TRADE_NOT_EXIST")
         }
         let made = trade.refunds.first { $0.number == content["out_request_no"] }
-        // The question was good, and there is no such refund.
+        // Without such a refund Alipay answers with success and no fields.
         guard let made else { return ["code": "10000"] }
         var node = [
             "code": "10000", "out_trade_no": number, "out_request_no": made.number, "refund_amount": yuan(made.fen),

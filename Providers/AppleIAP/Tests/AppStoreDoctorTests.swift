@@ -49,7 +49,7 @@ struct AppStoreDoctorTests {
                 == row.findings)
     }
 
-    /// `Mon, 21 Sep 2026 14:13:20 GMT` is the fixture's time.
+    /// The fixture's time is `Mon, 21 Sep 2026 14:13:20 GMT`.
     @Test(
         arguments: [
             (.apple(4_040_010), .apple(4_000_006), [.works(.production), .works(.sandbox)]),

@@ -8,7 +8,7 @@ import ProviderTesting
 import Synchronization
 import Testing
 
-/// The server API of one app at a scripted App Store, with a clock that only pauses move.
+/// The server API of one app with a scripted App Store, and a clock that only pauses move.
 final class AppStoreFixture: Sendable {
     typealias Reply = Result<IncomingReply, HTTPTransportError>
 
@@ -29,8 +29,8 @@ final class AppStoreFixture: Sendable {
     let transport: RecordingTransport
 
     /// - Parameters:
-    ///   - script: the replies, first to last.
-    ///   - otherwise: what is answered after them.
+    ///   - script: the answers, in order.
+    ///   - otherwise: answers after the end of the script.
     init(
         _ script: [Reply] = [],
         otherwise: @escaping @Sendable (OutgoingRequest) -> Reply = { _ in .failure(.notSent) }
@@ -79,7 +79,7 @@ extension Result<IncomingReply, HTTPTransportError> {
         .success(IncomingReply(status: status, headers: headers, body: Data(body.utf8)))
     }
 
-    /// Apple's error body; the status is the code without its last four digits.
+    /// Makes Apple's error body; the status is the code without its last four digits.
     static func apple(_ code: Int, retryAfter: Int64? = nil) -> Self {
         .json(
             #"{"errorCode":\#(code),"errorMessage":"Words of Apple's."}"#, status: code / 10_000,
@@ -91,7 +91,7 @@ extension Result<IncomingReply, HTTPTransportError> {
     }
 }
 
-/// How a call ends badly; nil where it does not.
+/// Returns the error of a call; nil where it succeeds.
 func failure<Value>(
     _ call: () async throws(AppStoreServerError) -> Value
 ) async -> AppStoreServerError? {
@@ -103,7 +103,7 @@ func failure<Value>(
     }
 }
 
-/// All items of a list, and how it ended.
+/// Returns all items of a list, and the error that ended it.
 func readAll<Item>(_ pages: AppStorePages<Item>) async -> ([Item], AppStoreServerError?) {
     var items: [Item] = []
     do {
@@ -114,18 +114,18 @@ func readAll<Item>(_ pages: AppStorePages<Item>) async -> ([Item], AppStoreServe
     }
 }
 
-/// A call of each endpoint, what it sends, and a good answer to it.
+/// A call of an endpoint, with its request and a valid answer.
 struct AppStoreCall: Sendable, CustomTestStringConvertible {
     let name: String
     let method: String
-    /// Path and query.
+    /// The path and query.
     let target: String
     var body = ""
     let reply: String
     var status = 200
-    /// What the call makes of the reply.
+    /// The result of the call, from the answer.
     let result: String
-    /// True where it searches both environments.
+    /// True where the call searches both environments.
     var isSearching = true
     var isRepeatable = true
     let run: @Sendable (AppStoreServerAPI) async throws(AppStoreServerError) -> String

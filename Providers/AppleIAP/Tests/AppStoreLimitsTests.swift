@@ -7,7 +7,7 @@ import Testing
 struct AppStoreLimitsTests {
     private static let unknown = AppStoreFixture.Reply.apple(4_040_008)
 
-    /// Each call of an endpoint, and how many a second Apple allows.
+    /// Each call of an endpoint with Apple's limit of calls in a second.
     static let rates: [(AppStoreCall, Int64)] = AppStoreCall.all.map { call in
         let rate: Int64 =
             switch call.name {
@@ -27,7 +27,7 @@ struct AppStoreLimitsTests {
         for _ in 0..<calls { _ = try await call.run(api) }
         let seconds = Double(fixture.now - AppStoreFixture.start) / 1_000
         #expect(fixture.requests.count == calls)
-        // The burst is a tenth of a second's worth, and one call at least.
+        // The burst is the calls of a tenth of a second, and at least one.
         let least = Double(calls - max(1, Int(rate) / 10)) / Double(rate)
         #expect(seconds >= least && seconds <= Double(calls) / Double(rate))
     }
@@ -43,7 +43,7 @@ struct AppStoreLimitsTests {
 
     @Test func `a queue that is too long is told when to come back`() async throws {
         let fixture = AppStoreFixture { _ in .json(#"{"testNotificationToken":"t"}"#) }
-        // Nobody waits in truth, so the turns that were taken lie ahead of the clock.
+        // No pause really waits, so the reserved times are ahead of the clock.
         let api = AppStoreServerAPI(
             bundleID: "com.example.app", key: try AppStoreFixture.key(), addresses: AppStoreFixture.hosts,
             http: fixture.transport, time: fixture.time, pause: { _ in })
@@ -53,7 +53,7 @@ struct AppStoreLimitsTests {
         }
         #expect(end == .retryable(.ownLimit, after: AppStoreFixture.start + 40_000))
         #expect(fixture.requests.count == 4)
-        // The turn that was refused was not taken.
+        // A refused call reserved no time.
         fixture.advance(milliseconds: 40_000)
         _ = try await api.requestTestNotification(in: .sandbox)
     }
@@ -93,7 +93,7 @@ struct AppStoreLimitsTests {
             active += try await api.subscriptions(of: "\(id)").value.count { $0.status == .active }
         }
         #expect(active == 10_000)
-        // 50 a second: 200 seconds, less the burst of five.
+        // At 50 calls a second this takes 200 seconds, less the burst of five.
         #expect(fixture.now - AppStoreFixture.start == 199_900)
     }
 }

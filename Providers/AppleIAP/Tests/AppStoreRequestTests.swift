@@ -156,7 +156,7 @@ struct AppStoreRequestTests {
     }
 }
 
-/// An account that writes nothing.
+/// An account book that stores nothing.
 struct NoBook: AccountBook {
     func value(_ key: String) async throws(ProviderError) -> Data? { nil }
 

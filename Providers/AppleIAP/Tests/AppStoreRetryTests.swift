@@ -61,7 +61,7 @@ struct AppStoreRetryTests {
         #expect(fixture.requests.count == 1 && fixture.pauses.isEmpty)
     }
 
-    /// Each header, the pause that it leads to, and where it is too long, the time that the caller is told.
+    /// Each header, the pause after it, and where it is too long, the time that the caller gets.
     @Test(
         arguments: [
             ("\(AppStoreFixture.start + 300)", 300, nil), ("\(AppStoreFixture.start + 30_000)", 30_000, nil),
@@ -107,7 +107,7 @@ struct AppStoreRetryTests {
             #expect(end == (call.isRepeatable ? nil : .outcomeUnknown))
             #expect(fixture.requests.count == (call.isRepeatable ? 2 : 1))
         }
-        // What certainly had no effect is repeated even so.
+        // A call that certainly had no effect is repeated nevertheless.
         let certain: [AppStoreFixture.Reply] = [
             .failure(.notSent), .apple(4_290_000), .apple(5_000_001), .apple(4_040_002),
         ]

@@ -5,7 +5,7 @@ import ProviderTesting
 import Testing
 
 struct AppStoreSearchTests {
-    /// An answer of one environment, as the table writes it.
+    /// The answer of one environment.
     enum Says: Sendable {
         case good, unknown, unauthorized, refused, down
 
@@ -32,7 +32,7 @@ struct AppStoreSearchTests {
         let production: Says
         let sandbox: Says
         let ends: Ends
-        /// The hosts that are asked, in their order, repetitions left out.
+        /// The hosts that are called, in order, without repetitions.
         let asked: [String]
     }
 
@@ -49,7 +49,7 @@ struct AppStoreSearchTests {
             production: .unknown, sandbox: .unauthorized, ends: .failed(.unauthorized(.sandbox)), asked: [prod, sand]),
         Row(production: .down, sandbox: .good, ends: down, asked: [prod]),
         Row(production: .refused, sandbox: .good, ends: refused, asked: [prod]),
-        // A wrong key must not pass for a transaction that does not exist.
+        // A wrong key must not look like an unknown transaction.
         Row(production: .unauthorized, sandbox: .good, ends: .failed(.unauthorized(.production)), asked: [prod]),
         Row(
             isPreRelease: true, production: .unauthorized, sandbox: .good, ends: .found(.sandbox), asked: [prod, sand]),

@@ -36,7 +36,7 @@ struct AppleIAPDoctorTests {
         let words: [String]
     }
 
-    /// An App Store whose test notification fares so; `token` stands for the request's answer.
+    /// Makes an App Store with this result of the test notification; `token` answers the request for it.
     private static func appStore(
         _ result: String = "SUCCESS", token: AppStoreFixture.Reply = .json(#"{"testNotificationToken":"ab-1"}"#)
     ) -> @Sendable (OutgoingRequest) -> AppStoreFixture.Reply {

@@ -89,7 +89,8 @@ struct AppleIAPVerifyTests {
         let allowed = AppStoreGatewayFixtureSetup { $0.environments = ["Production", "Xcode"] }
         #expect(try Self.reason(.signedTransaction(sale.jws), allowed) == nil)
         #expect(try Self.reason(.signedTransaction(sale.jws)) != nil)
-        // What the store's chain signed for Production does not become Xcode's, and a forger's Xcode is not Xcode's.
+        // A transaction that the store's chain signed for Production is not accepted as Xcode's, nor is a forged Xcode
+        // one.
         let unchecked = AppStoreGatewayFixtureSetup { ($0.environments, $0.checksXcode) = (["Xcode"], false) }
         #expect(try Self.reason(.signedTransaction(sale.jws), unchecked) == nil)
         #expect(try Self.reason(.signedTransaction(AppleSale(at: Self.now).jws), unchecked) == .wrongEnvironment)

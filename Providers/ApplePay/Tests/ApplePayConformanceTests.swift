@@ -16,7 +16,7 @@ struct ApplePayRehearsal: Rehearsal {
             context: context)
     }
 
-    /// Returns false: payments are made at the processor, not at Apple Pay.
+    /// Returns false, because payments are made at the processor, not at Apple Pay.
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool { false }
 
     func effects(of payment: ID<Payment>, in context: ProviderContext) async throws -> UpstreamEffects {

@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import TestSupport
 
-/// An Apple Pay account whose gateway a test scripts.
+/// An Apple Pay account with a scripted gateway of Apple's.
 struct ApplePayFixture: ProviderFixture {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
@@ -52,7 +52,7 @@ struct ApplePayFixture: ProviderFixture {
     /// No call arrives from now on, or none is answered.
     func fail(_ error: HTTPTransportError) { script.fail(error) }
 
-    /// - Parameter edit: changes the settings of a sound account.
+    /// - Parameter edit: changes the settings of a valid account.
     func provider(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void = { _ in }
     ) throws -> ApplePayProvider {
@@ -64,7 +64,7 @@ struct ApplePayFixture: ProviderFixture {
             context: context)
     }
 
-    /// The faults of settings; empty where there are none.
+    /// Returns the faults of settings; empty where they are valid.
     func faults(
         isDevelopment: Bool = true, _ edit: (inout [String: SettingValue]) -> Void
     ) -> [ProviderSetupError.Fault] {

@@ -14,7 +14,7 @@ struct EPayConformanceTests {
         "the pay page shows the payment, and only its own form is understood",
         "the pay page of an unknown payment does not exist",
     ]
-    /// A page's address is signed here: the opening asks nobody, and no reference is known.
+    /// A page's address is signed locally: its opening makes no call and returns no reference.
     private static let withoutCalls = [
         "unknown fields in an answer change nothing",
         "a lost reply to an opening is an unknown outcome with one effect",

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 struct EPayGatewayTests {
     private func withEPay(
         on engine: TestEngine, settings: [String: SettingValue] = [:],
@@ -36,13 +36,13 @@ struct EPayGatewayTests {
             }
             #expect(standIn.act(1, payment))
             let text = EPayNotice(payment, money: "39.9").text()
-            // Once by each way, and once more.
+            // Once by each HTTP method, and a repetition.
             for raw in [EPayNotice.get(text), EPayNotice.post(text), EPayNotice.get(text)] {
                 #expect(try await epay.notify(raw).body == "success")
             }
             #expect(try await epay.order(contract).status == .paid)
             #expect(try await epay.desk.grants(contract.order).count == 1)
-            // A part cannot go back, the whole can.
+            // Only the whole amount can be refunded.
             await #expect(throws: GatewayError.providerRejected(reason: "refund_in_full_only")) {
                 try await epay.gateway.refunds.request(
                     contract.order.rawValue, amount: GatewayFixture.money(1_000), reason: "a test", context: .test)
@@ -123,14 +123,14 @@ struct EPayGatewayTests {
     }
 }
 
-/// A whole gateway with one EPay account.
+/// A complete gateway with one EPay account.
 struct EPayGatewayFixture: ProviderGatewayFixture {
     static let account = "epay-main"
 
     let desk: GatewayFixture
     let gateway: Gateway
 
-    /// - Parameter http: leads to the service, or to what stands in for it.
+    /// - Parameter http: the transport to the service or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http) {

@@ -7,7 +7,7 @@ import ProviderTesting
 import TestSupport
 import Testing
 
-/// A service that was written in another language, without the provider's code.
+/// Compares with a service in another language, without the provider's code.
 @Suite("A service in Python agrees", .serialized, .timeLimit(.minutes(30)))
 struct EPayInteropTests {
     @Test func `about addresses, calls and notifications`() async throws {

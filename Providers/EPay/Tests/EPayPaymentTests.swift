@@ -46,7 +46,7 @@ struct EPayPaymentTests {
                 ["urlscheme": "weixin://dl/business/?t=1"], "mapi_url",
                 .url(checkoutURL: "weixin://dl/business/?t=1")
             ),
-            // A service that answers more than one way.
+            // A service whose answer has two ways to pay.
             (
                 ["payurl": "https://epay.example/p/1", "qrcode": "https://q.example/1"], "mapi_qr",
                 .qr(text: "https://q.example/1")
@@ -118,7 +118,7 @@ struct EPayPaymentTests {
             .page(#"{"code":1,"pid":"1001","trade_no":"T1","out_trade_no":"\#(attempt.payment)",\#(json)}"#)
         }
         let report = try await other.provider().query(fixture.reference(attempt))
-        // Which trade is the payment's is known when one is paid.
+        // The trade that belongs to the payment is known once one is paid.
         let isPaid = if case .succeeded = outcome { true } else { false }
         #expect(
             report
@@ -157,7 +157,7 @@ struct EPayPaymentTests {
         }
         let refund = fixture.refund(payment)
         #expect(try await provider.refund(refund).outcome == .succeeded)
-        // The order says that some refund was made: it is ours only where our call was sent.
+        // The order only states that it was refunded: this refund is ours only where our call was sent.
         let again = RefundAttempt(
             refund: refund.refund, payment: payment, amount: refund.amount, reason: refund.reason, wasSent: true)
         #expect(try await provider.refund(again).outcome == .succeeded)

@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// EPay's part in the conformance kit, in one of its modes.
+/// EPay's rehearsal for the conformance kit, in one of its modes.
 struct EPayRehearsal: Rehearsal {
     let mode: String
     /// The HTTP method of notifications.
@@ -68,7 +68,7 @@ struct EPayRehearsal: Rehearsal {
 
     private func notice(_ event: RehearsedEvent) -> EPayNotice? {
         let payment = event.payment.payment.rawValue
-        // An event is known by its trade.
+        // The trade identifies an event.
         let trade = event.id.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined().suffix(60)
         func notice(_ money: Money) -> EPayNotice { EPayNotice(payment, money: money.decimal, trade: String(trade)) }
         switch event.what {
@@ -89,7 +89,7 @@ struct EPayRehearsal: Rehearsal {
             var other = notice(event.payment.amount)
             other.fields = ["pid": FakeEPayServer.pid, "act": "another"]
             return other
-        // The service tells of nothing but money that came.
+        // The service only sends notifications of received money.
         case .paymentFailed, .paymentCancelled, .paymentPending, .refundCreated, .refundSucceeded, .refundFailed,
             .disputeOpened, .disputeWon, .disputeLost:
             return nil
@@ -97,7 +97,7 @@ struct EPayRehearsal: Rehearsal {
     }
 }
 
-/// The provider, whose pages the payer's browser opens at the stand-in as soon as there are any.
+/// The provider, with a payer whose browser opens each page at the fake server at once.
 struct WatchedEPay: PaymentProvider {
     static let manifest = EPayProvider.manifest
 

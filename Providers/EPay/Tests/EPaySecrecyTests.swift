@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Testing
 
-/// Planted secrets must not be found in anything that a log or an answer could hold.
+/// Tests that planted secrets appear in no log and no answer.
 struct EPaySecrecyTests {
     private static let planted = [FakeEPayServer.key, "payer@example.com", "swordfish"]
 

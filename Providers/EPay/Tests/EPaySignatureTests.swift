@@ -35,7 +35,7 @@ struct EPaySignatureTests {
         ])
     }
 
-    /// Made by `printf … | md5sum`.
+    /// The signature was made by `printf … | md5sum`.
     @Test func `a signature that another program made is good`() async throws {
         let query =
             "money=10&name=%E4%BC%9A%E5%91%98+A%26B%3DC&out_trade_no=pay_01jhhsvfr2e8s8h2h2h2h2h2h2&param=&pid=1001"
@@ -59,7 +59,7 @@ struct EPaySignatureTests {
             #expect(try await result(raw) == paid(cny(3990)))
             #expect(try await fixture.provider().receive(raw).acknowledgement == Acknowledgement(body: "success"))
         }
-        // What stands elsewhere does not count.
+        // Fields outside of the method's own place do not count.
         let elsewhere = RawNotification(method: .post, query: text, headers: [], body: Data())
         #expect(try await result(elsewhere) == .failure(.unproven(.signature)))
     }
@@ -88,7 +88,7 @@ struct EPaySignatureTests {
         #expect(try await result(EPayNotice.get(text)) == .failure(.unproven(.signature)))
     }
 
-    /// The payer has the address that Paydesk signed, and chose what its `return_url` says.
+    /// The payer has the address that Paydesk signed, and chose the text of its `return_url`.
     @Test(arguments: [[:], ["type": .text("alipay")]] as [[String: SettingValue]])
     func `what Paydesk signed itself is no notification, however its fields are cut`(
         _ settings: [String: SettingValue]
@@ -101,7 +101,7 @@ struct EPaySignatureTests {
         }
         #expect(try await result(EPayNotice.get(FormFields.encoded(form)), settings) == .failure(.unproven(.signature)))
 
-        // All that Paydesk wrote in one field, and what the payer wrote as the notification.
+        // Paydesk's text in one field, and the payer's text as the notification.
         let paid = "out_trade_no=\(payment)&pid=\(FakeEPayServer.pid)&trade_no=1&trade_status=TRADE_SUCCESS"
         let second = fixture.attempt(returnURL: "https://app.example/?a=1&\(paid)")
         let signed = try await signedForm(second, settings)
@@ -181,7 +181,7 @@ struct EPaySignatureTests {
             #expect(try await isUnproven(EPayNotice.get(text)))
             #expect(try await isUnproven(EPayNotice.post(text)))
         }
-        // Fields without a value are not signed, and say nothing.
+        // Fields without a value are not signed, and have no meaning.
         #expect(try await result(EPayNotice.get(good + "&kit=")) == paid(cny(3990)))
     }
 

@@ -5,9 +5,9 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
-/// A stand-in for an EPay service of the common dialect: it verifies what is sent and plays the payer's side.
+/// A fake EPay service of the common dialect: it verifies requests and plays the payer.
 ///
-/// It reads forms and builds the signed text by its own code, so that a mistake of the provider's shows.
+/// It reads forms and builds the signed text with its own code, so that it finds the provider's mistakes.
 final class FakeEPayServer: Sendable {
     static let pid = "1001"
     static let key = "planted0key0of0the0tests"
@@ -17,7 +17,7 @@ final class FakeEPayServer: Sendable {
         let money: String
         let type: String
         var status = 0
-        /// How often money went back.
+        /// The number of refunds.
         var refunds = 0
     }
 
@@ -25,7 +25,7 @@ final class FakeEPayServer: Sendable {
         var orders: [String: Order] = [:]
         var calls: [String] = []
         var forms: [[String: String]] = []
-        /// Beside its code, what mapi answers.
+        /// The fields of an answer of `mapi.php` beside its code.
         var way: [String: String] = ["qrcode": "weixin://wxpay/bizpayurl?pr=AbC"]
     }
 
@@ -57,7 +57,7 @@ final class FakeEPayServer: Sendable {
         }
     }
 
-    /// What the payer's browser does with a signed address; nil where the service shows an error.
+    /// Opens a signed address like the payer's browser; returns nil where the service shows an error.
     func visit(_ address: String) -> String? {
         guard address.hasPrefix("\(Self.base)/submit.php?") else { return nil }
         let form = Self.form(String(address.split(separator: "?", maxSplits: 1)[1]))
@@ -65,7 +65,7 @@ final class FakeEPayServer: Sendable {
         return state.withLock { make(form, &$0) }
     }
 
-    /// The payer pays; only what waits changes.
+    /// Pays like the payer; only a waiting order changes.
     func act(_ status: Int, _ number: String) -> Bool {
         state.withLock { state in
             guard state.orders[number]?.status == 0 else { return false }
@@ -134,7 +134,7 @@ extension IncomingReply {
     static func page(_ text: String) -> IncomingReply { IncomingReply(status: 200, body: Data(text.utf8)) }
 }
 
-/// A notification as services send it.
+/// A notification in the form in which services send it.
 struct EPayNotice {
     var fields: [String: String]
 

@@ -5,7 +5,7 @@ import ProviderKit
 import Synchronization
 import _CryptoExtras
 
-/// A stand-in for PayPal's API as its documentation describes it: stateful, strict about bodies, idempotent for six hours.
+/// A fake of PayPal's API by its documentation: stateful, strict about bodies, idempotent for six hours.
 final class FakePayPalServer: Sendable {
     static let clientID = "AZDxjDScFpQtjWTOUtWKbyN_bDt4OgqaF4eYXlewfBP4"
     static let clientSecret = "EGnHDxD_planted_secret_of_the_stand_in"
@@ -15,13 +15,13 @@ final class FakePayPalServer: Sendable {
         let custom: String
         let invoice: String
         let amount: [String: String]
-        /// By which of its two names the page is linked.
+        /// The relation of the link to the page, one of PayPal's two.
         var rel = "payer-action"
         var status = "PAYER_ACTION_REQUIRED"
         var updates = 1
         /// PayPal leaves the status out where the only capture was declined.
         var hasStatus = true
-        /// The payer's card is declined.
+        /// True where the payer's card is declined.
         var isDeclining = false
         var captures: [Capture] = []
         var refunds: [Refund] = []
@@ -52,7 +52,7 @@ final class FakePayPalServer: Sendable {
 
     struct State {
         var orders: [Order] = []
-        /// Objects that came to be elsewhere.
+        /// Objects that were not made through this API.
         var captures: [Capture] = []
         var refunds: [Refund] = []
         var disputes: [String: Data] = [:]
@@ -62,7 +62,7 @@ final class FakePayPalServer: Sendable {
         var scripted: [(part: String, reply: IncomingReply)] = []
         var certificates: [String: String] = [PayPalTestCertificates.certificateURL: PayPalTestCertificates.paypal.pem]
         var number = 0
-        /// What a new capture is.
+        /// The status of a new capture.
         var captureStatus = "COMPLETED"
         var rel = "payer-action"
 
@@ -76,7 +76,7 @@ final class FakePayPalServer: Sendable {
 
     func script(_ part: String, _ reply: IncomingReply) { state.withLock { $0.scripted.append((part, reply)) } }
 
-    /// Answers as PayPal does; `now` in seconds since 1970.
+    /// Answers like PayPal; `now` is in seconds since 1970.
     func answer(_ request: OutgoingRequest, now: Int64) -> IncomingReply {
         state.withLock { state in
             if let index = state.scripted.firstIndex(where: { request.url.contains($0.part) }) {
@@ -104,7 +104,7 @@ final class FakePayPalServer: Sendable {
                 return stored.reply
             }
             let reply = Self.route(call, &state, now)
-            // A capture that was refused is refused again.
+            // A refused capture is refused again.
             let isKept = reply.status < 300 || (reply.status == 422 && call.path.last == "capture")
             if isKept { state.keys[name] = Stored(body: request.body, reply: reply, at: now) }
             return reply
@@ -151,7 +151,7 @@ final class FakePayPalServer: Sendable {
         }
     }
 
-    /// PayPal's own verification of a notification, over the event's bytes as they stand in the question.
+    /// Answers PayPal's verification of a notification, with the event's exact bytes in the request.
     private static func verification(_ call: FakePayPalServerCall, _ state: State) -> IncomingReply {
         let object = call.object
         guard let mark = call.body.range(of: Data(#""webhook_event":"#.utf8)), object["webhook_event"] is [String: Any],
@@ -171,7 +171,7 @@ final class FakePayPalServer: Sendable {
     }
 }
 
-/// A request taken apart.
+/// A parsed request.
 struct FakePayPalServerCall {
     let method: String
     let path: [String]

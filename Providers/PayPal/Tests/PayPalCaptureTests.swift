@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import Testing
 
-/// Tokens, orders and captures.
+/// Tests of tokens, orders and captures.
 struct PayPalCaptureTests {
     private let fixture = PayPalFixture()
 
@@ -67,7 +67,7 @@ struct PayPalCaptureTests {
             for _ in 0..<10 { group.addTask { _ = try await provider.open(fixture.attempt()) } }
             try await group.waitForAll()
         }
-        // Those that were refused with the old one after the new one came keep the new one.
+        // A call with the old token that is refused after another call has fetched the new one uses that one.
         #expect(fixture.standIn.state.withLock { $0.tokensMade } == 3)
         let before = fixture.calls.count
         for _ in 0..<2 { fixture.standIn.script("/v2/checkout/orders", .paypal(401, "invalid_token")) }
@@ -176,7 +176,7 @@ struct PayPalCaptureTests {
         await #expect(throws: ProviderError.outcomeUnknown) { try await fixture.provider().query(reference) }
         fixture.transport.behaviour = .normal
         #expect(try await fixture.provider().query(reference).outcome == .succeeded(usd(3990)))
-        // Another process asked in the same moment.
+        // Another process captured it at the same moment.
         fixture.standIn.state.withLock { $0.orders[0].status = "APPROVED" }
         fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "ORDER_ALREADY_CAPTURED"))
         #expect(try await fixture.provider().query(reference).outcome == .succeeded(usd(3990)))
@@ -228,7 +228,7 @@ struct PayPalCaptureTests {
             ("DUPLICATE_REQUEST_ID", .pending(status: "DUPLICATE_REQUEST_ID")),
             ("PREVIOUS_REQUEST_IN_PROGRESS", .pending(status: "PREVIOUS_REQUEST_IN_PROGRESS")),
             ("PAYPAL_REQUEST_ID_PREVIOUSLY_USED", .pending(status: "PAYPAL_REQUEST_ID_PREVIOUSLY_USED")),
-            // The order does not show it yet.
+            // The order does not show the capture yet.
             ("ORDER_ALREADY_CAPTURED", .accepted),
         ] as [(String, PaymentOutcome)])
     func `a cancel beside a capture that may take the money waits for it, and asks for no other`(
@@ -267,7 +267,7 @@ struct PayPalCaptureTests {
         #expect(try await provider.cancel(reference).outcome == .cancelled)
     }
 
-    /// Records that an earlier version stored have neither.
+    /// Records of an earlier version have neither.
     @Test func `a capture without a time and a number counts from the cancel`() async throws {
         let provider = try fixture.provider()
         let reference = try await approved(provider)
@@ -278,7 +278,7 @@ struct PayPalCaptureTests {
         #expect(captures.isEmpty)
     }
 
-    /// A payment that was opened, and that its payer approved.
+    /// Opens a payment and approves it like the payer.
     private func approved(_ provider: PayPalProvider) async throws -> ProviderReference {
         let attempt = fixture.attempt()
         let reference = fixture.reference(attempt, try await provider.open(attempt).reference)
@@ -286,13 +286,13 @@ struct PayPalCaptureTests {
         return reference
     }
 
-    /// Puts the fields of a record beside its order into the book.
+    /// Stores a record of the payment with further fields in the account book.
     private func store(_ fields: String, of payment: ProviderReference) async throws {
         let record = Data(#"{"order":"\#(payment.reference ?? "")",\#(fields)}"#.utf8)
         _ = try await fixture.book.update("payment/\(payment.payment.rawValue)") { _ in record }
     }
 
-    /// The keys of the captures that were asked for.
+    /// The idempotency keys of the captures.
     private var captures: [String] {
         fixture.transport.requests.map(FakePayPalServerCall.init).filter { $0.path.last == "capture" }
             .map { $0.header("paypal-request-id") ?? "" }
@@ -327,7 +327,7 @@ struct PayPalCaptureTests {
         _ = try? await provider.query(reference)
         fixture.transport.behaviour = .normal
         #expect(try await provider.cancel(reference).outcome == .succeeded(usd(3990)))
-        // One that was declined is closed, and stays so.
+        // An order with a declined capture is closed, and stays so.
         let other = fixture.attempt()
         let second = fixture.reference(other, try await provider.open(other).reference)
         _ = fixture.standIn.approve(other.payment.rawValue, declining: true)
@@ -342,7 +342,7 @@ struct PayPalCaptureTests {
         let attempt = fixture.attempt()
         let reference = fixture.reference(attempt, try await provider.open(attempt).reference)
         _ = fixture.standIn.approve(attempt.payment.rawValue, declining: true)
-        // The answer of the first capture is lost: what the second one says holds of both.
+        // The answer of the first capture is lost; the answer of the second one applies to both.
         fixture.standIn.script("/capture", IncomingReply(status: 500))
         await #expect(throws: ProviderError.outcomeUnknown) { try await provider.query(reference) }
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
@@ -354,11 +354,11 @@ struct PayPalCaptureTests {
         #expect(try await provider.query(reference).outcome == .cancelled)
     }
 
-    /// The other one may take the money yet.
+    /// The other capture may still take the money.
     @Test func `a declined capture beside another one leaves the payment to be asked about`() async throws {
         let provider = try fixture.provider()
         let reference = try await approved(provider)
-        // A process that ended in the middle of its capture.
+        // A process ended in the middle of its capture.
         try await store(#""state":"capturing","captures":1"#, of: reference)
         fixture.standIn.script("/capture", .paypal(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED"))
         #expect(try await provider.query(reference).outcome == .tryFailed(reason: "INSTRUMENT_DECLINED"))
@@ -372,7 +372,7 @@ struct PayPalCaptureTests {
         let provider = try fixture.provider()
         let payment = try await fixture.paid(provider)
         let capture = try #require(fixture.standIn.order(payment.payment.rawValue)?.captures.first)
-        // It takes over the capture's ids, or has the merchant's own words.
+        // A refund has the capture's ids, or the merchant's own texts.
         for (number, invoice) in [payment.payment.rawValue, "INV-77", nil].enumerated() {
             let made = FakePayPalServer.Refund(
                 id: "1JU0-\(number)", capture: capture.id, custom: payment.payment.rawValue, invoice: invoice,

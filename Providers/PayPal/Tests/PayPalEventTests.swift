@@ -126,7 +126,7 @@ struct PayPalEventTests {
         #expect(!fixture.calls.contains { $0.hasSuffix("/capture") })
     }
 
-    /// Of another database with the same account, or of one that was restored.
+    /// As in another database with the same account, or a restored one.
     @Test func `an approval of a payment that is not in the book is not captured`() async throws {
         let payment = fixture.attempt().payment
         var order = FakePayPalServer.Order(
@@ -162,7 +162,7 @@ struct PayPalEventTests {
             id: id, order: order, custom: payment.rawValue, amount: ["currency_code": "USD", "value": "39.90"])
     }
 
-    /// Money that PayPal took back, as its event has it.
+    /// Makes a refund of money that PayPal took back, in the form of its event.
     private func reversal(
         of capture: String, _ value: String = "39.90", custom: String? = nil
     ) -> FakePayPalServer.Refund {
@@ -247,7 +247,7 @@ struct PayPalEventTests {
         ] {
             #expect(try await facts(type, resource).isEmpty, "\(type)")
         }
-        // An order that PayPal has dropped contradicts nothing.
+        // An order that PayPal has deleted contradicts nothing.
         fixture.standIn.state.withLock { $0.orders = [] }
         #expect(try await facts("PAYMENT.CAPTURE.REFUNDED", made.json).count == 1)
     }

@@ -13,7 +13,7 @@ struct PayPalFixture: ProviderFixture {
     let standIn = FakePayPalServer()
     let test: TestContext
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let standIn = standIn
         test = TestContext(account: "paypal", changesSomething: Self.changesSomething) {
@@ -54,13 +54,13 @@ struct PayPalFixture: ProviderFixture {
         return reference
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ type: String, _ resource: [String: Any], id: String = "WH-1") -> RawNotification {
         let body = PayPalTestCertificates.event(type, resource, id: id)
         return PayPalTestCertificates.notification(body, PayPalTestCertificates.headers(body, at: clock.now.rawValue))
     }
 
-    /// What was sent, `POST v2/checkout/orders`, without the token's.
+    /// The calls, `POST v2/checkout/orders`, without those for tokens.
     var calls: [String] { transport.requests.map { FakePayPalServerCall($0).name }.filter { !$0.hasSuffix("token") } }
 }
 

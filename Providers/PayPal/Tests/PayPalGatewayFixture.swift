@@ -7,7 +7,7 @@ import ProviderTesting
 import Synchronization
 import TestSupport
 
-/// A whole gateway with one PayPal account.
+/// A complete gateway with one PayPal account.
 struct PayPalGatewayFixture: ProviderGatewayFixture {
     static let account = "paypal-main"
 
@@ -38,13 +38,13 @@ struct PayPalGatewayFixture: ProviderGatewayFixture {
         try await retry(contract, provider: account)
     }
 
-    /// The payer approves at PayPal.
+    /// Approves the payment at PayPal like the payer.
     func approve(_ contract: PaymentContract) throws -> FakePayPalServer.Order? {
         let payment = try desk.payment(contract).rawValue
         return standIn.approve(payment) ? standIn.order(payment) : nil
     }
 
-    /// The payer is back in the app, which asks after its order.
+    /// Refreshes the order like the app after the payer's return.
     func comeBack(_ contract: PaymentContract) async throws -> Order.Status {
         try await desk.pass(seconds: 60)
         return try await gateway.reconciliation.refresh(

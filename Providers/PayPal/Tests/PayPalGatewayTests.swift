@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 struct PayPalGatewayTests {
     private func withPayPal(on engine: TestEngine, _ body: (PayPalGatewayFixture) async throws -> Void) async throws {
         try await withDesk(on: engine) { desk in try await body(try PayPalGatewayFixture(desk)) }
@@ -56,7 +56,7 @@ struct PayPalGatewayTests {
         }
     }
 
-    /// The order is complete, and its money is not there.
+    /// The order is complete, but its capture is not.
     @Test(arguments: TestEngine.allCases, ["PENDING", "DECLINED", "TELEPORTED"])
     func `a completed order with a capture that is not pays nothing`(engine: TestEngine, status: String) async throws {
         try await withPayPal(on: engine) { paypal in
@@ -70,7 +70,7 @@ struct PayPalGatewayTests {
             #expect(try await paypal.state(contract) == .open)
             #expect(try await paypal.desk.grants(contract.order).isEmpty)
             guard status == "PENDING" else { return }
-            // What was pending may be paid days later.
+            // A pending capture may be completed days later.
             paypal.standIn.state.withLock { $0.orders[0].captures[0].status = "COMPLETED" }
             let capture = try #require(paypal.standIn.order(order.custom)?.captures.first)
             try await paypal.notify("PAYMENT.CAPTURE.COMPLETED", capture.json, id: "WH-3")
@@ -138,7 +138,7 @@ struct PayPalGatewayTests {
         }
     }
 
-    /// Money that went back by itself, with the ids that PayPal takes over from the capture.
+    /// Makes a refund by PayPal itself, with the ids that it copies from the capture.
     private func back(
         _ paypal: PayPalGatewayFixture, _ order: FakePayPalServer.Order, _ id: String, status: String = "COMPLETED"
     ) throws -> FakePayPalServer.Refund {
@@ -194,7 +194,7 @@ struct PayPalGatewayTests {
         }
     }
 
-    /// It waited for two days because PayPal was away, and then its answer was lost.
+    /// PayPal was down for two days, and then the answer to the refund was lost.
     @Test(arguments: TestEngine.allCases)
     func `a refund that waited before it was sent is given up a day after its sending`(engine: TestEngine) async throws
     {

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// PayPal's own library for Python, and notifications that were minted elsewhere.
+/// Compares with PayPal's own library for Python, and with notifications of an independent generator.
 @Suite("PayPal's own library agrees", .serialized, .timeLimit(.minutes(30)))
 struct PayPalInteropTests {
     private let python = InteropPython(peer: "paypal-server-sdk and cryptography")
@@ -37,7 +37,7 @@ struct PayPalInteropTests {
             return ["call": call.path.last ?? "", "body": call.object]
         }
         #expect(bodies.count == 2)
-        // One with a field too many shows that the peer looks.
+        // A body with an unknown field shows that the peer checks.
         let strange: [String: Any] = ["call": "refund", "body": ["invoice_id": "x", "colour": "red"]]
         let lines = try (bodies + [strange]).map { body in
             String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)

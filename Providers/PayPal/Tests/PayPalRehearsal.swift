@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// PayPal's part in the conformance kit.
+/// PayPal's rehearsal for the conformance kit.
 struct PayPalRehearsal: Rehearsal {
     let settings: [String: SettingValue]
     let standIn = FakePayPalServer()
@@ -16,7 +16,7 @@ struct PayPalRehearsal: Rehearsal {
     }
 
     var secrets: [String] { [FakePayPalServer.clientSecret, "A21AA-planted-token-1"] }
-    // PayPal sends a notification again for days, with the time of the first.
+    // PayPal repeats a notification for days, with the time of the first one.
     var signatureWindow: Int64? { nil }
 
     func makeProvider(_ context: ProviderContext, upstream: UpstreamBehaviour) throws -> any PaymentProvider {
@@ -31,7 +31,7 @@ struct PayPalRehearsal: Rehearsal {
 
     func changesSomething(_ request: OutgoingRequest) -> Bool { PayPalFixture.changesSomething(request) }
 
-    /// The payer approves at PayPal and comes back, upon which the account captures.
+    /// Approves at PayPal and returns like the payer, after which the account captures.
     func act(_ act: PayerAct, on payment: ID<Payment>, in context: ProviderContext) async throws -> Bool {
         guard standIn.approve(payment.rawValue, declining: act == .fail) else { return false }
         let standIn = standIn
@@ -97,7 +97,7 @@ struct PayPalRehearsal: Rehearsal {
             if isKnown { try await standIn.take(made, into: book) }
             return PayPalTestCertificates.event("PAYMENT.CAPTURE.\(type)", made.json, id: "WH-\(event.id)")
         }
-        /// The capture that took the payment's money.
+        /// Makes the capture that took the payment's money.
         func taken() async throws -> String {
             let made = FakePayPalServer.Capture(
                 id: "CAP-\(payment)", order: "ORDER-\(payment)", custom: payment, amount: Self.json(amount))

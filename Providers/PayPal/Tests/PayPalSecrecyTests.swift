@@ -6,7 +6,7 @@ import ProviderTesting
 import Synchronization
 import Testing
 
-/// Planted secrets must not be found in anything that a log or an answer could hold.
+/// Tests that planted secrets appear in no log and no answer.
 struct PayPalSecrecyTests {
     private static let secrets = [
         "planted message", "payer@example.com", "planted code", FakePayPalServer.clientSecret, "A21AA-planted-token",

@@ -6,11 +6,11 @@ import Testing
 
 @testable import PayPalProvider
 
-/// Our requests beside the shapes that PayPal publishes.
+/// Compares our requests with the schemas that PayPal publishes.
 ///
 /// Its OpenAPI documents are `checkout_orders_v2` (schemas `order_request`, `purchase_unit_request`,
-/// `amount_with_breakdown`, `paypal_wallet_experience_context`) and `payments_payment_v2` (`refund_request`, `money`). Where
-/// two editions differ, the narrower bound is taken.
+/// `amount_with_breakdown`, `paypal_wallet_experience_context`) and `payments_payment_v2` (`refund_request`, `money`).
+/// Where two editions differ, the narrower limit counts.
 struct PayPalShapeTests {
     private enum Rule {
         case words(Set<String>)
@@ -45,7 +45,7 @@ struct PayPalShapeTests {
         "custom_id": .matching(id), "invoice_id": .length(1...127),
     ]
 
-    /// Every text of a body by its path.
+    /// Returns every text of a body by its path.
     private static func leaves(_ value: Any, _ path: [String] = []) -> [String: String] {
         if let object = value as? [String: Any] {
             return object.reduce(into: [:]) { $0.merge(leaves($1.value, path + [$1.key])) { first, _ in first } }
@@ -55,7 +55,7 @@ struct PayPalShapeTests {
                 $0.merge(leaves($1.element, path + [String($1.offset)])) { first, _ in first }
             }
         }
-        // What is no text has no place in these two shapes, and is no text that a rule takes.
+        // These two schemas have only texts; for other values the empty text breaks every rule.
         return [path.joined(separator: "."): value as? String ?? ""]
     }
 

@@ -20,7 +20,7 @@ struct PayPalSignatureTests {
         "a self-made chain", "the certificate alone", "no certificate in it", "another's key",
     ]
 
-    /// Headers that prove nothing, for one of the reasons.
+    /// Makes headers with one of the faults.
     private func headers(_ fault: String) -> [(name: String, value: String)] {
         let now = fixture.clock.now.rawValue
         var headers = PayPalTestCertificates.headers(body, at: now)
@@ -30,7 +30,7 @@ struct PayPalSignatureTests {
         }
         func leadTo(_ address: String) {
             headers = PayPalTestCertificates.headers(body, at: now, url: address)
-            // It is there, and good; only the place is wrong.
+            // The certificate is served and valid; only its address is wrong.
             fixture.standIn.state.withLock { $0.certificates[address] = PayPalTestCertificates.paypal.pem }
         }
         let name = "CERT-360caa42-fca2a594-5a29e601"
@@ -158,7 +158,7 @@ struct PayPalSignatureTests {
         #expect(fixture.transport.requests.count == 6)
         #expect(
             ends.filter { $0 == .unproven(.certificate) }.count == 5 && ends.filter { $0 == .unavailable }.count == 45)
-        // A genuine one goes on all the same.
+        // A genuine notification is accepted nevertheless.
         _ = try await provider.receive(
             PayPalTestCertificates.notification(
                 body, PayPalTestCertificates.headers(body, at: fixture.clock.now.rawValue)))
@@ -169,7 +169,7 @@ struct PayPalSignatureTests {
         #expect(fixture.transport.requests.count == 7)
     }
 
-    /// Bodies whose sums lie on both sides of 2^31: the sum is written without a sign.
+    /// Bodies whose sums are on both sides of 2^31, because the sum is written without a sign.
     @Test func `the sum of a body has no sign`() async throws {
         let provider = try fixture.provider()
         var seen: Set<Bool> = []
@@ -195,7 +195,8 @@ struct PayPalSignatureTests {
         _ = try await fixture.provider().receive(kept)
     }
 
-    /// A CRC32 is no digest: whoever has a genuine notification can put another body under its signature.
+    /// A CRC32 is no cryptographic digest: with a genuine notification an attacker can put another body under its
+    /// signature.
     @Test func `a body with the same sum moves nothing that PayPal does not confirm`() async throws {
         let payment = fixture.attempt().payment
         let genuine = PayPalTestCertificates.event("OTHER.EVENT", ["id": "x"])
@@ -208,7 +209,7 @@ struct PayPalSignatureTests {
         let headers = PayPalTestCertificates.headers(genuine, at: fixture.clock.now.rawValue)
         let received = try await fixture.provider().receive(PayPalTestCertificates.notification(forged, headers))
         #expect(received.facts.isEmpty, "the signature is good, and PayPal has no such capture")
-        // What the body claims of a capture that there is does not count either.
+        // A forged body about an existing capture has no effect either.
         let real = FakePayPalServer.Capture(
             id: "CAP1", order: "O1", custom: payment.rawValue, amount: capture.amount, status: "PENDING")
         try await fixture.standIn.take(real, into: fixture.context.book)
@@ -218,16 +219,16 @@ struct PayPalSignatureTests {
     }
 }
 
-/// Bends a JSON object's CRC32 to any value, by white space that ends it.
+/// Forges a JSON object with any CRC32, by white space at its end.
 enum PayPalForgery {
-    /// Gaussian elimination over the bits of 64 bytes, each a space or a tab.
+    /// Solves for the bits of 64 bytes, each a space or a tab, by Gaussian elimination.
     static func body(_ body: Data, sum wanted: UInt32) -> Data {
         let length = 64
         func padded(_ tabs: UInt64) -> Data {
             body + Data((0..<length).map { tabs >> UInt64($0) & 1 == 1 ? 0x09 : 0x20 })
         }
         let base = PayPalTestCertificates.crc(padded(0))
-        // The sum is linear over the bits in which a space and a tab differ.
+        // The sum is linear in the bits in which a space and a tab differ.
         var rows: [(value: UInt32, tabs: UInt64)] = (0..<length).map {
             (PayPalTestCertificates.crc(padded(1 << UInt64($0))) ^ base, 1 << UInt64($0))
         }

@@ -78,7 +78,7 @@ extension FakePayPalServer {
         return .json(refund.json, status: 201)
     }
 
-    /// The disputes of one transaction, as a summary.
+    /// Lists the disputes of one transaction, as summaries.
     static func disputes(_ call: FakePayPalServerCall, _ state: State) -> IncomingReply {
         guard let transaction = call.query["disputed_transaction_id"] else {
             return .paypal(400, "INVALID_REQUEST", "INVALID_PARAMETER")
@@ -98,9 +98,9 @@ extension FakePayPalServer {
         return (Int(parts.first ?? "") ?? 0) * 100 + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
     }
 
-    /// The payer signs in at PayPal and approves the order.
+    /// Approves the order at PayPal like the payer.
     ///
-    /// - Returns: false where there is nothing to approve any more.
+    /// - Returns: false where the order can no longer be approved.
     func approve(_ payment: String, declining: Bool = false) -> Bool {
         state.withLock { state in
             guard let index = state.orders.firstIndex(where: { $0.custom == payment }),
@@ -137,7 +137,7 @@ extension FakePayPalServer.Order {
             "payer": ["email_address": "payer@example.com", "payer_id": "QYR5Z8XDVJNXQ"],
         ]
         if hasStatus { fields["status"] = status }
-        // An approval leaves no time.
+        // PayPal sets no time at an approval.
         if status != "APPROVED" { fields["update_time"] = "2025-01-14T13:06:\(10 + updates)Z" }
         return fields
     }
@@ -169,9 +169,9 @@ extension FakePayPalServer.Refund {
 }
 
 extension FakePayPalServer {
-    /// Writes down which order is a payment's own, as its opening does, unless one stands there already.
+    /// Stores the order of a payment like the payment's opening, unless one is stored already.
     ///
-    /// - Returns: the order that stands there.
+    /// - Returns: the stored order.
     static func keep(_ order: String, of payment: String, in book: any AccountBook) async throws -> String {
         struct Record: Decodable { let order: String }
         let stored = try await book.update("payment/\(payment)") { old in
@@ -180,7 +180,7 @@ extension FakePayPalServer {
         return try JSONDecoder().decode(Record.self, from: stored ?? Data()).order
     }
 
-    /// A capture of the payment's own order.
+    /// Stores a capture of the payment's own order.
     func take(_ capture: Capture, into book: any AccountBook) async throws {
         let own = try await Self.keep(capture.order, of: capture.custom, in: book)
         let made = Capture(

@@ -5,11 +5,11 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A chain such as PayPal's certificate has, and notifications that its leaf signs; new in every run.
+/// A certificate chain like PayPal's, and notifications that its leaf signs; new in every run.
 enum PayPalTestCertificates {
     struct Signer: Sendable {
         let key: _RSA.Signing.PrivateKey
-        /// Leaf and intermediate, as PayPal serves them.
+        /// The leaf and the intermediate, as PayPal serves them.
         let pem: String
     }
 
@@ -23,11 +23,11 @@ enum PayPalTestCertificates {
     private static let middle = certificate("Mint CA", middleKey, "Mint Root", rootKey, isAuthority: true)
 
     static let paypal = signer("messageverificationcerts.paypal.com")
-    /// Signed by the same authority, for somebody else.
+    /// A leaf of the same authority, for another name.
     static let stranger = signer("shop.example.com")
     static let lookalike = signer("messageverificationcerts.paypal.com.example.com")
     static let ended = signer("messageverificationcerts.paypal.com", until: 1_700_000_000)
-    /// The right name, by an authority that nobody trusts.
+    /// A leaf with the right name, of an authority that is not trusted.
     static let selfMade = {
         let key = made { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
         let leaf = certificate("messageverificationcerts.paypal.com", key, "Other Root", otherRootKey)
@@ -82,7 +82,7 @@ enum PayPalTestCertificates {
         do { return try body() } catch { preconditionFailure("a fixture cannot be minted: \(error)") }
     }
 
-    /// The headers of a notification, made independently of the provider's code.
+    /// Makes the headers of a notification, independently of the provider's code.
     static func headers(
         _ body: Data, at time: Int64, by signer: Signer = paypal, webhookID: String = webhookID,
         url: String = certificateURL, id: String = "69cd13f0-d67a-11e5-baa3-778b53f4ae55"
@@ -99,7 +99,7 @@ enum PayPalTestCertificates {
         ]
     }
 
-    /// Bit by bit, without a table.
+    /// Computes a CRC32 bit by bit, without a table.
     static func crc(_ body: Data) -> UInt32 {
         var sum: UInt32 = 0xFFFF_FFFF
         for byte in body {
@@ -114,7 +114,7 @@ enum PayPalTestCertificates {
             method: .post, headers: [(name: "content-type", value: "application/json")] + headers, body: body)
     }
 
-    /// An event's body, as PayPal writes it.
+    /// Makes an event's body like PayPal.
     static func event(_ type: String, _ resource: [String: Any], id: String = "WH-1") -> Data {
         let fields: [String: Any] = [
             "id": id, "event_version": "1.0", "create_time": "2025-01-14T13:06:40.000Z", "event_type": type,

@@ -6,7 +6,7 @@ import RemoteProvider
 import TestSupport
 import Testing
 
-/// The conformance kit and the checks of the plugin alone, against plugins in processes of their own.
+/// Runs the conformance kit, and the checks of the plugin alone, with plugins in other processes.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteConformanceTests {
     private func report(_ plugin: ExamplePlugin, secrets: [String]) async throws -> ConformanceReport {
@@ -112,7 +112,7 @@ struct RemoteConformanceTests {
     }
 }
 
-/// The time of this machine, by which the plugins' processes go.
+/// The machine's time, which the plugins' processes use.
 struct SystemTime {
     var time: TimeSource { TimeSource { Int64(Date().timeIntervalSince1970 * 1_000) } }
 }

@@ -13,7 +13,7 @@ struct RemoteFixture: ProviderFixture {
     let plugin: ScriptedPlugin
     let test: TestContext
 
-    /// - Parameter answer: instead of the plugin.
+    /// - Parameter answer: answers instead of the plugin.
     init(_ plugin: ScriptedPlugin? = nil, answer: RecordingTransport.Answer? = nil) {
         let plugin = plugin ?? ScriptedPlugin()
         self.plugin = plugin
@@ -43,7 +43,7 @@ struct RemoteFixture: ProviderFixture {
     }
 }
 
-/// How a call ended.
+/// Returns the result of a call.
 func ending<Value: Sendable>(
     _ call: () async throws(ProviderError) -> Value
 ) async -> Result<Value, ProviderError> {

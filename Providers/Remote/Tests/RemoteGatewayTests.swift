@@ -9,10 +9,10 @@ import Testing
 
 @testable import RemoteProvider
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 @Suite(.timeLimit(.minutes(10)))
 struct RemoteGatewayTests {
-    /// With the example in Python, in a process of its own.
+    /// Runs a test with the example in Python, in a process of its own.
     private func withPlugin(on engine: TestEngine, _ body: (RemoteGatewayFixture) async throws -> Void) async throws {
         let plugin = try await ExamplePlugin.start(.python)
         defer { plugin.stop() }
@@ -25,7 +25,7 @@ struct RemoteGatewayTests {
         }
     }
 
-    /// With a plugin that says what a test wants.
+    /// Runs a test with a scripted plugin.
     private func withScript(
         on engine: TestEngine, _ body: (RemoteGatewayFixture, ScriptedPlugin) async throws -> Void
     ) async throws {
@@ -136,7 +136,7 @@ struct RemoteGatewayTests {
             } throws: {
                 if case .noProvider? = $0 as? GatewayError { true } else { false }
             }
-            // What was opened is paid and given back as before.
+            // An opened payment is paid and refunded as before.
             let payment = try remote.desk.payment(contract).rawValue
             let text =
                 #"{"type":"payment","payment":{"payment_id":"\#(payment)","status":"succeeded","#
@@ -159,7 +159,7 @@ struct RemoteGatewayTests {
     }
 }
 
-/// A whole gateway with one remote account.
+/// A complete gateway with one remote account.
 struct RemoteGatewayFixture: ProviderGatewayFixture {
     static let account = "plug"
 
@@ -168,7 +168,7 @@ struct RemoteGatewayFixture: ProviderGatewayFixture {
     let provider: RemoteProvider
     private let api: RemoteAPI
 
-    /// - Parameter http: leads to the plugin.
+    /// - Parameter http: the transport to the plugin.
     init(_ desk: GatewayFixture, _ account: ProviderAccount, http: any HTTPTransport) throws {
         self.desk = desk
         let configured = try desk.account(Self.account, http: http) {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Paydesk's part is played by a client that is made from the document, and signed and verified by Standard Webhooks' own
-/// library.
+/// Tests a plugin with a client that is generated from the document, which signs and verifies with Standard Webhooks'
+/// own library.
 @Suite("A client made from the document agrees", .serialized, .timeLimit(.minutes(30)))
 struct RemoteInteropTests {
     private let python = InteropPython(peer: "openapi-python-client and standardwebhooks")

@@ -5,7 +5,7 @@ import ProviderTesting
 import RemoteProvider
 import Testing
 
-/// A plugin that lies is believed in nothing, and what its call may have changed stays unknown.
+/// Tests that no lie of a plugin is accepted, and that the effect of the call then counts as unknown.
 struct RemoteLieTests {
     struct Lie: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -148,7 +148,7 @@ struct RemoteLieTests {
         #expect(try await provider.query(refund: refund).outcome == .pending)
         fixture.clock.advance(seconds: 86_402)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
-        // What the plugin once named was there.
+        // A refund that the plugin once named exists there.
         let named = RefundAttempt(
             refund: refund.refund, payment: refund.payment, amount: refund.amount, reason: "", reference: "R-1")
         #expect(try await provider.query(refund: named).outcome == .pending)
@@ -181,7 +181,7 @@ struct RemoteLieTests {
         #expect(
             await ending { () async throws(ProviderError) in try await provider.refund(refund) }.error
                 == .outcomeUnknown)
-        // A question may be about a refund of which only the plugin knows the amount; the settlement compares it.
+        // Only the plugin may know the amount of a refund that is queried; the settlement compares it.
         #expect(try await provider.query(refund: refund).amount == cny(3_990))
         fixture.plugin.twist("refunds/make") { $0["refund", "refund_id"] = "ref_0000000000000000000000000a" }
         #expect(
@@ -203,7 +203,7 @@ struct RemoteLieTests {
         let fixture = RemoteFixture()
         fixture.plugin.twist("payments/query") { said in
             said["payment", "status"] = status
-            // Another amount is stated as it is: Paydesk compares it.
+            // Another amount is passed on, because Paydesk compares it.
             said["payment", "amount"] = ["value": 1, "currency": "CNY"]
             said["payment", "reason"] = "free text\nof any form"
             said["payment", "reference"] = String(repeating: "r", count: 200)
@@ -233,7 +233,7 @@ struct RemoteLieTests {
         #expect(await ending { () async throws(ProviderError) in try await provider.refund(refund) }.error == error)
         #expect(
             await ending { () async throws(ProviderError) in try await provider.cancel(refund.payment) }.error == error)
-        // A question has no final no.
+        // The refusal of a query is never final.
         let asked = await ending { () async throws(ProviderError) in try await provider.query(refund.payment) }.error
         #expect(asked == (status == 501 ? .unsupported : .unavailable))
     }

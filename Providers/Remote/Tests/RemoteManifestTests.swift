@@ -77,13 +77,13 @@ struct RemoteManifestTests {
         let text = #"{"type":"payment","payment":{"payment_id":"\#(payment.payment)","status":"waiting"}}"#
         let received = try await provider.receive(ScriptedPlugin.notice(text, time: fixture.clock.now.rawValue))
         #expect(received.facts.count == 1)
-        // The doctor, another process, sees it; a plugin that goes back to the first has its account back.
+        // The doctor, another process, sees the change; with the first manifest again the account works again.
         #expect(try await fixture.provider().diagnose().map(\.level) == [.good, .fault])
         fixture.plugin.twist("manifest", nil)
         #expect(await provider.fetchManifest(keeps: true) == .pinned)
         #expect(!provider.contractTypes.isEmpty)
         #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
-        // A restart takes what is said then.
+        // A restart accepts the manifest of that moment.
         fixture.plugin.twist("manifest", Self.saying(member, json))
         #expect(await (try fixture.provider()).fetchManifest(keeps: true) == .pinned)
         #expect(try await fixture.provider().diagnose().map(\.level) == [.good])
@@ -112,7 +112,7 @@ struct RemoteManifestTests {
             await ending { () async throws(ProviderError) in try await provider.open(fixture.attempt()) }.error
                 == .unavailable)
         fixture.plugin.twist("manifest", nil)
-        // What comes first asks again by itself.
+        // The first call fetches the manifest itself.
         #expect(try await provider.open(fixture.attempt()).reference == "P-1")
         #expect(provider.manifestState == .pinned && provider.contractTypes == [.url, .qr])
     }

@@ -13,7 +13,7 @@ struct RemoteSignatureTests {
 
     @Test func `one secret replaces another without a call that is refused`() async throws {
         let (old, new) = (ScriptedPlugin.secret, ScriptedPlugin.nextSecret)
-        // Each side goes from the old one over both lists to the new one, in any order.
+        // Each side changes from the old secret over both to the new one, in any order.
         let steps: [([String], [String])] = [
             ([old], [old]), ([old, new], [old]), ([old, new], [old, new]), ([new, old], [old, new]),
             ([old, new], [new, old]), ([new, old], [new, old]), ([new], [new, old]), ([new], [new]),
@@ -26,7 +26,7 @@ struct RemoteSignatureTests {
             let notice = ScriptedPlugin.notice(text, time: now, secrets: [theirs[0]])
             #expect(try await provider.receive(notice).eventID == "evt_1")
         }
-        // A plugin that goes on signing with the secret that was taken away is nobody.
+        // A plugin that still signs with the removed secret is refused.
         fixture.plugin.use(secrets: [old, new])
         let provider = try fixture.provider(secrets: [new])
         guard case .awaited(let why) = await provider.fetchManifest(keeps: false) else {

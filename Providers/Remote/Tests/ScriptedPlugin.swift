@@ -3,7 +3,7 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// A plugin in memory that says what a test wants, and signs it by its own code.
+/// A plugin in memory with scripted answers, which it signs with its own code.
 final class ScriptedPlugin: Sendable {
     static let secret = "whsec_" + Data(repeating: 0x11, count: 32).base64EncodedString()
     static let nextSecret = "whsec_" + Data(repeating: 0x22, count: 24).base64EncodedString()
@@ -17,7 +17,7 @@ final class ScriptedPlugin: Sendable {
         var time: Int64
         var secrets: [String]
         var isSigned = true
-        /// Instead of the signed answer.
+        /// The whole answer, instead of the signed one.
         var raw: IncomingReply?
 
         subscript(_ object: String, _ member: String) -> Any? {
@@ -49,10 +49,10 @@ final class ScriptedPlugin: Sendable {
     /// The calls that arrived, with their paths.
     var asked: [Asked] { state.withLock { $0.asked } }
 
-    /// The first signs, all verify.
+    /// Sets the secrets: the first signs, all verify.
     func use(secrets: [String]) { state.withLock { $0.secrets = secrets } }
 
-    /// Changes what is said to a call from now on; nil goes back to the truth.
+    /// Changes the answers to a call from now on; nil restores the true ones.
     func twist(_ call: String, _ twist: Twist?) { state.withLock { $0.twists[call] = twist } }
 
     func answer(_ request: OutgoingRequest, now: Int64) -> IncomingReply {
@@ -73,7 +73,7 @@ final class ScriptedPlugin: Sendable {
         return said.raw ?? Self.reply(said)
     }
 
-    /// The honest answer about a payment that waits, or a refund that was made.
+    /// Returns the true answer about a waiting payment, or a completed refund.
     private static func truth(_ call: String, _ asked: [String: Any]) -> [String: Any] {
         let payment = asked["payment_id"] ?? ""
         switch call {
@@ -123,7 +123,7 @@ final class ScriptedPlugin: Sendable {
         return "v1," + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key)).base64EncodedString()
     }
 
-    /// A notification as this plugin sends it.
+    /// Makes a notification of this plugin.
     static func notice(
         _ body: String, id: String = "evt_1", time: Int64, secrets: [String] = [secret]
     ) -> RawNotification {

@@ -18,7 +18,7 @@ struct SandboxConformanceTests {
                 "a partial refund is refused where the manifest has only full ones",
                 "refunds are refused where the manifest has none",
                 "notifications are unsupported where the manifest has none",
-                // Its service is played by itself, in the account's book: nothing can come instead of an answer.
+                // Its own account book plays the payment service, so no other answer can come from it.
                 "a notification of another account's payment states nothing",
                 "another payment's reference gives none of its facts", "unknown fields in an answer change nothing",
                 "an unknown status that is asked for is neither a success nor an end",

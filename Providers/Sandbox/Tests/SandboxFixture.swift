@@ -5,7 +5,7 @@ import ProviderKit
 import ProviderTesting
 import SandboxProvider
 
-/// A sandbox account with everything that its provider touches.
+/// A sandbox account with all dependencies of its provider.
 struct SandboxFixture: ProviderFixture {
     static let secret = "the secret of the sandbox tests"
     static let returnURL: String? = nil
@@ -35,7 +35,7 @@ struct SandboxFixture: ProviderFixture {
 
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }
 
-/// The header's value, made independently of the provider's code.
+/// Computes the header's value independently of the provider's code.
 func signature(_ body: Data, at time: Int64, secret: String = SandboxFixture.secret) -> String {
     let key = SymmetricKey(data: Data(secret.utf8))
     let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)

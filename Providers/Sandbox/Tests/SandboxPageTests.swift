@@ -50,7 +50,7 @@ struct SandboxPageTests {
         _ = try await provider.open(attempt)
         let page = try await provider.act(attempt.payment, form: ["outcome": act])
         #expect(page == .redirect("https://app.example/done"))
-        // A question says of what is worked on only that it is not paid yet.
+        // A query about a payment in processing only states that it is not paid yet.
         let asked = outcome == .processing ? .accepted : outcome
         #expect(try await provider.query(fixture.reference(attempt)).outcome == asked)
         let sent = try #require(fixture.transport.requests.first)

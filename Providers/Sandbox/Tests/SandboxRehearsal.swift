@@ -4,7 +4,8 @@ import ProviderKit
 import ProviderTesting
 import SandboxProvider
 
-/// The sandbox's part in the conformance kit: its payer uses the pay page, its payment service is the account's book.
+/// The sandbox's rehearsal for the conformance kit: its payer uses the pay page, its payment service is the account's
+/// book.
 struct SandboxRehearsal: Rehearsal {
     let contract: String
     private struct Entry: Decodable {
@@ -61,7 +62,7 @@ struct SandboxRehearsal: Rehearsal {
         }
     }
 
-    /// The played service's statuses are the adapter's own.
+    /// Returns false, because the payment service has only the adapter's own statuses.
     func useUnknownStatus(of payment: ID<Payment>, in context: ProviderContext) async throws -> Bool { false }
 
     private func body(_ event: RehearsedEvent) throws -> Data? {

@@ -4,9 +4,9 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
-/// A stand-in for Stripe's API as its documentation describes it: stateful, strict about parameters, idempotent.
+/// A fake of Stripe's API by its documentation: stateful, strict about parameters, idempotent.
 ///
-/// It reads forms by its own code, so that a mistake of the provider's encoding shows.
+/// It reads forms with its own code, so that it finds mistakes in the provider's encoding.
 final class FakeStripeServer: Sendable {
     static let key = "sk_test_key0of0the0stand0in"
 
@@ -19,7 +19,7 @@ final class FakeStripeServer: Sendable {
         var metadata: [String: String]
         let created: Int64
         var failure: String?
-        /// The session that it belongs to.
+        /// The session to which it belongs.
         var session: String?
         var secret: String { "\(id)_secret_4Qr8" }
     }
@@ -60,13 +60,13 @@ final class FakeStripeServer: Sendable {
         var tokens: Set<String> = []
         var keys: [String: Stored] = [:]
         var number = 0
-        /// Answers to give instead of the next ones.
+        /// The next answers, instead of its own.
         var scripted: [IncomingReply] = []
-        /// What search finds is late; so late that tests never see it.
+        /// False where search does not find new objects yet, as at Stripe after some delay.
         var isSearchable = false
-        /// Wallet tokens are declined.
+        /// True where wallet tokens are declined.
         var declines = false
-        /// PaymentIntents are made, and the answer is cut off.
+        /// True where PaymentIntents are made but the answers are lost.
         var losesIntents = false
 
         mutating func id(_ prefix: String) -> String {
@@ -79,7 +79,7 @@ final class FakeStripeServer: Sendable {
 
     func script(_ replies: IncomingReply...) { state.withLock { $0.scripted += replies } }
 
-    /// Answers as Stripe does; `now` in seconds since 1970.
+    /// Answers like Stripe; `now` is in seconds since 1970.
     func answer(_ request: OutgoingRequest, now: Int64) -> IncomingReply {
         let scripted = state.withLock { $0.scripted.isEmpty ? nil : $0.scripted.removeFirst() }
         if let scripted { return scripted }
@@ -106,7 +106,7 @@ final class FakeStripeServer: Sendable {
                 return reply
             }
             let reply = Self.route(call, &state, now)
-            // A call that failed validation began nothing, and its key stays new.
+            // A call that failed validation began nothing, so its key can be used again.
             let isInvalid = reply.stripeCode.map { ["parameter_unknown", "parameter_missing"].contains($0) } ?? false
             if !isInvalid { state.keys[key] = Stored(call: call.name, form: form, reply: reply) }
             return reply
@@ -143,10 +143,10 @@ final class FakeStripeServer: Sendable {
     }
 }
 
-/// A request taken apart.
+/// A parsed request.
 struct FakeStripeServerCall {
     let method: String
-    /// Below `/v1/`.
+    /// The path below `/v1/`.
     let path: [String]
     let values: [String: String]
     private let headers: [(name: String, value: String)]
@@ -170,7 +170,7 @@ struct FakeStripeServerCall {
 
     func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
-    /// The members of `prefix[…]`.
+    /// Returns the members of `prefix[…]`.
     func map(_ prefix: String) -> [String: String] {
         var members: [String: String] = [:]
         for (name, value) in values where name.hasPrefix("\(prefix)[") && name.hasSuffix("]") {
@@ -181,7 +181,7 @@ struct FakeStripeServerCall {
 
     var expands: Bool { values.contains { $0.key.hasPrefix("expand[") && $0.value.hasSuffix("payment_intent") } }
 
-    /// The first parameter that Stripe does not know.
+    /// Returns the first parameter that Stripe does not know.
     func stranger(_ known: Set<String>) -> String? {
         values.keys.map { name in
             // `line_items[0][quantity]` is known as `line_items[][quantity]`.

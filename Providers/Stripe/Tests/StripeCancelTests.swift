@@ -48,7 +48,7 @@ struct StripeCancelTests {
         let opened = try await provider.open(attempt)
         let reference = fixture.reference(attempt, opened.reference)
         let intent = try #require(fixture.standIn.state.withLock { $0.intents.first })
-        // It is read as unpaid, and the cancel comes too late.
+        // It is read as unpaid, and the cancellation comes too late.
         fixture.standIn.script(
             .json(intent.json), .stripe(400, "invalid_request_error", "payment_intent_unexpected_state"))
         _ = fixture.standIn.act(succeed: true, on: attempt.payment.rawValue)

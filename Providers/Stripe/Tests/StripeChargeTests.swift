@@ -53,7 +53,7 @@ struct StripeChargeTests {
             let provider = try fixture.provider()
             await #expect(throws: ProviderError.outcomeUnknown) { try await provider.charge(Self.charge(fixture)) }
         }
-        // Where the first turn began nothing either, nothing was charged.
+        // Where the first attempt began nothing either, nothing was charged.
         let fixture = StripeFixture()
         let again = [(name: "stripe-should-retry", value: "true")]
         fixture.standIn.script(
@@ -71,7 +71,7 @@ struct StripeChargeTests {
         await #expect(throws: ProviderError.rejected(reason: "insufficient_funds")) {
             try await provider.charge(charge)
         }
-        // There is one try with a token, so that what Stripe keeps of it is an end.
+        // There is one attempt with a token, so the failure that Stripe stored is final.
         let report = try await provider.query(Self.reference(charge))
         #expect(report.outcome == .failed(reason: "insufficient_funds"))
     }

@@ -14,7 +14,7 @@ struct StripeDoctorTests {
         #expect(fixture.transport.requests.map(\.method) == ["GET"])
     }
 
-    /// An answer, and what the operator is told.
+    /// An answer, and the finding for the operator.
     static let answers: [(reply: IncomingReply?, level: Diagnosis.Level, says: String)] = [
         (nil, .fault, "cannot be reached"),
         (

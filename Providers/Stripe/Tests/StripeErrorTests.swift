@@ -8,7 +8,7 @@ import Testing
 @testable import StripeProvider
 
 struct StripeErrorTests {
-    /// An answer to a call, and what it means where the call changes something and where it only asks.
+    /// An answer to a call, and its meaning for a call that changes something and for a query.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let reply: Result<IncomingReply, HTTPTransportError>
@@ -101,7 +101,7 @@ struct StripeErrorTests {
         }
     }
 
-    /// A status, Stripe's advice, how long to wait by other advice, and how many calls are made.
+    /// A status, Stripe's advice, the pause by other advice, and the number of calls.
     @Test(
         arguments: [
             (500, nil, nil, 3), (503, nil, nil, 3), (409, nil, nil, 3), (500, "false", nil, 1), (409, "false", nil, 1),

@@ -76,7 +76,7 @@ struct StripeEventTests {
         #expect(try await facts("refund.created", refund.json) == [expected])
         #expect(try await facts("charge.refund.updated", refund.json) == [expected])
         fixture.standIn.state.withLock { $0.refunds.append(refund) }
-        // The charge's event has no refunds in it, so they are asked for.
+        // The charge's event has no refunds in it, so they are queried.
         let charge: [String: Any] = ["id": "ch_1", "payment_intent": intent, "refunded": false, "amount_refunded": 990]
         #expect(try await facts("charge.refunded", charge) == [expected])
     }
@@ -112,7 +112,7 @@ struct StripeEventTests {
         let raw = fixture.notification("charge.dispute.closed", dispute)
         fixture.standIn.script(.stripe(429, "rate_limit_error"))
         await #expect(throws: ProviderError.unavailable) { try await provider.receive(raw) }
-        // A PaymentIntent that is not there is another account's.
+        // A PaymentIntent that is not found belongs to another account.
         #expect(try await provider.receive(raw).facts.isEmpty)
     }
 

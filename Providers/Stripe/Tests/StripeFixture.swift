@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Synchronization
 
-/// A Stripe account with everything that its provider touches.
+/// A Stripe account with all dependencies of its provider.
 final class StripeFixture: ProviderFixture {
     static let secret = "whsec_planted0secret0of0the0tests"
     static let publishable = "pk_test_key0for0clients"
@@ -16,7 +16,7 @@ final class StripeFixture: ProviderFixture {
     let test: TestContext
     let pauses = Mutex<[Duration]>([])
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let standIn = standIn
         test = TestContext(account: "stripe") { request, now throws(HTTPTransportError) in
@@ -51,14 +51,14 @@ final class StripeFixture: ProviderFixture {
         return reference(attempt, opened.reference)
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ type: String, _ object: Any, id: String = "evt_1") -> RawNotification {
         let body = FakeStripeServer.event(type, object, id: id)
         return FakeStripeServer.notification(
             body, [FakeStripeServer.signature(body, at: clock.now.rawValue, secret: Self.secret)])
     }
 
-    /// What was sent, `POST payment_intents`.
+    /// The calls, `POST payment_intents`.
     var calls: [String] { transport.requests.map { FakeStripeServerCall($0).name } }
 }
 

@@ -6,14 +6,14 @@ import ProviderTesting
 import StripeProvider
 import TestSupport
 
-/// A whole gateway with one Stripe account.
+/// A complete gateway with one Stripe account.
 struct StripeGatewayFixture: ProviderGatewayFixture {
     static let account = "stripe-main"
 
     let desk: GatewayFixture
     let gateway: Gateway
 
-    /// - Parameter http: leads to Stripe, or to what stands in for it.
+    /// - Parameter http: the transport to Stripe or to the fake server.
     init(_ desk: GatewayFixture, http: any HTTPTransport, settings: [String: SettingValue] = [:]) throws {
         self.desk = desk
         let account = try desk.account(Self.account, http: http, isTest: true) {

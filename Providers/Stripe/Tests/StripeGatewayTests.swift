@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 struct StripeGatewayTests {
     private func withStripe(
         on engine: TestEngine, settings: [String: SettingValue] = [:],
@@ -53,7 +53,7 @@ struct StripeGatewayTests {
             let refund = try await stripe.gateway.refunds.request(
                 contract.order.rawValue, amount: GatewayFixture.money(1_000), reason: "a test", context: .test)
             #expect(refund.refund.state == .succeeded)
-            // It bounces a day later.
+            // The refund fails a day later.
             let object = standIn.state.withLock { state in
                 state.refunds[0].status = "failed"
                 return state.refunds[0].json

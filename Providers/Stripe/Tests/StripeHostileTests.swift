@@ -6,7 +6,7 @@ import StripeProvider
 import Synchronization
 import Testing
 
-/// Answers that no honest Stripe gives: none of them may become money, a closed payment or a crash.
+/// Tests of answers that Stripe never gives: none of them may cause a payment, a closed payment or a crash.
 struct StripeHostileTests {
     private static func intent(_ more: [String: Any], payment: String) -> IncomingReply {
         let honest: [String: Any] = [
@@ -124,7 +124,7 @@ struct StripeHostileTests {
         let reference = fixture.reference(fixture.attempt(), "pi_1")
         await #expect(throws: ProviderError.self) { try await provider.query(reference) }
         await #expect(throws: ProviderError.self) { try await provider.cancel(reference) }
-        // Nothing says that the call had no effect.
+        // The answer does not prove that the call had no effect.
         let refused = await #expect(throws: ProviderError.self) {
             try await provider.refund(fixture.refund(reference, usd(1)))
         }

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Stripe's own library for Python, and a server for Stripe's API that was written elsewhere.
+/// Compares with Stripe's own library for Python, and with an independent server for Stripe's API.
 @Suite("Stripe's own library agrees", .serialized, .timeLimit(.minutes(30)))
 struct StripeInteropTests {
     private let python = InteropPython(peer: "stripe")
@@ -39,7 +39,7 @@ struct StripeInteropTests {
         print("interop: \(rows.count) Stripe-Signature headers, the library agrees; we are stricter about", stricter)
     }
 
-    /// The events of the fake server, and how Stripe's library reads each.
+    /// The events of the fake server, and their readings by Stripe's library.
     private static let events: [(mode: String, what: RehearsedEvent.What, reading: String)] = {
         let (refund, money) = (StripeFixture().ids.make(Refund.self), usd(990))
         return [
@@ -90,7 +90,7 @@ struct StripeInteropTests {
         print("interop: the stand-in and Stripe's library:", output.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// A payer's card, what the payer's process sees, the order's status and what the webhook says.
+    /// A payer's card, the result in the payer's process, the order's status and the webhook's events.
     @Test(arguments: TestEngine.allCases)
     func `localstripe takes payments, and its webhooks pay orders`(_ engine: TestEngine) async throws {
         let local = try await LocalStripe.start()
@@ -100,7 +100,7 @@ struct StripeInteropTests {
                 "api_base": .text(local.base), "payment_method_types": .list([.text("card")]),
             ]
             let stripe = try StripeGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
-            // The signatures of what it delivers have the real time.
+            // The signatures of its deliveries have the real time.
             try await desk.pass(seconds: Int64(Date().timeIntervalSince1970) - desk.clock.now.rawValue)
             let hook = try Hook(stripe)
             defer { hook.server.stop() }

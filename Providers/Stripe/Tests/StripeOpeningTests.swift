@@ -90,7 +90,7 @@ struct StripeOpeningTests {
         let provider = try fixture.provider(StripeFixture.sessions)
         let opened = try await provider.open(attempt)
         fixture.clock.advance(seconds: 301)
-        // The parameters are others now, and the session is still the same.
+        // The parameters are different now, but the session is the same.
         #expect(try await provider.open(attempt).reference == opened.reference)
         #expect(fixture.standIn.state.withLock { $0.sessions.count } == 1)
     }
@@ -186,7 +186,7 @@ struct StripeOpeningTests {
                         id: "pi_neighbour\(number)", amount: 1, currency: "usd", metadata: [:], created: one.created))
             }
         }
-        // Not yet in the search, and that proves nothing.
+        // The search does not find it yet, which proves nothing.
         await #expect(throws: ProviderError.unavailable) { try await provider.query(fixture.reference(attempt)) }
         fixture.standIn.state.withLock { $0.isSearchable = true }
         #expect(try await provider.query(fixture.reference(attempt)).reference == opened.reference)

@@ -5,7 +5,7 @@ import ProviderTesting
 import StripeProvider
 import Synchronization
 
-/// Stripe's part in the conformance kit, in one of the two modes.
+/// Stripe's rehearsal for the conformance kit, in one of the two modes.
 struct StripeRehearsal: Rehearsal {
     let mode: String
     let standIn = FakeStripeServer()
@@ -139,7 +139,7 @@ struct StripeRehearsal: Rehearsal {
         ).json
     }
 
-    /// A dispute does not say whose it is: its PaymentIntent does.
+    /// Makes a dispute; it does not name its payment, but its PaymentIntent does.
     private func dispute(_ payment: String, _ status: String, _ amount: Money) -> [String: Any] {
         standIn.adopt("pi_of_\(payment)", payment: payment)
         return [

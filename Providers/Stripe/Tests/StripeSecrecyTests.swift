@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Planted secrets must not be found in anything that a log or an answer could hold.
+/// Tests that planted secrets appear in no log and no answer.
 struct StripeSecrecyTests {
     /// The secrets in Stripe's message about a wrong key, and a payer's data in a notification.
     private static let planted = ["sk_test_planted", "payer@example.com", "pi_1_secret_planted", "4242"]
@@ -88,7 +88,7 @@ struct StripeSecrecyTests {
             var intent = standIn.state.withLock { $0.intents[0].json }
             intent["receipt_email"] = "payer@example.com"
             intent["client_secret"] = "pi_1_secret_planted"
-            // A forged one is told in the log, so that the log is seen to be looked at.
+            // A forged notification is logged, which shows that the log is checked.
             let forged = FakeStripeServer.event("payment_intent.succeeded", intent, id: "evt_0")
             await #expect(throws: GatewayError.invalidNotification) {
                 try await stripe.notify(forged, "t=\(clock.now.rawValue),v1=00")

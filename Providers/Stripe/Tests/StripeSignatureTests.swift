@@ -5,13 +5,13 @@ import ProviderTesting
 import StripeProvider
 import Testing
 
-/// The forms of Stripe's signature header, one row each.
+/// The forms of Stripe's signature header.
 enum StripeHeaderTable {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let header: String
         let isGood: Bool
-        /// Stripe's own library takes it, and this provider does not.
+        /// True where Stripe's own library accepts it and this provider does not.
         var isStricter = false
         var testDescription: String { name }
     }
@@ -186,11 +186,11 @@ struct StripeSignatureTests {
         }
     }
 
-    /// Made by Stripe's own library (stripe 16.1.0).
+    /// The signature was made by Stripe's own library (stripe 16.1.0).
     @Test func `a signature of Stripe's library proves`() async throws {
         let body = Data("{\n  \"id\": \"evt_test_webhook\",\n  \"object\": \"event\"\n}".utf8)
         let header = "t=1700000000,v1=4f1cd7feda9826e746b7d482c4badebb657398df1099e1046364f6196a230150"
-        // It is proven, and then found to be no event.
+        // The signature is verified, and the body is no event.
         await #expect(throws: ProviderError.rejected(reason: "malformed_body")) {
             try await receive(
                 [header], body: body, secrets: ["whsec_test_secret"], receivedAt: Timestamp(1_700_000_000))

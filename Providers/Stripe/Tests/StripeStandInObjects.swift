@@ -69,7 +69,7 @@ extension FakeStripeServer {
         return .json(["error": error], status: 402)
     }
 
-    /// A token for one use, made of what Apple Pay gave.
+    /// Makes a single-use token from an Apple Pay token.
     static func makeToken(_ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         let known: Set = [
             "pk_token", "pk_token_instrument_name", "pk_token_payment_network", "pk_token_transaction_id",
@@ -176,7 +176,7 @@ extension FakeStripeServer {
 
     private static let listing: Set = ["created[gte]", "created[lte]", "limit", "starting_after", "expand[]"]
 
-    /// Newest first, `limit` (10) at a time.
+    /// Lists the newest first, `limit` (10) on a page.
     private static func list(_ call: FakeStripeServerCall, _ all: [(String, Int64, [String: Any])]) -> IncomingReply {
         let from = call.values["created[gte]"].flatMap { Int64($0) } ?? .min
         let until = call.values["created[lte]"].flatMap { Int64($0) } ?? .max

@@ -4,11 +4,11 @@ import Foundation
 import ProviderKit
 import Synchronization
 
-/// Events at Stripe that we do not cause: payers, its back office, its notifications.
+/// Events at Stripe that the provider does not cause: payers, the back office, notifications.
 extension FakeStripeServer {
-    /// The payer pays or is declined.
+    /// Pays or is declined like the payer.
     ///
-    /// - Returns: false where there is nothing to pay any more.
+    /// - Returns: false where nothing can be paid any more.
     func act(succeed: Bool, on payment: String) -> Bool {
         state.withLock { state in
             if let index = state.sessions.firstIndex(where: { $0.metadata["payment_id"] == payment }) {
@@ -34,7 +34,7 @@ extension FakeStripeServer {
         }
     }
 
-    /// The payer's own call, with one of Stripe's test cards.
+    /// Confirms like the payer's browser, with one of Stripe's test cards.
     static func confirm(_ id: String, _ call: FakeStripeServerCall, _ state: inout State) -> IncomingReply {
         if call.stranger(["payment_method", "return_url"]) != nil {
             return .stripe(400, "invalid_request_error", "parameter_unknown")
@@ -53,7 +53,7 @@ extension FakeStripeServer {
         if succeed { (intent.status, intent.received) = ("succeeded", intent.amount) }
     }
 
-    /// A refund or a dispute needs a PaymentIntent that can be read.
+    /// Stores a PaymentIntent for a refund or a dispute, which the provider reads.
     func adopt(_ id: String, payment: String, contract: String? = nil) {
         var metadata = ["payment_id": payment]
         metadata["contract"] = contract
@@ -67,10 +67,10 @@ extension FakeStripeServer {
         }
     }
 
-    /// The time when every event says that it happened.
+    /// The time of every event.
     static let eventTime = Timestamp(1_736_860_000)
 
-    /// An event's body, as Stripe writes it.
+    /// Makes an event's body like Stripe.
     static func event(
         _ type: String, _ object: Any, id: String = "evt_1", livemode: Bool = false, account: String? = nil
     ) -> Data {
@@ -83,7 +83,7 @@ extension FakeStripeServer {
         return (try? JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys, .prettyPrinted])) ?? Data()
     }
 
-    /// The header's value, made independently of the provider's code.
+    /// Computes the header's value independently of the provider's code.
     static func signature(_ body: Data, at time: Int64, secret: String) -> String {
         let key = SymmetricKey(data: Data(secret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)

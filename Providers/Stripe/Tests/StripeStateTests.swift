@@ -38,7 +38,7 @@ struct StripeStateTests {
                 .tryFailed(reason: "card_error")
             ),
             (#""status":"requires_payment_method","last_payment_error":{}"#, .tryFailed(reason: "payment_failed")),
-            // An old failure says nothing about the try that runs.
+            // An old failure does not apply to the current attempt.
             (#""status":"processing","last_payment_error":{"code":"card_declined"}"#, .processing),
         ] as [(String, PaymentOutcome)])
     func `a PaymentIntent's status is said in our words`(json: String, outcome: PaymentOutcome) throws {

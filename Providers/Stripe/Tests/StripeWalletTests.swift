@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Apple Pay tokens that Stripe charges, from the contract to the dispute, on both engines.
+/// Tests Apple Pay tokens that Stripe charges, from the contract to the dispute, on both engines.
 struct StripeWalletTests {
     private func withWallet(
         on engine: TestEngine, settings: [String: SettingValue] = [:],

@@ -5,9 +5,9 @@ import ProviderKit
 import Synchronization
 import _CryptoExtras
 
-/// A stand-in for WeChat Pay's API v3 as its documentation describes it: stateful, strict, signing every answer.
+/// A fake of WeChat Pay's API v3 by its documentation: stateful, strict, with a signature on every answer.
 ///
-/// It reads requests by its own code, so that a mistake of the provider's signature or bodies shows.
+/// It reads requests with its own code, so that it finds mistakes in the provider's signatures and bodies.
 final class FakeWeChatPayServer: Sendable {
     static let mchid = "1900000001"
     static let appid = "wx00planted0app01"
@@ -33,10 +33,10 @@ final class FakeWeChatPayServer: Sendable {
     struct State {
         var orders: [Order] = []
         var refunds: [Refund] = []
-        /// Answers to give instead of the next ones, of which the URL has this text.
+        /// The next answers to URLs that contain this text, instead of its own.
         var scripted: [(part: String, reply: IncomingReply)] = []
         var seal = WeChatPaySeal.platform
-        /// The certificates that are handed out.
+        /// The certificates that it serves.
         var certificates = [WeChatPayTestCertificates.platform]
         var codes = 0
         var fetches = 0
@@ -46,7 +46,7 @@ final class FakeWeChatPayServer: Sendable {
 
     func script(_ part: String, _ reply: IncomingReply) { state.withLock { $0.scripted.append((part, reply)) } }
 
-    /// An answer that is signed as all of them are.
+    /// Makes an answer with the usual signature.
     func signed(_ status: Int, _ object: Any?, now: Int64) -> IncomingReply {
         Self.signed(status, object, state.withLock { $0.seal }, now)
     }
@@ -63,7 +63,7 @@ final class FakeWeChatPayServer: Sendable {
 
     static func no(_ status: Int, _ code: String) -> (Int, Any?) { (status, ["code": code, "message": "文字"]) }
 
-    /// Answers as WeChat Pay does; `now` in seconds since 1970.
+    /// Answers like WeChat Pay; `now` is in seconds since 1970.
     func answer(_ request: OutgoingRequest, now: Int64) -> IncomingReply {
         let scripted: IncomingReply? = state.withLock { state in
             guard let index = state.scripted.firstIndex(where: { request.url.contains($0.part) }) else { return nil }
@@ -72,7 +72,7 @@ final class FakeWeChatPayServer: Sendable {
         if let scripted { return scripted }
         let call = FakeWeChatPayServerCall(request)
         guard call.isGenuine(at: now) else {
-            // The one answer that is not signed: it is not known to whom.
+            // This answer alone is not signed, because its caller is unknown.
             let body = Data(#"{"code":"SIGN_ERROR","message":"错误的签名"}"#.utf8)
             return IncomingReply(
                 status: 401, headers: [(name: "Content-Type", value: "application/json")], body: body)
@@ -120,11 +120,11 @@ final class FakeWeChatPayServer: Sendable {
     }
 }
 
-/// A request taken apart.
+/// A parsed request.
 struct FakeWeChatPayServerCall {
     let method: String
     let target: String
-    /// Below `/v3/`.
+    /// The path below `/v3/`.
     let path: [String]
     let query: String
     let body: Data
@@ -146,7 +146,7 @@ struct FakeWeChatPayServerCall {
 
     func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
-    /// Returns whether the merchant signed it within five minutes.
+    /// Returns true where the merchant signed it within five minutes.
     func isGenuine(at now: Int64) -> Bool {
         guard target.hasPrefix("/v3/"), let text = header("authorization"), header("accept") != nil,
             header("user-agent") != nil, method == "GET" || header("content-type") == "application/json",

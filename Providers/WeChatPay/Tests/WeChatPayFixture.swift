@@ -10,7 +10,7 @@ struct WeChatPayFixture: ProviderFixture {
     let standIn = FakeWeChatPayServer()
     let test: TestContext
 
-    /// - Parameter answer: instead of the stand-in.
+    /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
         let standIn = standIn
         test = TestContext(account: "wechat") { request, now throws(HTTPTransportError) in
@@ -49,12 +49,12 @@ struct WeChatPayFixture: ProviderFixture {
         return reference(attempt)
     }
 
-    /// A genuine notification of now.
+    /// Makes a genuine notification with the current time.
     func notification(_ body: Data, by seal: WeChatPaySeal = .platform) -> RawNotification {
         FakeWeChatPayServer.notification(body, seal.headers(body, at: clock.now.rawValue))
     }
 
-    /// What was sent, `POST /v3/pay/transactions/native`.
+    /// The calls, `POST /v3/pay/transactions/native`.
     var calls: [String] { transport.requests.map { FakeWeChatPayServerCall($0).name } }
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import WeChatPayProvider
 
-/// A whole gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
+/// A complete gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
 struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     static let native = "wechat-native"
     static let account = native
@@ -42,12 +42,12 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
         try await retry(contract, provider: account)
     }
 
-    /// The payer scans and pays.
+    /// Scans and pays like the payer.
     func pay(_ contract: PaymentContract) throws -> Bool {
         standIn.act(succeed: true, on: try desk.payment(contract).rawValue)
     }
 
-    /// Tells of a contract's payment as it is now, as WeChat Pay posts it.
+    /// Notifies of the current state of a contract's payment like WeChat Pay.
     @discardableResult
     func notify(
         _ contract: PaymentContract, id: String = "EV-1", account: String = native, total: Int64? = nil
@@ -58,7 +58,7 @@ struct WeChatPayGatewayFixture: ProviderGatewayFixture {
         return try await deliver(FakeWeChatPayServer.event("TRANSACTION.SUCCESS", object, id: id), account: account)
     }
 
-    /// Settles a refund at WeChat Pay and tells of it.
+    /// Completes a refund at WeChat Pay and notifies of it.
     func settleRefund(_ status: String, id: String) async throws {
         let object = standIn.state.withLock { state in
             state.refunds[0].status = status

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// From the checkout to the paid order and back, on both engines.
+/// Tests from the checkout to the paid order and the refund, on both engines.
 struct WeChatPayGatewayTests {
     private func withWeChat(
         on engine: TestEngine, _ setup: GatewayFixtureSetup = GatewayFixtureSetup(),
@@ -70,7 +70,7 @@ struct WeChatPayGatewayTests {
         }
     }
 
-    /// The code on the screen was scanned already when the user chose the page instead.
+    /// The code on the screen was already scanned when the user chose the page instead.
     @Test(arguments: TestEngine.allCases)
     func `switching leaves the first code unfenced, and a double payment goes back`(engine: TestEngine) async throws {
         try await withWeChat(on: engine) { wechat in

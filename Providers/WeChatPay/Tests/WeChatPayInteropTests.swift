@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WeChatPayProvider
 
-/// wechatpayv3, a library for Python that was written elsewhere.
+/// Compares with wechatpayv3, an independent library for Python.
 @Suite("wechatpayv3 agrees", .serialized, .timeLimit(.minutes(30)))
 struct WeChatPayInteropTests {
     private let python = InteropPython(peer: "wechatpayv3")
@@ -127,7 +127,7 @@ struct WeChatPayInteropTests {
             ])
         }
         let path = folder.appending(path: "merchant.pub").path
-        // One that was altered shows that the peer looks.
+        // An altered request shows that the peer verifies.
         let altered = questions[1].replacing("3990", with: "3991")
         let input = Data((questions + [altered]).joined(separator: "\n").utf8)
         let output = try await python.run("verify.py", [path], input: input)

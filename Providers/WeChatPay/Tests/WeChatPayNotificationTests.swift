@@ -9,7 +9,7 @@ import WeChatPayProvider
 struct WeChatPayNotificationTests {
     private let fixture = WeChatPayFixture()
 
-    /// A notification that everything is right about.
+    /// Makes a valid notification.
     private func paid(_ payment: ID<Payment>, more: [String: Any] = [:]) -> [String: Any] {
         FakeWeChatPayServer.Order(
             number: payment.rawValue, total: 3990, body: Data(), mode: "native", state: "SUCCESS"
@@ -157,7 +157,7 @@ struct WeChatPayNotificationTests {
         await #expect(throws: ProviderError.rejected(reason: "malformed_body")) { try await receive(body) }
     }
 
-    /// The outcome of each of WeChat Pay's states, in a notification as in an answer.
+    /// WeChat Pay's states and their outcomes, in a notification as in an answer.
     @Test(arguments: [
         ("SUCCESS", PaymentOutcome.succeeded(cny(3990))), ("REFUND", .succeeded(cny(3990))), ("NOTPAY", .accepted),
         ("USERPAYING", .processing), ("CLOSED", .cancelled), ("REVOKED", .cancelled),

@@ -126,7 +126,7 @@ struct WeChatPayOpeningTests {
     @Test func `an order number in use is looked at before anybody says no`() async throws {
         let attempt = fixture.attempt()
         _ = try await fixture.provider().open(attempt)
-        // The same payment with another title: the settings or the catalogue changed meanwhile.
+        // The same payment with another title, after a change of the settings or the catalogue.
         let changed = PaymentAttempt(
             payment: attempt.payment, order: attempt.order, amount: attempt.amount, title: "another",
             platform: .web, returnURL: nil, expiresAt: attempt.expiresAt, accepts: attempt.accepts)
@@ -208,7 +208,7 @@ struct WeChatPayOpeningTests {
         #expect(try await provider.query(refund: refund).outcome == .pending)
         fixture.clock.advance(seconds: 86_401)
         #expect(try await provider.query(refund: refund).outcome == .failed(reason: "never_arrived"))
-        // What WeChat Pay told of by a number of its own was made there, under a number that is not ours.
+        // A refund that WeChat Pay reported by its own number was made there, under a number that is not ours.
         let theirs = RefundAttempt(
             refund: refund.refund, payment: refund.payment, amount: refund.amount, reason: "", reference: "5030")
         #expect(try await provider.query(refund: theirs).outcome == .pending)

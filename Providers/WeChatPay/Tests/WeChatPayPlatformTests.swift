@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WeChatPayProvider
 
-/// The platform certificates: fetched, kept, renewed, and never at a stranger's command.
+/// Tests that platform certificates are fetched, stored and renewed, and never because of a forged message.
 struct WeChatPayPlatformTests {
     private let fixture = WeChatPayFixture()
     private let body = FakeWeChatPayServer.event("OTHER.EVENT", ["a": 1])

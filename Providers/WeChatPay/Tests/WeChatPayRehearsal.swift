@@ -5,7 +5,7 @@ import ProviderTesting
 import Synchronization
 import WeChatPayProvider
 
-/// WeChat Pay's part in the conformance kit.
+/// WeChat Pay's rehearsal for the conformance kit.
 struct WeChatPayRehearsal: Rehearsal {
     let settings: [String: SettingValue]
     let standIn = FakeWeChatPayServer()
@@ -33,7 +33,7 @@ struct WeChatPayRehearsal: Rehearsal {
 
     func changesSomething(_ request: OutgoingRequest) -> Bool { request.method == "POST" }
 
-    /// Signed again, as of the same moment.
+    /// Adds fields and signs the answer again, with the same time.
     func addingUnknownFields(to reply: IncomingReply) -> IncomingReply? {
         guard let body = UnknownFields.adding(to: reply.body),
             let time = reply.headers.first(where: { $0.name == "Wechatpay-Timestamp" }).flatMap({ Int64($0.value) })
@@ -78,7 +78,7 @@ struct WeChatPayRehearsal: Rehearsal {
         return FakeWeChatPayServer.notification(body, headers)
     }
 
-    /// - Returns: nil for what WeChat Pay never notifies of: what fails, waits or is disputed.
+    /// - Returns: nil for the events that WeChat Pay does not send: failures, waiting payments and disputes.
     private func body(_ event: RehearsedEvent) -> Data? {
         let (payment, id) = (event.payment.payment.rawValue, "EV-\(event.id)")
         func paid(
@@ -110,7 +110,7 @@ struct WeChatPayRehearsal: Rehearsal {
         }
     }
 
-    /// Unknown fields stand in what is encrypted, too.
+    /// Encrypts an object; the unknown fields are inside as well.
     private func sealed(_ type: String, _ object: [String: Any], _ id: String, _ hasMore: Bool) -> Data {
         let plain = (try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)) ?? Data()
         return FakeWeChatPayServer.event(

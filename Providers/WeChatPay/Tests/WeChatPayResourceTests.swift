@@ -3,7 +3,7 @@ import Testing
 
 @testable import WeChatPayProvider
 
-/// Decryption by keys of both lengths; a faulty nonce is an error.
+/// Tests of decryption with keys of both lengths; a faulty nonce is an error.
 struct WeChatPayResourceTests {
     private func resource(
         _ key: String, nonce: String = "0123456789ab", associated: String? = "x"

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WeChatPayProvider
 
-/// Planted secrets must not be found in anything that a log or an answer could hold.
+/// Tests that planted secrets appear in no log and no answer.
 struct WeChatPaySecrecyTests {
     private static let planted = ["planted-message", "planted-openid", "payer@example.com", "planted code"]
 

@@ -31,7 +31,7 @@ struct WeChatPaySettingsTests {
             (["private_key": .text("swordfish")], ["private_key"]),
             (["private_key": .text(WeChatPayTestCertificates.publicKeyPEM)], ["private_key"]),
             (["private_key": .text(WeChatPayTestCertificates.merchant.key.asPKCS1)], []),
-            // Key, certificate and serial number are held against each other.
+            // The key, the certificate and the serial number must belong together.
             (["private_key": .text(otherKey)], ["certificate"]),
             (["certificate_serial": .text(WeChatPayTestCertificates.merchant.serial.lowercased())], []),
             (["certificate_serial": .text("00" + WeChatPayTestCertificates.merchant.serial)], []),

@@ -18,7 +18,7 @@ struct WeChatPaySignatureTests {
         "ended certificate", "signed by the merchant",
     ]
 
-    /// Headers that prove nothing, for one of the reasons.
+    /// Makes headers with one of the faults.
     private func headers(_ fault: String, _ body: Data) -> [(name: String, value: String)] {
         let now = fixture.clock.now.rawValue
         var headers = WeChatPaySeal.platform.headers(body, at: now)
@@ -86,14 +86,14 @@ struct WeChatPaySignatureTests {
             try await fixture.provider().query(fixture.reference(attempt))
         }
         #expect(fixture.logged.contains { $0.contains("missing or wrong") })
-        // Without a body as well.
+        // Also without a body.
         fixture.standIn.script("/close", IncomingReply(status: 204, headers: headers(fault, Data()), body: Data()))
         await #expect(throws: ProviderError.unproven(.signature)) {
             try await fixture.provider().cancel(fixture.reference(attempt))
         }
     }
 
-    /// A refusal ends a payment or a refund, so it has to be WeChat Pay's.
+    /// A refusal ends a payment or a refund, so it must be genuine.
     @Test(arguments: faults)
     func `a refusal that is not proven is none`(fault: String) async throws {
         fixture.standIn.state.withLock { $0.certificates.append(WeChatPayTestCertificates.endedPlatform) }

@@ -30,7 +30,7 @@ extension FakeWeChatPayServer {
         } else {
             state.orders.append(Order(number: number, total: total, body: call.body, mode: mode))
         }
-        // Each time another one, and each of them pays this order.
+        // Each call makes another code, and each code pays this order.
         state.codes += 1
         return mode == "native"
             ? (200, ["code_url": "weixin://wxpay/bizpayurl?pr=p4lpSuKzz\(state.codes)"])
@@ -101,9 +101,9 @@ extension FakeWeChatPayServer {
         return (200, made.json(state))
     }
 
-    /// The payer pays or is declined.
+    /// Pays or is declined like the payer.
     ///
-    /// - Returns: false where there is nothing to pay any more.
+    /// - Returns: false where nothing can be paid any more.
     func act(succeed: Bool, on number: String) -> Bool {
         state.withLock { state in
             guard let index = state.orders.firstIndex(where: { $0.number == number }),
@@ -114,7 +114,7 @@ extension FakeWeChatPayServer {
         }
     }
 
-    /// A notification's body, as WeChat Pay writes it.
+    /// Makes a notification's body like WeChat Pay.
     static func event(
         _ type: String, _ object: Any, id: String = "EV-1", key: String = apiKey, nonce: String = "fdasflkja484",
         associated: String? = nil
@@ -169,7 +169,7 @@ extension FakeWeChatPayServer.Order {
 }
 
 extension FakeWeChatPayServer.Refund {
-    /// As the API answers.
+    /// Returns the refund in the form of the API's answers.
     func json(_ state: FakeWeChatPayServer.State) -> [String: Any] {
         let total = state.orders.first { $0.number == order }?.total ?? amount
         return [
@@ -183,7 +183,7 @@ extension FakeWeChatPayServer.Refund {
         ]
     }
 
-    /// As a notification says it.
+    /// Returns the refund in the form of a notification.
     func notice(total: Int64, mchid: String = FakeWeChatPayServer.mchid) -> [String: Any] {
         [
             "mchid": mchid, "out_trade_no": order, "transaction_id": "4200x", "out_refund_no": number,

@@ -6,9 +6,9 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// The keys and certificates of a merchant and of the WeChat Pay of the tests; new in every run.
+/// The keys and certificates of a merchant and of a WeChat Pay platform; new in every run.
 enum WeChatPayTestCertificates {
-    /// A key with a certificate for it.
+    /// A key with its certificate.
     struct Pair: Sendable {
         let key: _RSA.Signing.PrivateKey
         let certificate: Certificate
@@ -40,13 +40,13 @@ enum WeChatPayTestCertificates {
     static let merchant = Pair("1900000001", serial: [0x3D, 0xB4, 0x1A, 0x02])
     static let otherMerchant = Pair("1900000009", serial: [0x3D, 0xB4, 0x1A, 0x09])
     static let platform = Pair("Tenpay.com Root CA", serial: [0x5A, 0xCE, 0x55, 0x01])
-    /// What follows it.
+    /// The platform's next key and certificate.
     static let nextPlatform = Pair("Tenpay.com Root CA", serial: [0x5A, 0xCE, 0x55, 0x02])
     static let endedPlatform = Pair(
         "Tenpay.com Root CA", serial: [0x5A, 0xCE, 0x55, 0x03], until: 1_700_000_000)
     static let publicKey = Pair("public key", serial: [1])
     static let publicKeyID = "PUB_KEY_ID_0119000000012024"
-    /// Nobody's.
+    /// A key and certificate that nobody uses.
     static let stranger = Pair("Tenpay.com Root CA", serial: [0x66, 0x66])
 
     static let merchantKey = merchant.key.pkcs8PEMRepresentation
@@ -63,7 +63,7 @@ enum WeChatPayTestCertificates {
         return path.path
     }
 
-    /// A signature over `timestamp\n nonce\n body\n`, made independently of the provider's code.
+    /// Makes a signature over `timestamp\n nonce\n body\n`, independently of the provider's code.
     static func signature(_ body: Data, _ time: Int64, _ nonce: String, _ key: _RSA.Signing.PrivateKey) -> String {
         var text = Data()
         for part in [Data("\(time)".utf8), Data(nonce.utf8), body] {
@@ -74,7 +74,7 @@ enum WeChatPayTestCertificates {
         return signature?.rawRepresentation.base64EncodedString() ?? ""
     }
 
-    /// The resource of a notification, or one of the certificates.
+    /// Encrypts the resource of a notification, or one of the certificates.
     static func sealed(
         _ plain: Data, _ key: String, nonce: String = "fdasflkja484", associated: String? = "transaction"
     ) -> [String: Any] {
@@ -90,7 +90,7 @@ enum WeChatPayTestCertificates {
     }
 }
 
-/// Who signs an answer or a notification, and under which name.
+/// The key and serial number that sign an answer or a notification.
 struct WeChatPaySeal: Sendable {
     let key: _RSA.Signing.PrivateKey
     let serial: String

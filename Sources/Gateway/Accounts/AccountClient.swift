@@ -19,7 +19,8 @@ struct AccountClient: Sendable {
         }
     }
 
-    /// Charges a wallet's token: how this account opens a payment, whatever is believed of its health.
+    /// Charges a wallet's token, which is how this account opens a payment; the call is made whatever the account's
+    /// health.
     func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
         guard let provider = account.provider as? any InstrumentCharging else { throw .unsupported }
         let report = try await call(.opening(insists: true), of: charge.payment) { () async throws(ProviderError) in
@@ -31,7 +32,7 @@ struct AccountClient: Sendable {
 
     /// Asks for an Apple Pay merchant session.
     ///
-    /// - Returns: nil when the account has as many calls as it may.
+    /// - Returns: nil where the account already has its limit of calls under way.
     func merchantSession(_ provider: any MerchantSessionIssuing) async throws(ProviderError) -> Data? {
         try await call(.other, of: nil) { () async throws(ProviderError) in try await provider.merchantSession() }
     }
@@ -58,7 +59,7 @@ struct AccountClient: Sendable {
 
     /// Makes a call that must reach the provider.
     ///
-    /// - Throws: `unavailable` also when the account has as many calls as it may; nothing has happened then.
+    /// - Throws: `unavailable` also where the account already has its limit of calls under way; then nothing was sent.
     private func made<Answer: Sendable>(
         _ payment: ID<Payment>, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {
@@ -83,7 +84,7 @@ struct AccountClient: Sendable {
 }
 
 extension AccountClient {
-    /// Logs why an answer is not believed.
+    /// Logs the reason why an answer is not accepted.
     private func logUnproven(_ reason: UnprovenReason, _ payment: ID<Payment>?) {
         var metadata: Logger.Metadata = ["account": "\(account.id.rawValue)", "reason": "\(reason.word)"]
         metadata["payment"] = payment.map { "\($0)" }

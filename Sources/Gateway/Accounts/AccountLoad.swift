@@ -4,13 +4,14 @@ import Synchronization
 
 /// This node's calls to each account: their number under way, and the account's health.
 ///
-/// Each account has a bound of its own and no call waits for room, so that an account that hangs takes nothing from another.
+/// Each account has a bound of its own, and calls beyond it fail instead of waiting, so that an account that hangs does
+/// not slow down others.
 package final class AccountLoad: Sendable {
     /// The purpose of a call.
     enum Purpose: Sendable {
-        /// Opens a payment; not sent to an account that does not answer, unless the caller insists.
+        /// Opens a payment; not sent to an account whose circuit breaker is open, unless the caller insists.
         case opening(insists: Bool)
-        /// Continues something that was begun.
+        /// Continues a payment or a refund, or does anything else.
         case other
     }
 
@@ -33,7 +34,7 @@ package final class AccountLoad: Sendable {
         self.time = time
     }
 
-    /// The accounts that a checkout should leave out while another one is able.
+    /// The accounts that a checkout should avoid while another account is available.
     var unhealthy: Set<AccountID> {
         let now = time.milliseconds()
         let found = entries.filter { _, entry in

@@ -27,7 +27,7 @@ package struct AccountReconciliation: Sendable {
 
     /// Reconciles an account now: everything that the periodic jobs would ask about.
     ///
-    /// - Returns: the counts, or after 10 s the job that goes on with it.
+    /// - Returns: the counts, or after 10 s the job that continues it.
     /// - Throws: `notFound`.
     package func sync(_ id: String, context: CallContext) async throws(GatewayError) -> AccountSync {
         guard let account = AccountID(id).flatMap({ settlements.providers.registry[$0] }) else {
@@ -35,7 +35,7 @@ package struct AccountReconciliation: Sendable {
         }
         let (job, now) = (settlements.ids.make(Job.self), settlements.time.now)
         try await settlements.run(context.audit) { settlement in
-            // Its audit is one chain, whoever writes it.
+            // The lock orders the entries of the account's audit chain.
             try settlement.tx.accounts.lock(account.id)
             try settlement.tx.jobs.release(
                 kind: JobKind.syncAccount.rawValue, subject: account.id.rawValue, at: now)
@@ -55,7 +55,7 @@ package struct AccountReconciliation: Sendable {
 
     /// Waits for the run's counts.
     ///
-    /// - Returns: nil when it takes too long or is another worker's; it continues all the same.
+    /// - Returns: nil where it takes too long or another worker has the job; the run continues all the same.
     private func firstOf(_ account: AccountID) async -> SyncCounts? {
         let (ends, end) = AsyncStream<SyncCounts?>.makeStream()
         Task {
@@ -89,8 +89,8 @@ package struct AccountReconciliation: Sendable {
         return .done
     }
 
-    /// Asks about every payment and refund of an account that is not final, and a store about its subscriptions and the
-    /// notifications that it sent.
+    /// Queries every payment and refund of an account that is not final; queries a store for its subscriptions and its
+    /// notifications.
     private func reconcile(_ account: AccountID, audit: AuditContext) async throws(GatewayError) -> SyncCounts {
         let payments = try await forEach { (last: ID<Payment>?) async throws(GatewayError) in
             try await store.report { db in try db.payments.listInFlight(at: account, before: last, limit: Self.syncPage)

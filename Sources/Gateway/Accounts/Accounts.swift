@@ -15,7 +15,7 @@ package struct Accounts: Sendable {
     func candidates(for need: SelectionNeed, with overrides: [StoredOverride]) -> CandidateAccounts {
         let configured = configured(with: overrides)
         var unhealthy = providers.load.unhealthy
-        // A contract that nobody can charge is as good as none.
+        // An account whose payments another account charges is of no use while that one is unhealthy.
         unhealthy.formUnion(configured.filter { $0.processor.map(unhealthy.contains) ?? false }.map(\.id))
         let accounts = Selection.candidates(configured, for: need, avoiding: unhealthy)
         guard accounts.isEmpty else {

@@ -76,7 +76,7 @@ package struct CircuitBreaker: Sendable, Equatable {
         return Call(period: period, isTrial: true, opens: true)
     }
 
-    /// Begins any other call, which is never held back, because it is about money under way.
+    /// Begins any other call, which is never refused, because it is about money that may have moved.
     package func beginOther() -> Call { Call(period: period, isTrial: false, opens: false) }
 
     package mutating func end(_ call: Call, _ ending: Ending, at now: Int64) {

@@ -3,7 +3,7 @@ import ServiceLifecycle
 
 /// Fetches the manifests of accounts' services, and fetches them again for changes.
 ///
-/// A service that is down delays nothing: its account opens no payment until it answers.
+/// A service that is down delays nothing: its account opens no payment until the manifest is known.
 package struct ManifestWatch: Service {
     /// The interval at which a known manifest is fetched again, and the longest pause while there is none.
     package static let interval = Duration.seconds(60)
@@ -20,9 +20,9 @@ package struct ManifestWatch: Service {
 
     package var isNeeded: Bool { !providers.isEmpty }
 
-    /// Asks every service once, and waits at most so long for the slowest.
+    /// Asks every service once, and waits for the slowest at most until the limit.
     ///
-    /// Called before requests are taken, so that a restart beside services that are up refuses nobody.
+    /// Called before requests are accepted, so that none is refused after a restart while the services are up.
     package func prepare(within limit: Duration) async {
         await withTaskGroup { group in
             group.addTask { await pause(limit) }
@@ -52,7 +52,7 @@ package struct ManifestWatch: Service {
         }
     }
 
-    /// 1 s after the first failure, twice as long after each other one.
+    /// Returns 1 s after the first failure, and twice as long after each further one.
     package static func pause(after failures: Int) -> Duration {
         failures == 0 ? interval : min(interval, .seconds(1 << min(failures - 1, 6)))
     }

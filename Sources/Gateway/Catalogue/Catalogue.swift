@@ -7,7 +7,7 @@ package struct Catalogue: Sendable {
     let store: StoreAccess
     let settlements: SettlementRunner
     let accounts: Accounts
-    /// Grants kept purchases whose product a SKU knows since a change.
+    /// Grants the stored purchases whose product a SKU now names.
     let grantUnmapped: @Sendable (AuditContext) async -> Void
 
     /// Adds a SKU; it is offered from the next checkout on.
@@ -86,7 +86,7 @@ package struct Catalogue: Sendable {
 
     /// Merges a catalogue file: SKUs that are not there are added, others are replaced; none is removed.
     ///
-    /// - Returns: how many were added and changed.
+    /// - Returns: the numbers of added and changed SKUs.
     package func merge(_ drafts: [SKU], context: CallContext) async throws(GatewayError) -> CatalogueImport {
         var skus: [SKU] = []
         for draft in drafts { skus.append(try validate(draft)) }
@@ -115,10 +115,10 @@ package struct Catalogue: Sendable {
 
     private static let kindIsFixed = GatewayError.invalidRequest(
         field: "kind", reason: "a SKU's kind never changes; make another SKU")
-    /// Members of a SKU that are maps: an empty object empties one, which a merge would leave as it is.
+    /// The members of a SKU that are maps; an empty object in a patch empties them, where a merge would change nothing.
     private static let maps = ["units", "attributes", "localizations"]
 
-    /// The SKUs on offer that give their buyers nothing.
+    /// The active SKUs that give their buyers nothing.
     package func skusGivingNothing() async throws(GatewayError) -> [(sku: SKU, fault: SKUFault)] {
         try await store.read { db in try db.skus.listActive() }.compactMap { sku in sku.givesNothing.map { (sku, $0) } }
     }
@@ -149,7 +149,7 @@ package struct CatalogueImport: Codable, Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// This object with those members emptied for which a patch has an empty object.
+    /// Returns this object with each of the named members empty for which the patch has an empty object.
     fileprivate func emptying(_ patch: JSONValue, _ names: [String]) -> JSONValue {
         guard case .object(var members) = self, case .object(let changes) = patch else { return self }
         for name in names where changes[name] == .object([:]) { members[name] = .object([:]) }

@@ -9,10 +9,10 @@ struct CatalogueWriter {
 
     private var tx: any Transaction { settlement.tx }
 
-    /// Adds the SKUs that are not there and replaces the others.
+    /// Adds the SKUs that are missing and replaces the others.
     func merge(_ skus: [SKU]) throws -> CatalogueImport {
         var result = CatalogueImport(added: 0, changed: 0)
-        // A product may move from one SKU of the file to another, so all of them let go before any of them claims.
+        // A product may move from one SKU of the file to another, so all are released before any is claimed.
         for sku in skus { try tx.skus.releaseAppleProducts(sku) }
         for sku in skus {
             guard let code = sku.code else { throw GatewayError.internalError }

@@ -52,7 +52,8 @@ extension Catalogue {
         }
     }
 
-    /// The prices on offer for which there are accounts, of which none can charge exactly that amount.
+    /// The prices that some account could charge but for their amount: too many digits, below its minimum or above its
+    /// maximum.
     package func unchargeablePrices() async throws(GatewayError) -> [(sku: String, price: Money)] {
         let (skus, overrides) = try await store.read { db in
             (try db.skus.listActive(), try db.accounts.listOverrides().value())
@@ -78,10 +79,10 @@ extension Catalogue {
         return accounts.contains { Selection.isAble($0, need, among: accounts) }
     }
 
-    /// The products of kept purchases that give nothing, the one bought last first: no SKU knows them, or their SKU has no
-    /// duration.
+    /// The products of stored purchases that give nothing, because no SKU names them or their SKU has no duration; the
+    /// latest purchase first.
     ///
-    /// An unclaimed purchase has no SKU even when one knows its product since, so the catalogue is read.
+    /// The catalogue is read as well, because an unclaimed purchase has no SKU even where one names its product by now.
     /// - Parameter bound: the number of products that are read.
     package func unknownProducts(bound: Int64 = 1_000) async throws(GatewayError) -> [UnknownProduct] {
         try await store.report { db in

@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// The products of one StoreKit configuration file, with what only the admin knows of those that are new.
+/// The products of a StoreKit configuration file, with the admin's values for new ones, which the file lacks.
 package struct StoreKitImport: Codable, Sendable {
     /// The membership that a SKU gives.
     package struct Tier: Codable, Sendable, Equatable {
@@ -15,9 +15,9 @@ package struct StoreKitImport: Codable, Sendable {
     }
 
     package let products: [StoreKitProduct]
-    /// The app that the file belongs to; nil: any.
+    /// The app to which the file belongs; nil for any.
     package let bundle: String?
-    /// The membership that a product gives, by its id; one without a name is none.
+    /// The membership that a product gives, by product id; an empty name gives none.
     package let tiers: [String: Tier]
     /// The days that a pass gives, by product id.
     package let days: [String: Int64]
@@ -54,11 +54,11 @@ package struct StoreKitOutcome: Codable, Sendable, Equatable {
 }
 
 extension Catalogue {
-    /// Merges the App Store's products into the catalogue: names and prices of SKUs that name them, new SKUs for others.
+    /// Merges the App Store's products into the catalogue: names and prices of SKUs that name them, new SKUs for
+    /// others.
     ///
-    /// It is planned on the catalogue as it stands under its lock and written in the same transaction; one fault refuses
-    /// all of it.
-    /// - Throws: `conflict` where an active SKU has a product by another entry.
+    /// The changes are computed and written in one transaction under the catalogue's lock; a fault refuses all of them.
+    /// - Throws: `conflict` where an active SKU names a product by another entry.
     package func importStoreKit(
         _ file: StoreKitImport, context: CallContext
     ) async throws(GatewayError) -> StoreKitOutcome {

@@ -2,8 +2,9 @@ import Domain
 
 /// The changes of a catalogue by a StoreKit configuration file.
 ///
-/// A product that a SKU names changes that SKU's price in the file's currency and its names; one that a SKU's pattern
-/// knows changes the price of that length. Any other becomes a SKU. What the file does not say of a SKU stays as it is.
+/// A product that a SKU names changes that SKU's names and its price in the file's currency; a product that matches a
+/// SKU's pattern changes the price of that option. Any other product becomes a SKU. Members that the file does not
+/// contain stay as they are.
 struct StoreKitPlan {
     /// The SKUs to be written, in the order of the file.
     private(set) var skus: [SKU] = []
@@ -11,7 +12,7 @@ struct StoreKitPlan {
 
     private let file: StoreKitImport
     private let index: StoreKitIndex
-    /// Each SKU that the file speaks of, as it was and with its products.
+    /// Each SKU that the file changes, in its state before, and its products.
     private var matched: [(sku: SKU, products: [(product: StoreKitProduct, days: Int64?)])] = []
     private var positions: [String: Int] = [:]
 
@@ -43,7 +44,7 @@ struct StoreKitPlan {
         matched[position].products.append((product, days))
     }
 
-    // MARK: A SKU that is there
+    // MARK: Known products
 
     private mutating func change(_ before: SKU, _ products: [(product: StoreKitProduct, days: Int64?)]) {
         guard let first = products.first?.product else { return }
@@ -76,7 +77,7 @@ struct StoreKitPlan {
         outcome.changed.append("\(sku.id): \(Self.difference(before, sku))")
     }
 
-    /// Sets the price of a SKU, or of its option of so many days, where the products agree on it.
+    /// Sets the price of a SKU, or of its option of that number of days, where the products agree on it.
     private mutating func price(_ sku: inout SKU, _ days: Int64?, _ products: [StoreKitProduct]) {
         guard let price = products.first?.price else { return }
         guard products.allSatisfy({ $0.price == price }) else {
@@ -104,7 +105,7 @@ struct StoreKitPlan {
         return period.covers(days)
     }
 
-    // MARK: A new SKU
+    // MARK: New products
 
     private mutating func make(_ product: StoreKitProduct, _ codes: inout Set<String>) {
         let id = product.productID
@@ -128,10 +129,10 @@ struct StoreKitPlan {
         outcome.added.append("\(sku.id): \(sku.kind.rawValue), \(product.price), \(sku.name)")
     }
 
-    /// True where the admin has given the values that the file lacks.
+    /// Returns true where the admin has given the values that the file lacks; otherwise adds a fault for each.
     ///
-    /// What waits for the product is granted by the import itself, and a grant keeps the terms of its moment: whatever
-    /// were missing then would stay missing for those who paid.
+    /// The import itself grants the purchases that wait for the product, and a grant keeps the terms of its time: a
+    /// value that is missing then would stay missing for those who paid.
     private mutating func isTold(_ product: StoreKitProduct) -> Bool {
         let (id, before) = (product.productID, outcome.faults.count)
         let otherwise = "or add \(id) to a SKU's apple_product_ids"
@@ -153,12 +154,13 @@ struct StoreKitPlan {
         return outcome.faults.count == before
     }
 
-    /// The product id in lower case, without the characters that no SKU may begin with; its end where it is too long.
+    /// Makes the id of a SKU: the last 64 characters of the product id in lower case, without the characters that an id
+    /// may not begin with.
     private static func code(for product: String) -> SKUCode? {
         SKUCode(String(product.lowercased().suffix(64).drop { "._-".contains($0) }))
     }
 
-    // MARK: What is said
+    // MARK: Messages
 
     private mutating func validated(_ sku: SKU, _ path: String) -> SKU? {
         do throws(SKUFault) { return try sku.validated() } catch {
@@ -167,7 +169,7 @@ struct StoreKitPlan {
         }
     }
 
-    /// The active SKUs whose product the file does not have.
+    /// Notes the active SKUs whose product is not in the file.
     private mutating func noteMissing() {
         let ids = Set(file.products.map(\.productID))
         for (sku, product) in index.active where !ids.contains(product) {
@@ -211,7 +213,7 @@ private struct StoreKitIndex {
         case unknown
     }
 
-    /// The products of the active SKUs, which the file should have.
+    /// The active SKUs and their products, which the file should contain.
     let active: [(sku: SKU, product: String)]
     private let bundle: String?
     private var literals: [String: [(sku: SKU, bundle: String?)]] = [:]
@@ -233,7 +235,8 @@ private struct StoreKitIndex {
         self.active = active
     }
 
-    /// An active SKU before an archived one, an entry of the app before one of any app, a literal before a pattern.
+    /// Finds the SKU of a product: an active SKU before an archived one, an entry of this app before one of any app, a
+    /// literal before a pattern.
     func match(_ product: String) -> Match {
         let all = literals[product] ?? []
         let living = all.contains(where: \.sku.active) ? all.filter(\.sku.active) : all.suffix(1)

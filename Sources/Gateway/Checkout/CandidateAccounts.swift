@@ -4,14 +4,14 @@ package import ProviderKit
 /// The accounts that a payment may try, best first; where there is none, the reason of each.
 struct CandidateAccounts: Sendable {
     var accounts: [ConfiguredAccount]
-    /// True where no able account is believed to answer, so that they are tried all the same.
+    /// True where every possible account is unhealthy, so that they are tried all the same.
     var insists: Bool
     /// The reason of each account that cannot take the payment; empty where one can.
     var refusals: [AccountRefusal] = []
 
-    /// The error of a request for which there is no account.
+    /// Returns the error of a request for which there is no account.
     ///
-    /// - Parameter showsAccounts: whether the caller may see how payments are routed.
+    /// - Parameter showsAccounts: true for a caller who may see how payments are routed.
     func refusal(showsAccounts: Bool) -> GatewayError {
         let order = SelectionRefusal.allCases
         let nearest = refusals.map(\.reason).max {
@@ -29,7 +29,7 @@ package struct AccountRefusal: Sendable, Equatable {
 
 /// The reasons why no account can take a payment.
 package struct NoProvider: Sendable, Equatable {
-    /// The reason of the account that came nearest; nil where no account is configured.
+    /// The reason of the best candidate; nil where no account is configured.
     package let reason: SelectionRefusal?
     /// The reason of each account; empty for callers who may not see how payments are routed.
     package let accounts: [AccountRefusal]

@@ -52,7 +52,7 @@ package struct Cashier: Sendable {
             let tx = settlement.tx
             let userID = try tx.users.ensure(user, candidate: ids.make(), at: now)
             try tx.users.lock(userID)
-            // What costs nothing goes through no account.
+            // A free order goes through no account.
             let environment = account?.environment ?? .production
             try OrderWriter(settlement).refuseOwned(offer.code, offer.sku.kind, userID, in: environment)
             if account == nil { try OrderWriter(settlement).refuseFreeAgain(offer.sku, offer.code, userID) }
@@ -77,7 +77,8 @@ package struct Cashier: Sendable {
                 order, on: account, for: RetryRequest(request), sealedBy: keyRing)
             try settlement.log.emit(
                 .orderOpened, OrderSnapshot(made: order, payment: intent.payment, timeline: [opened, intended]))
-            // Counted before this order, and looked at only now, so that nobody waits for it alone.
+            // The count was requested before this order was inserted, and is read only now, so that it costs no round
+            // trip of its own.
             guard try waiting.value() < OrderWriter.openOrders else {
                 throw GatewayError.conflict(
                     reason: "a user has at most \(OrderWriter.openOrders) open orders; pay or cancel one of them")
@@ -86,7 +87,7 @@ package struct Cashier: Sendable {
         }
     }
 
-    /// Continues with an order that an earlier run made, by its newest payment.
+    /// Continues with the newest payment of an order that an earlier run made.
     private func continueCheckout(
         _ order: ID<Order>, _ request: CheckoutRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
@@ -99,10 +100,11 @@ package struct Cashier: Sendable {
         return try await resume(newest, attempt, user: user)
     }
 
-    /// Opens another attempt for an open order, after the earlier ones were cancelled.
+    /// Opens another attempt for an open order, after the earlier attempts were cancelled.
     ///
-    /// - Throws: `orderNotFound`, `orderNotOpen` (also when cancelling finds that it was paid, or it has expired),
-    ///   `invalidRequest`, `alreadyOwned`, `noProviderAvailable`, `conflict` after 20 attempts, and those of opening a payment.
+    /// - Throws: `orderNotFound`, `orderNotOpen` (also where the order has expired, or cancelling finds that it was
+    ///   paid), `invalidRequest`, `alreadyOwned`, `noProviderAvailable`, `conflict` after 20 attempts, and the errors
+    ///   of opening a payment.
     package func retry(
         _ order: String, _ request: RetryRequest, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> PaymentContract {
@@ -138,7 +140,7 @@ package struct Cashier: Sendable {
         throw .requestInProgress
     }
 
-    /// - Throws: `invalidRequest` for an address that is not one of the allowed ones.
+    /// - Throws: `invalidRequest` for an address that the configuration does not allow.
     private func check(returnURL: String?) throws(GatewayError) {
         guard let returnURL else { return }
         guard settings.returnURLs.allows(returnURL) else {

@@ -3,12 +3,15 @@ import ProviderKit
 import Store
 
 extension Cashier {
-    /// The number of accounts that a request tries when its first does not answer; one that was not asked does not count.
+    /// The number of further accounts that a request tries where its first does not answer; an account that finds the
+    /// payment unfit does not count.
     private static let furtherAccounts = 2
 
-    /// Opens a payment that this request has made; where its account does not answer, another one at the next account.
+    /// Opens a payment that this request has made; where its account does not answer, opens another one at the next
+    /// account.
     ///
-    /// The first payment is cancelled before, as by another attempt of the client's, so that nobody is charged twice.
+    /// The first payment is cancelled before that, as in another attempt of the client, so that nobody is charged
+    /// twice.
     /// - Throws: the errors of ``PaymentOpening/open(_:accepts:audit:)``.
     func openPayment(
         _ intent: PaymentIntent, _ attempt: CheckoutAttempt, at candidates: CandidateAccounts
@@ -34,18 +37,21 @@ extension Cashier {
         }
     }
 
-    /// Continues with a payment that an earlier run under the same key made; where that run was cut between leaving its
-    /// account and trying the next, with the best account that was not tried.
+    /// Continues with a payment that an earlier run under the same key made.
     ///
-    /// - Throws: the errors of ``PaymentOpening/resume(_:accepts:audit:)``; `noProviderAvailable` where no other account is
-    ///   able.
+    /// Where that run ended between cancelling the payment and trying the next account, it continues with the best
+    /// account that was not tried.
+    ///
+    /// - Throws: the errors of ``PaymentOpening/resume(_:accepts:audit:)``; `noProviderAvailable` where no other
+    ///   account can take the payment.
     func resume(
         _ payment: ID<Payment>, _ attempt: CheckoutAttempt, user: ExternalUserID
     ) async throws(GatewayError) -> PaymentContract {
         let (order, payments) = try await store.read { db in
             (try db.orders.find(attempt.order), try db.payments.list(of: attempt.order).value())
         }
-        // From the newest back to the first that has a contract: what was left never had one.
+        // The cancelled attempts without a contract, from the newest back to the first that has one: these were the
+        // failovers.
         let left = payments.filter { $0.payment.original == nil }.reversed().prefix {
             $0.instruction == nil && $0.payment.state == .cancelled
         }
@@ -56,7 +62,7 @@ extension Cashier {
         }
         var candidates = try await offers.candidates(for: order, amount, attempt.request, user: user)
         let tried = Set(left.map(\.payment.account))
-        // Only one more: the accounts that a request may try are counted over all its runs.
+        // Only one more account, because the limit counts the accounts of all runs of this request.
         candidates.accounts = Array(candidates.accounts.filter { !tried.contains($0.id) }.prefix(1))
         guard let next = candidates.accounts.first else { throw .noProviderAvailable }
         return try await openPayment(try await replace(attempt, on: next), attempt, at: candidates)
@@ -66,7 +72,7 @@ extension Cashier {
     private func withdraw(_ payment: ID<Payment>, _ attempt: CheckoutAttempt) async throws(GatewayError) {
         try await settlements.run(attempt.context.audit) { settlement in
             guard let found = try settlement.tx.payments.find(payment).value()?.payment else { return }
-            // While the key is this run's, no other run has called the provider.
+            // While this run holds the key, no other run has called the provider.
             try attempt.keepKey(for: payment, in: settlement.tx, at: settlement.now)
             let report = PaymentReport(payment: payment, outcome: .cancelled)
             _ = try settlement.apply(.payment(report), from: found.account)
@@ -96,7 +102,8 @@ extension Cashier {
                 if let next { return next }
             }
         } catch {
-            // Where cancelling found that it was paid, the order says so; the request that asked for a contract has none.
+            // The payment turned out to be paid, and the order shows it; this request asked for a contract, and there
+            // is none.
             throw error == .orderNotOpen ? .providerUnavailable : error
         }
         throw .requestInProgress

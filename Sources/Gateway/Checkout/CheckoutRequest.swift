@@ -7,12 +7,12 @@ package struct CheckoutRequest: Sendable {
     package var days: Int64?
     package var platform: Platform
     package var currency: Currency
-    /// An account id or a kind.
+    /// The id of an account or a provider kind.
     package var provider: String?
     /// The contract types that the client supports.
     package var accept: Set<ContractType>
     package var returnURL: String?
-    /// The language of texts that the payer sees; nil for the SKU's own.
+    /// The language of texts for the payer; nil for the SKU's default texts.
     package var locale: String?
     package var metadata: [String: String]
     /// The payer's address; nil where it is not known.

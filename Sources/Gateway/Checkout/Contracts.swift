@@ -8,7 +8,7 @@ package struct Contracts: Sendable {
     let keyRing: KeyRing
     let publicURL: String
 
-    /// The contract of a user's order, as it was made for its latest payment.
+    /// Returns the contract of a user's order, as it was made for its latest payment.
     ///
     /// - Throws: `orderNotFound`; `contractGone` where the order is not open; `notFound` when no provider has answered yet.
     package func find(_ order: String, user: ExternalUserID) async throws(GatewayError) -> PaymentContract {
@@ -31,7 +31,7 @@ package struct Contracts: Sendable {
         return text
     }
 
-    /// The contract of an order's latest payment; of a free order, the one that asks for nothing.
+    /// Returns the contract of an order's latest payment; for a free order, a contract without an action.
     func contract(of order: ID<Order>) async throws(GatewayError) -> PaymentContract {
         let (found, payments) = try await store.read { db in
             (try db.orders.find(order), try db.payments.list(of: order).value())
@@ -63,7 +63,7 @@ package struct Contracts: Sendable {
         _ order: Order, _ record: PaymentRecord, opened: PaymentInstruction? = nil
     ) throws(GatewayError) -> PaymentContract {
         let payment = record.payment
-        // Nothing is left to do where the provider's answer was lost and the payer has paid all the same.
+        // A payment whose opening was not answered, but that the payer has paid, needs no action.
         let nothing: PaymentInstruction? = payment.state == .succeeded ? PaymentInstruction.none : nil
         let kept: PaymentInstruction? = if let opened { opened } else { try instruction(record) }
         guard let instruction = kept ?? nothing else { throw .notFound }

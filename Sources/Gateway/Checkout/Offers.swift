@@ -9,7 +9,7 @@ struct Offer: Sendable {
     let quote: Quote
     let candidates: CandidateAccounts
 
-    /// The terms of the order, the name in the payer's language where that is known.
+    /// The terms of the order, with the SKU's name in the payer's language where the SKU has it.
     func terms(in locale: String?) -> OrderTerms {
         guard let locale else { return quote.terms }
         var terms = quote.terms
@@ -80,7 +80,7 @@ struct Offers: Sendable {
     ) async throws(GatewayError) -> CandidateAccounts {
         let (found, overrides) = try await skuAndOverrides(order.sku)
         guard let sku = found else { throw .skuNotFound(order.sku.rawValue) }
-        // An order that named no option can only be completed by what Apple sells.
+        // An order without an option can only be completed by a product that Apple sells.
         let needsApple = order.days == nil && !sku.options.isEmpty
         let need = SelectionNeed(
             sku, days: order.days, quantity: order.quantity, amount: amount, platform: request.platform,

@@ -2,7 +2,7 @@ import Domain
 package import ProviderKit
 import Store
 
-/// The pay pages of providers that serve their own.
+/// The pay pages of providers that have their own.
 package struct PayPages: Sendable {
     let store: StoreAccess
     let providers: ProviderCalling

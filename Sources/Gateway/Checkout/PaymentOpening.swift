@@ -15,9 +15,11 @@ struct PaymentOpening: Sendable {
     private var providers: ProviderCalling { settlements.providers }
     private var keyRing: KeyRing { contracts.keyRing }
 
-    /// Continues with a payment that an earlier run made: opens it again under the same key unless it was answered.
+    /// Continues with a payment that an earlier run made: opens it again under the same key unless the provider had
+    /// answered.
     ///
-    /// - Throws: `orderNotOpen` where its order cannot be paid any more, `providerRejected`, and the errors of
+    /// - Throws: `orderNotOpen` where its order can no longer be paid, `providerRejected`, and the errors of
+    ///   ``open(_:accepts:audit:)``.
     ///   ``open(_:accepts:audit:)``.
     func resume(
         _ payment: ID<Payment>, accepts: Set<ContractType>, audit: AuditContext
@@ -25,7 +27,7 @@ struct PaymentOpening: Sendable {
         guard let record = try await store.read({ db in try db.payments.find(payment).value() }) else {
             throw .notFound
         }
-        // Its opening paid it, the answer was lost, and a later query found that.
+        // The payment was paid at once, the answer was lost, and a later query found that.
         let isPaid = record.payment.state == .succeeded
         if record.instruction != nil || isPaid { return try await contracts.contract(of: payment) }
         guard !record.payment.state.isFinal else {
@@ -42,10 +44,10 @@ struct PaymentOpening: Sendable {
         return try await open(intent, accepts: accepts, audit: audit)
     }
 
-    /// Calls the provider for a payment whose intent is durable, records what it answers, and returns the contract.
+    /// Calls the provider for a payment whose intent is durable, records the answer, and returns the contract.
     ///
-    /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: the same key, or another
-    ///   attempt, goes on with the order).
+    /// - Throws: `providerRejected` (the payment has failed), `providerUnavailable` (nothing is lost: a request with
+    ///   the same key, or another attempt, continues with the order).
     func open(
         _ intent: PaymentIntent, accepts: Set<ContractType>, audit: AuditContext
     ) async throws(GatewayError) -> PaymentContract {
@@ -62,15 +64,15 @@ struct PaymentOpening: Sendable {
         case opened(PaymentContract)
         /// The provider did not answer, or not in time.
         case unanswered
-        /// The call was not made, because of the account's health or the number of its calls.
+        /// The call was not made, because of the account's health or its limit of calls.
         case neverSent
         /// The account cannot take such a payment; it was not asked, and the payment has failed.
         case unfit(String)
     }
 
-    /// Calls the provider for a payment whose intent is durable, and records what it answers.
+    /// Calls the provider for a payment whose intent is durable, and records the answer.
     ///
-    /// - Parameter insists: whether the account is called although its health is doubted.
+    /// - Parameter insists: true to call the account whatever its health.
     /// - Throws: `providerRejected`.
     func tryOpening(
         _ intent: PaymentIntent, accepts: Set<ContractType>, insists: Bool, audit: AuditContext
@@ -87,7 +89,7 @@ struct PaymentOpening: Sendable {
         let attempt: PaymentAttempt
     }
 
-    /// Gathers the provider's parameters; makes the token of Apple's buyers when it is first needed.
+    /// Collects the provider's parameters; makes the user's app account token when it is first needed.
     private func prepare(
         _ intent: PaymentIntent, accepts: Set<ContractType>
     ) async throws(GatewayError) -> Prepared {
@@ -132,7 +134,7 @@ struct PaymentOpening: Sendable {
 
     /// Records an opened payment.
     ///
-    /// - Returns: the payment, and its instruction unless another run's is kept.
+    /// - Returns: the payment, and its instruction unless that of another run is stored.
     private func keep(
         _ opened: OpenedPayment, of payment: ID<Payment>, at account: AccountID, audit: AuditContext
     ) async throws(ProviderError) -> (PaymentRecord, PaymentInstruction?) {
@@ -142,7 +144,7 @@ struct PaymentOpening: Sendable {
         let report = PaymentReport(payment: payment, outcome: opened.outcome, reference: opened.reference)
         do throws(GatewayError) {
             return try await settlements.run(audit) { settlement in
-                // The locks first, in the order in which every settlement of this payment takes them.
+                // The locks come first, in the order in which every settlement of this payment takes them.
                 guard try settlement.tx.payments.lockWithOrder(payment) else { throw GatewayError.notFound }
                 let isFirst = try settlement.tx.payments.setInstruction(
                     sealed, offers: opened.instruction.offers, of: payment)

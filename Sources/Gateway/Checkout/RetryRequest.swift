@@ -39,7 +39,7 @@ struct CheckoutAttempt: Sendable {
     /// True for a checkout, whose key is bound to its order; the key of a retry is bound to its payment.
     let isCheckout: Bool
 
-    /// Keeps the key of a run that continues with another payment.
+    /// Keeps the run's key where the run continues with another payment.
     ///
     /// - Throws: `requestInProgress` where another run has taken the key over.
     func keepKey(for payment: ID<Payment>, in tx: any Transaction, at now: Timestamp) throws {

@@ -2,9 +2,10 @@ import Domain
 import FoundationEssentials
 import Store
 
-/// The payer's address, which is kept until the provider has opened the payment.
+/// The payer's address, which is stored until the provider has opened the payment.
 ///
-/// A repetition of that call must equal the first, from wherever it comes; afterwards the address is not needed.
+/// A repetition of that call must have the same parameters, whatever the address of the repeated request; afterwards
+/// the address is not needed.
 enum PayerAddress {
     private static func place(_ payment: ID<Payment>) -> String { "payments.payer_address/\(payment.rawValue)" }
 
@@ -19,7 +20,7 @@ enum PayerAddress {
     }
 }
 
-/// The payer's instruction as the database keeps it, sealed.
+/// The payer's instruction in its sealed, stored form.
 enum SealedInstruction {
     private static func place(_ payment: ID<Payment>) -> String { "payments.instruction/\(payment.rawValue)" }
 

@@ -3,7 +3,7 @@ package import FoundationEssentials
 import Store
 import Synchronization
 
-/// A value and its JSON, the same bytes for equal values.
+/// A value with its JSON; equal values have the same bytes.
 package struct Answered<Value: Encodable & Sendable>: Sendable {
     package let value: Value
     package let json: Data
@@ -14,7 +14,7 @@ package struct Answered<Value: Encodable & Sendable>: Sendable {
     }
 }
 
-/// An answer about what a user owns, with the conditions under which it is valid.
+/// An answer about a user's entitlements, with the conditions under which it is valid.
 struct CachedAnswer<Value: Encodable & Sendable>: Sendable {
     let answer: Answered<Value>
     fileprivate let user: ID<User>
@@ -24,7 +24,7 @@ struct CachedAnswer<Value: Encodable & Sendable>: Sendable {
     private let from: Timestamp
     private let until: Timestamp
 
-    /// The longest validity in seconds: a database that lost its last commits counts the same versions again.
+    /// The longest validity in seconds: a database that lost its last commits would assign the same versions again.
     private static var longest: Int64 { 60 }
 
     /// - Parameter change: the time at which time alone changes the answer; nil where it never does.
@@ -44,14 +44,14 @@ struct CachedAnswer<Value: Encodable & Sendable>: Sendable {
     fileprivate func isValid(at now: Timestamp) -> Bool { from <= now && now < until }
 }
 
-/// The last answers about what users own, each valid while nothing has changed that it was made from.
+/// The last answers about users' entitlements, each valid until the facts that it was made from change.
 ///
-/// Every change of facts increments the user's version in its own transaction, and the fold gives the next time at which
-/// time alone changes the answer (`docs/domain.md`, section 7); `paydesk check` compares both with the facts. So an answer
-/// made from one version is valid for every reader of that version, on any node, until that time. Where this process alone
-/// writes, it is valid without a query until a commit has changed the user.
+/// Every change of facts increments the user's version in its own transaction, and the fold returns the next time at
+/// which time alone changes the answer (`docs/domain.md`, section 7); `paydesk check` compares both with the facts. So
+/// an answer that was made from a version is valid for every reader of that version, on any node, until that time.
+/// Where only this process writes to the database, it is valid without a query until a commit has changed the user.
 ///
-/// The size is bounded by two generations; the older is dropped when the younger is full.
+/// Two generations bound the size; the older is dropped when the younger is full.
 final class EntitlementCache<Value: Encodable & Sendable>: Sendable {
     private struct Generations {
         var young: [ExternalUserID: CachedAnswer<Value>] = [:]
@@ -64,18 +64,18 @@ final class EntitlementCache<Value: Encodable & Sendable>: Sendable {
 
     init(capacity: Int = 4_096) { self.capacity = capacity }
 
-    /// Answers from the cache where that is still valid, else from the database.
+    /// Answers from the cache where that is still valid, otherwise from the database.
     ///
-    /// - Parameter make: makes the value of now and the time at which time alone changes it, from the snapshot in which the
-    ///   user's state was read.
-    /// - Returns: nil for a user never seen, and where `make` returns nil.
+    /// - Parameter make: makes the value of now, and the next time at which time alone changes it, from the snapshot in
+    ///   which the user's state was read.
+    /// - Returns: nil for an unknown user, and where `make` returns nil.
     func answer(
         to name: ExternalUserID, from store: StoreAccess, at now: Timestamp,
         _ make: @escaping @Sendable (any Database, UserState, Timestamp) throws -> (value: Value, until: Timestamp?)?
     ) async throws(GatewayError) -> Answered<Value>? {
         let changes = store.database.engine.userChanges
         if let changes, let answer = find(name, at: now, unless: changes) { return answer }
-        // Read before the snapshot is opened, so that a change that the snapshot does not show counts as later.
+        // Read before the snapshot begins, so that a change that the snapshot does not contain counts as later.
         let position = changes?.position
         let found = try await store.read { db -> CachedAnswer<Value>? in
             guard let user = try db.users.findState(name) else { return nil }
@@ -91,7 +91,7 @@ final class EntitlementCache<Value: Encodable & Sendable>: Sendable {
         return found.answer
     }
 
-    /// Finds an answer that is valid without a query; nil where the database has to be asked.
+    /// Finds an answer that is valid without a query; nil where the database has to be read.
     private func find(_ name: ExternalUserID, at now: Timestamp, unless changes: UserChanges) -> Answered<Value>? {
         guard let cached = find(name, at: now), let position = cached.position,
             changes.isUnchanged(cached.user, since: position)

@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// The grants and units of one transaction, and the events that announce what users own after it.
+/// The grants and units of one transaction, and the events that announce the entitlements after it.
 struct EntitlementLedger {
     /// The most boundaries of a user that one transaction announces.
     private static let announcements = 100
@@ -26,8 +26,8 @@ struct EntitlementLedger {
 
     /// Revokes, suspends or reinstates an order's grant and units by its refunds and disputes.
     ///
-    /// An order of a store's purchase is left as it is: the purchase alone decides about its grants, also where the order
-    /// was paid through a provider as well.
+    /// An order of a store purchase is left as it is: the purchase alone determines its grants, also where a provider
+    /// was paid for the order as well.
     func recompute(_ id: ID<Order>) throws {
         let (isStores, disputes, grants) = (
             try tx.purchases.exists(for: id), try tx.disputes.list(of: id), try tx.grants.list(of: id)
@@ -66,11 +66,11 @@ struct EntitlementLedger {
         return changed
     }
 
-    /// Increments the version of what a user owns and writes the event with the whole answer.
+    /// Increments the version of the user's entitlements and writes the event with all of them.
     ///
     /// - Parameter boundary: the time at which time alone changed the answer; nil for a change of facts.
     func publish(_ user: ID<User>, asOf boundary: Timestamp? = nil) throws {
-        // Announcing a boundary changes neither of them.
+        // The announcement of a boundary changes neither of them.
         let (grants, balances) = (try tx.grants.list(of: user), try tx.wallets.balances(of: user))
         let known = try boundary == nil ? publishDueChanges(of: user) : tx.users.version(of: user).version
         let fold = EntitlementRules.fold(try grants.value(), now: boundary ?? log.now)
@@ -83,9 +83,10 @@ struct EntitlementLedger {
         try log.emit(.entitlementsChanged, subject: user.rawValue, user: user, data: try snapshot.storedJSON())
     }
 
-    /// Announces the boundaries that have passed since the last announcement, one by one; the caller has locked the user.
+    /// Announces the boundaries that have passed since the last announcement, one by one; the caller has locked the
+    /// user.
     ///
-    /// - Returns: the version of what the user owns after them.
+    /// - Returns: the version of the user's entitlements after them.
     @discardableResult
     func publishDueChanges(of user: ID<User>) throws -> Int64 {
         for _ in 0..<Self.announcements {
@@ -120,7 +121,7 @@ struct EntitlementLedger {
     }
 }
 
-// Non-consumables that are bought while the user owns them: their orders grant nothing as long as another grant lasts.
+// Non-consumables that are bought while the user owns them: their orders grant nothing while another grant lasts.
 extension EntitlementLedger {
     /// Returns true where the user has a perpetual grant of this SKU in the environment, other than of the order.
     func owns(
@@ -130,27 +131,30 @@ extension EntitlementLedger {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.revocation == nil
                 && ($0.order == nil || $0.order != order)
         }
-        // A grant of another user's order counts where the purchase has moved here; a share can end with its owner.
+        // An order of another user counts where its purchase has moved to this user, but not where it is shared: a
+        // share can end.
         return try perpetual.contains { grant in
             guard let order = try grant.order.flatMap({ try tx.orders.find($0) }) else { return true }
             return try order.user == user || tx.purchases.findUser(of: order.id) == user
         }
     }
 
-    /// Grants a duplicate purchase of a SKU once nothing else gives it; a test purchase lasts as its own rules say.
+    /// Grants a duplicate purchase of a SKU once no other grant gives it; a test purchase lasts as long as its own
+    /// rules allow.
     ///
     /// The caller has locked the user and publishes the user's entitlements.
     /// - Returns: true where a grant was made.
     func grantDuplicate(of sku: SKUCode, in environment: Environment, to user: ID<User>) throws -> Bool {
         guard try !owns(sku, user, in: environment, besides: nil) else { return false }
-        // An admin who took a purchase back has decided about all that the user had bought of this SKU until then.
+        // An admin's revocation covers all purchases of this SKU that the user had made until then.
         let decided = try tx.grants.list(of: user).value().filter {
             $0.sku == sku && $0.environment == environment && $0.term == .perpetual && $0.order != nil
                 && $0.revocation?.reason == .admin
         }.compactMap(\.revocation?.at).max()
         for record in try tx.purchases.listDuplicates(of: user, sku, in: environment)
         where decided.map({ $0 < record.purchase.purchased }) ?? true {
-            // A transaction that an earlier release took for a purchase of its own is granted with the one that it is of.
+            // An earlier release stored some transactions as purchases of their own; they are granted with the purchase
+            // that they belong to.
             guard try tx.purchases.listTransactions(of: record).first?.key == record.key else { continue }
             let rules = registry.source(of: record.account).rules
             let entitled = try rules.entitles(tx.users.findExternalID(user) ?? "")

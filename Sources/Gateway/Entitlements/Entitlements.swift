@@ -16,7 +16,7 @@ package struct Entitlements: Sendable {
 
     private var now: Timestamp { settlements.time.now }
 
-    /// Reads what a user owns now; a user never seen owns nothing.
+    /// Reads a user's current entitlements; an unknown user has none.
     package func find(user: ExternalUserID) async throws(GatewayError) -> Answered<EntitlementSnapshot> {
         let answer = try await snapshots.answer(to: user, from: store, at: now) { db, state, now in
             let snapshot = EntitlementSnapshot(
@@ -39,7 +39,7 @@ package struct Entitlements: Sendable {
             return (PurchaseStatus(fold, token: token), fold.nextChangeAt)
         }
         if let answer { return answer }
-        // The token is made when it is first asked for.
+        // The token is made at the first request.
         let (ids, now, candidate) = (settlements.ids, now, random.uuid4())
         return try await store.write { tx in
             let id = try tx.users.ensure(user, candidate: ids.make(), at: now)
@@ -49,11 +49,11 @@ package struct Entitlements: Sendable {
         }
     }
 
-    /// Announces the changes that time alone made: each boundary of each user's entitlements once, in order.
+    /// Announces the changes by time alone: each boundary of each user's entitlements once, in order.
     func announceBoundaries() async throws(GatewayError) -> JobOutcome {
         let now = now
         let users = try await store.read { db in try db.users.listDueChanges(until: now, limit: Self.boundaryLimit) }
-        // Together, so that they share commits.
+        // Concurrently, so that several users share a commit.
         let failed = await withTaskGroup(of: Bool.self) { group in
             for user in users {
                 group.addTask { (try? await announceBoundaries(of: user)) == nil }

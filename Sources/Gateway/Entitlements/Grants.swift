@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// A grant that staff or a partner gives.
+/// A grant that staff or a partner give.
 package struct GrantRequest: Sendable {
     package var sku: String
     package var durationDays: Int64?
@@ -62,7 +62,7 @@ package struct Grants: Sendable {
         return try await item(id)
     }
 
-    /// Revokes a grant for good.
+    /// Revokes a grant permanently.
     ///
     /// - Throws: `notFound`.
     package func revoke(
@@ -74,12 +74,12 @@ package struct Grants: Sendable {
             guard let unlocked = try tx.grants.find(id) else { throw GatewayError.unknown(.grant, grant) }
             try tx.users.lock(unlocked.user)
             guard let current = try tx.grants.find(id), current.revocation?.reason != .admin else { return }
-            // A transfer gave it to a user whose lock is not held here.
+            // A transfer moved the grant to a user whose lock this transaction does not hold.
             guard current.user == unlocked.user else { throw StoreError.unavailable("the grant changed hands") }
             let revocation = Grant.Revocation(at: current.revocation?.at ?? settlement.now, reason: .admin)
             try tx.grants.update(id, revocation: revocation, suspended: current.suspended)
             try settlement.entitlements.takeBackUnits(of: current)
-            // A purchase of the same SKU that was a duplicate beside a gift is granted now.
+            // A purchase of the same SKU that was a duplicate beside this grant is granted now.
             if current.order == nil {
                 _ = try settlement.entitlements.grantDuplicate(
                     of: current.sku, in: current.environment, to: current.user)
@@ -107,7 +107,7 @@ package struct Grants: Sendable {
     private static func term(_ request: GrantRequest, _ sku: SKU, now: Timestamp) throws(GatewayError) -> Grant.Term {
         switch (request.durationDays, request.expiresAt) {
         case (nil, nil) where sku.kind == .consumable:
-            // Its units are credited; the grant itself ends as soon as it begins.
+            // The units are credited; the grant itself ends at its beginning.
             return .until(now)
         case (let days, _) where sku.kind == .consumable:
             throw .invalidRequest(

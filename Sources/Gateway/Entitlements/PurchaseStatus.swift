@@ -1,7 +1,8 @@
 import Domain
 import Store
 
-/// The membership over all sources together, in the eight fields of the App Store clients (`docs/api.md`, section 6).
+/// The membership from all sources together, in the eight fields that App Store clients read (`docs/api.md`, section
+/// 6).
 package struct PurchaseStatus: Encodable, Sendable, Equatable {
     package let active: Bool
     /// Seconds since 1970.

@@ -7,13 +7,13 @@ import Store
 package struct IdempotentRun: Sendable {
     package let caller: String
     package let key: String
-    /// The lease of this run; its writes are committed only while it holds.
+    /// The lease of this run; its writes are committed only while it is held.
     let epoch: Int64
     /// The id of the object that an earlier, unfinished run under this key made; this run continues with it.
     package let resource: String?
 }
 
-/// The namespace of a key: a user's own, or a partner's, whichever of its API keys is used.
+/// The namespace of a key: the user, or the partner, for all of its API keys.
 package enum IdempotentCaller: Sendable {
     case user(ExternalUserID)
     case partner(String)
@@ -25,23 +25,23 @@ package enum IdempotentStart: Sendable {
     case replay(status: Int, answer: Data)
 }
 
-/// Requests with an `Idempotency-Key`: each key runs once, and its answer is kept.
+/// Requests with an `Idempotency-Key`: each key runs once, and its answer is stored.
 package struct IdempotentRequests: Sendable {
     let store: StoreAccess
     let keyRing: KeyRing
     let ids: IDSource
     let time: TimeSource
 
-    /// Seconds for which a run that crashed blocks its key.
+    /// The seconds for which the key of a crashed run stays blocked.
     fileprivate static let lease: Int64 = 60
 
     /// Claims the key, or finds the stored answer.
     ///
     /// - Parameters:
-    ///   - request: everything that makes two requests the same: method, path and body, JSON in its canonical form.
-    ///   - asItCame: the same with the body byte for byte, as earlier releases compared it.
-    /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for another request,
-    ///   `notFound` where the answer was about a person who has been erased.
+    ///   - request: the parts that identify a request: method, path and body, JSON in its canonical form.
+    ///   - asItCame: the same parts with the body byte for byte, as earlier releases compared it.
+    /// - Throws: `requestInProgress` while another run holds the key, `idempotencyKeyReused` for a different request,
+    ///   `notFound` where the answer was about a user who has been erased.
     package func begin(
         key: String, caller: IdempotentCaller, request: [Data], orAsItCame asItCame: [Data]? = nil
     ) async throws(GatewayError) -> IdempotentStart {
@@ -66,7 +66,7 @@ package struct IdempotentRequests: Sendable {
         case .running: throw .requestInProgress
         case .reused: throw .idempotencyKeyReused
         case .replay(_, let sealed) where sealed.isEmpty:
-            // It was about a person who has been erased since.
+            // The answer was about a user who has been erased since.
             throw .notFound
         case .replay(let status, let sealed):
             guard let answer = try? keyRing.open(sealed, context: Self.place(caller, key)) else { throw .internalError }
@@ -83,7 +83,7 @@ package struct IdempotentRequests: Sendable {
         return Data(hash.finalize())
     }
 
-    /// Stores the answer, which a client that repeats the key gets again.
+    /// Stores the answer, which a repetition of the request gets.
     package func finish(_ run: IdempotentRun, status: Int, answer: Data) async throws(GatewayError) {
         guard let sealed = try? keyRing.seal(answer, context: Self.place(run.caller, run.key)) else {
             throw .internalError
@@ -105,7 +105,8 @@ package struct IdempotentRequests: Sendable {
 extension Transaction {
     /// Binds an object to the key of the run that makes it, in the same transaction.
     ///
-    /// - Throws: `requestInProgress` when another run has taken the key over; nothing of this transaction is kept then.
+    /// - Throws: `requestInProgress` where another run has taken over the key; then nothing of this transaction is
+    ///   committed.
     func bind(_ context: CallContext, to resource: String) throws {
         guard let run = context.idempotency else { return }
         guard try idempotencyKeys.bind(run.key, caller: run.caller, epoch: run.epoch, resource: resource) else {
@@ -113,7 +114,7 @@ extension Transaction {
         }
     }
 
-    /// Binds the key to an object that replaces the first, which gives the run another lease.
+    /// Binds the key to an object that replaces the first one, which renews the run's lease.
     ///
     /// - Throws: `requestInProgress` as ``bind(_:to:)``.
     func rebind(_ context: CallContext, to resource: String, at now: Timestamp) throws {

@@ -1,60 +1,60 @@
 package import Domain
 import Store
 
-/// The kinds of jobs, by the names that admins see.
+/// The kinds of jobs, with the names that admins see.
 package enum JobKind: String, Sendable, CaseIterable {
-    /// Settles what a stored notification states; the subject is the notification.
+    /// Applies a stored notification; the subject is the notification.
     case processNotification = "process_notification"
-    /// Asks the providers about an order whose time is over, and closes it.
+    /// Queries the providers about an expired order, and closes it.
     case expireOrder = "expire_order"
-    /// Asks about a payment that is not final.
+    /// Queries a payment that is not final.
     case reconcilePayment = "reconcile_payment"
-    /// Asks about a refund that is not final.
+    /// Queries a refund that is not final.
     case reconcileRefund = "reconcile_refund"
     /// Cancels the other attempts of a paid order; the subject is the order.
     case closeAttempts = "close_attempts"
     /// Completes the work of an abandoned request.
     case completeRequest = "complete_request"
-    /// Reconciles an account now, as an admin asked.
+    /// Reconciles an account now, at an admin's request.
     case syncAccount = "sync_account"
-    /// Asks a store about a subscription and its customer's purchases; the subject is the subscription.
+    /// Queries a store about a subscription and its customer's purchases; the subject is the subscription.
     case checkSubscription = "check_subscription"
-    /// Asks a store for the notifications that it sent; the subject is `account/environment`.
+    /// Requests the notifications that a store sent; the subject is `account/environment`.
     case replayNotifications = "replay_notifications"
-    /// Tells a store how much of a purchase was used; the subject is `environment/account/transaction`.
+    /// Reports to a store how much of a purchase was used; the subject is `environment/account/transaction`.
     case answerConsumption = "answer_consumption"
-    /// Asks a store again about a receipt that it could not answer for; the subject is the receipt's digest.
+    /// Queries a store again about a receipt that it could not answer for; the subject is the receipt's digest.
     case checkReceipt = "check_receipt"
-    /// Grants the kept purchases whose product a SKU knows by now; the subject is empty.
+    /// Grants the stored purchases whose product a SKU now names; the subject is empty.
     case grantUnmapped = "grant_unmapped"
-    /// Brings what earlier releases made of store purchases in line with what is made of them now; the subject is empty.
+    /// Applies store purchases again that earlier releases applied by other rules; the subject is empty.
     case regradePurchases = "regrade_purchases"
     /// Finds orders, payments, refunds and requests that are due, and makes their jobs.
     case findWork = "find_work"
-    /// Announces changes of entitlements by time alone.
+    /// Announces changes of entitlements that time alone makes.
     case crossBoundaries = "cross_boundaries"
     /// Gives committed events their global number and makes their deliveries.
     case dispatchEvents = "dispatch_events"
-    /// Makes first attempts; the subject is the webhook.
+    /// Makes the first attempts of deliveries; the subject is the webhook.
     case deliverWebhook = "deliver_webhook"
-    /// Makes further attempts; the subject is the webhook.
+    /// Makes the further attempts of deliveries; the subject is the webhook.
     case retryDeliveries = "retry_deliveries"
     /// Ends or deletes the deliveries of a webhook that was disabled or deleted; the subject is the webhook.
     case endDeliveries = "end_deliveries"
-    /// Chains the heads of the audit into one.
+    /// Seals the heads of the audit chains into one chain.
     case sealAudit = "seal_audit"
-    /// Deletes rows that are kept for a time only.
+    /// Deletes rows after their retention.
     case applyRetention = "apply_retention"
 
-    /// The kinds of which there is always one job, with an empty subject.
+    /// The kinds that always have one job, with an empty subject.
     package static let standing: [JobKind] = [
         .findWork, .crossBoundaries, .dispatchEvents, .sealAudit, .applyRetention,
     ]
 
-    /// True for kinds that a node repeats under one lease, so that looking for work costs no commit.
+    /// True for kinds that a node repeats under one lease, so that a search for work needs no commit.
     var isContinuous: Bool { self == .dispatchEvents }
 
-    /// True for kinds that no failure ends.
+    /// True for kinds that are repeated after every failure.
     var isEndless: Bool {
         switch self {
         case .deliverWebhook, .retryDeliveries, .endDeliveries, .replayNotifications, .checkSubscription,
@@ -64,19 +64,19 @@ package enum JobKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// True for kinds that ask about money until its state is known: a slow transfer takes weeks, a provider can be away for
-    /// as long, and no other job would ask.
+    /// True for kinds that query money until its state is final: a slow transfer takes weeks, a provider can be down
+    /// for as long, and no other job would ask.
     var waitsForMoney: Bool { [.expireOrder, .reconcilePayment, .reconcileRefund].contains(self) }
 
-    /// The seconds of a lease, after which another worker may claim the job of a silent one.
+    /// The seconds of a lease; after it another worker may claim the job.
     ///
-    /// Shorter for continuous jobs, which are always held by some node, and for notifications of payments, which should be
-    /// settled soon.
+    /// Shorter for continuous jobs, which some node always holds, and for notifications of payments, which should be
+    /// applied soon.
     var lease: Int64 { isContinuous ? 15 : self == .processNotification ? 10 : 60 }
 
-    /// Seconds before the second run, the third and so on; after the last one the job goes into quarantine.
+    /// The seconds before the second run, the third and so on; after the last one the job goes into quarantine.
     ///
-    /// Endless jobs continue at the last interval; those that wait for money begin the schedule anew after it.
+    /// Endless jobs repeat the last interval; those that wait for money begin the schedule again.
     var backOff: [Int64] {
         switch self {
         case .processNotification: [1, 5, 30, 300, 3_600, 21_600]
@@ -84,9 +84,9 @@ package enum JobKind: String, Sendable, CaseIterable {
             [60, 300, 3_600, 21_600] + Array(repeating: 86_400, count: 7)
         case .syncAccount, .closeAttempts: [60, 300, 3_600]
         case .checkSubscription, .replayNotifications: [30, 60, 300, 900, 3_600, 10_800]
-        // A purchase that was just made can be unknown for a while.
+        // A new purchase can be unknown to the store for a while.
         case .checkReceipt: [30, 60, 300, 900, 3_600, 10_800, 43_200, 86_400]
-        // The store waits for 12 hours.
+        // The store waits for the answer for 12 hours.
         case .answerConsumption: [60, 300, 900] + Array(repeating: 3_600, count: 11)
         case .findWork, .crossBoundaries: [5, 15, 60]
         case .dispatchEvents, .deliverWebhook, .retryDeliveries: [1, 5, 15]
@@ -98,25 +98,25 @@ package enum JobKind: String, Sendable, CaseIterable {
 }
 
 extension JobKind {
-    /// Seconds before the run that follows the second one without a result, the third and so on.
+    /// The seconds before the run that follows the second run without a result, the third and so on.
     ///
-    /// Mostly such a run ended with its process, and the job should not wait long. But the job may have ended the process:
-    /// then it must neither keep it down nor be repeated for ever.
+    /// Mostly such a run ended with its process, and the job should not wait for long. But the job may have crashed the
+    /// process: then it must not keep doing so, nor be repeated for ever.
     private static let silentBackOff: [Int64] = [
         5, 10, 20, 40, 80, 300, 3_600, 21_600, 86_400, 86_400, 86_400,
     ]
 
-    /// The seconds after its begin at which a job is due again whose run ends without a result.
+    /// Returns the seconds after its start at which a job is due again if this run ends without a result.
     ///
-    /// Nil where it is due at once, as are endless jobs.
+    /// Nil where it is due at once, as endless jobs are.
     ///
-    /// - Parameter silence: the run's number among those in a row, from 1.
+    /// - Parameter silence: the number of the run among consecutive ones without a result, from 1.
     func delay(afterSilence silence: Int64) -> Int64? {
         guard silence > 1, !isEndless else { return nil }
         return Self.silentBackOff[min(Int(silence) - 2, Self.silentBackOff.count - 1)]
     }
 
-    /// The number of runs without a result after which the job itself is taken for the reason.
+    /// The number of runs without a result after which the job itself is assumed to be the reason.
     static let mostSilentRuns = Int64(silentBackOff.count) + 1
 
     /// True for kinds that are never put into quarantine.
@@ -126,38 +126,38 @@ extension JobKind {
 /// The end of a run that succeeded.
 package enum JobOutcome: Sendable, Equatable {
     case done
-    /// To be run again in so many seconds; the count of attempts begins anew.
+    /// The job runs again after these seconds; its count of attempts begins again.
     case again(after: Int64)
-    /// To be run again by the schedule of failures, without being one.
+    /// The job runs again by the schedule of failures, though it did not fail.
     case pending
 }
 
 /// The end of a run that failed.
 package enum JobFailure: Error, Sendable, Equatable {
-    /// Another run may do better.
+    /// A repetition may succeed.
     case retry(String)
-    /// Every further run would fail as well.
+    /// Every repetition would fail as well.
     case poison(String)
-    /// Another worker holds the job; this run records nothing.
+    /// Another worker has the job; this run records nothing.
     case leaseLost
 }
 
-/// A job that this worker holds.
+/// A job that this worker has claimed.
 package struct ClaimedJob: Sendable {
     package let id: ID<Job>
     package let kind: JobKind
     package let subject: String
-    /// This run's number since the last success, from 1.
+    /// The number of this run since the last success, from 1.
     package let attempt: Int64
-    /// This run's number since the last one with a result, from 1.
+    /// The number of this run since the last one with a result, from 1.
     let silence: Int64
     let lease: JobLease
     let asked: Int64
-    /// The accounts that it may ask, where its lane limits runs by account.
+    /// The accounts that the job may call, where its lane limits the runs of an account.
     package var accounts: Set<AccountID> = []
 }
 
 extension ClaimedJob {
-    /// The job as the actor of what its run changes.
+    /// The job as the actor of the changes that it makes.
     var audit: AuditContext { AuditContext(actor: .system(kind.rawValue), requestID: id.rawValue) }
 }

@@ -8,7 +8,7 @@ package struct JobQueue: Sendable {
     let store: StoreAccess
     let calls: ProviderCalls
     let time: TimeSource
-    /// Returns after the time, or at once when its task is cancelled.
+    /// Sleeps; returns at once when its task is cancelled.
     let pause: @Sendable (Duration) async -> Void
     let logger: Logger
 
@@ -18,7 +18,7 @@ package struct JobQueue: Sendable {
     package func claim(
         _ kinds: [JobKind], of endpoints: WebhookHealth = .any, besides accounts: [AccountID]? = nil, limit: Int64
     ) async throws(GatewayError) -> [ClaimedJob] {
-        // Lanes are often woken for what another has taken, which should cost no transaction.
+        // A lane is often woken for a job that another one has taken; the check before it saves a transaction.
         let due = try await dueKinds(of: kinds, endpoints: endpoints, besides: accounts ?? [])
         guard let lease = due.map(\.lease).min() else { return [] }
         let now = time.now
@@ -47,9 +47,9 @@ package struct JobQueue: Sendable {
         .compactMap(JobKind.init)
     }
 
-    /// Claims one job, due or not.
+    /// Claims a job, due or not.
     ///
-    /// - Returns: nil when it is another worker's, has ended or is in quarantine.
+    /// - Returns: nil where another worker has it, or it has ended or is in quarantine.
     func claim(_ kind: JobKind, subject: String) async throws(GatewayError) -> ClaimedJob? {
         let now = time.now
         return try await store.write { tx in
@@ -58,9 +58,9 @@ package struct JobQueue: Sendable {
         }
     }
 
-    /// Runs one job now, unless another worker has it; so that a caller need not wait until workers look for it.
+    /// Runs a job now, unless another worker has it, so that a caller need not wait for a worker.
     ///
-    /// A client who hangs up does not end the run.
+    /// A client that disconnects does not end the run.
     func performNow(
         _ kind: JobKind, subject: String,
         _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
@@ -69,9 +69,9 @@ package struct JobQueue: Sendable {
         await calls.perform { await perform(job, work) }
     }
 
-    /// Runs a claimed job's work under its lease, which is extended meanwhile, and records how it ended.
+    /// Runs a claimed job under its lease, which is extended meanwhile, and records the end.
     ///
-    /// A run whose lease is lost records nothing.
+    /// A run that has lost its lease records nothing.
     func perform(
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
@@ -82,7 +82,7 @@ package struct JobQueue: Sendable {
         _ job: ClaimedJob, _ work: @escaping @Sendable (ClaimedJob) async throws(GatewayError) -> JobOutcome
     ) async {
         if job.silence > JobKind.mostSilentRuns {
-            // So many runs ended without a word, perhaps together with their process.
+            // Too many runs ended without a result, perhaps because the job crashes its process.
             guard job.kind.goesOn else {
                 _ = try? await quarantine(job, job.silentRuns)
                 return
@@ -98,14 +98,14 @@ package struct JobQueue: Sendable {
         do throws(GatewayError) {
             guard try await record(end.mapError(JobFailure.init), of: job) else { throw .leaseLost }
         } catch {
-            // The lease runs out by itself, and the job is taken again.
+            // The lease expires, and the job is claimed again.
             logger.warning("a job's end was not recorded", metadata: job.metadata)
         }
     }
 
-    /// Extends a job's lease while it runs; a run whose lease is lost is cancelled before another one begins.
+    /// Extends a job's lease while it runs; a run that has lost its lease is cancelled before another one begins.
     ///
-    /// A run may take longer than a lease lasts, in a worker as in a request.
+    /// A run may take longer than a lease, in a worker as in a request.
     private func keepingLease(of job: ClaimedJob, _ run: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await run() }
@@ -113,7 +113,7 @@ package struct JobQueue: Sendable {
                 while !Task.isCancelled {
                     await pause(.seconds(job.kind.lease / 4))
                     if Task.isCancelled { return }
-                    // A database that is away for a moment is asked again while the lease lasts.
+                    // While the lease is valid, a database that is down for a moment is asked again.
                     guard await keepsLease(job) else { return }
                 }
             }
@@ -124,13 +124,13 @@ package struct JobQueue: Sendable {
 
     /// Extends a job's lease.
     ///
-    /// - Returns: false when another worker holds the job.
+    /// - Returns: false where another worker has the job.
     func keepsLease(_ job: ClaimedJob) async -> Bool {
         let now = time.now
         do throws(GatewayError) {
             return try await store.write { tx in try tx.jobs.extend(job.lease, by: job.kind.lease, at: now) }
         } catch {
-            // The database is away: nothing that the run writes can be kept either, until it is back.
+            // The database is down: until it is back, the run cannot commit anything either.
             return true
         }
     }
@@ -175,7 +175,7 @@ package struct JobQueue: Sendable {
     private func quarantine(_ job: ClaimedJob, _ reason: String) async throws(GatewayError) -> Bool {
         logger.error("a job is in quarantine", metadata: job.metadata)
         return try await store.write { tx in
-            // First of all the lease: without it, another worker is processing that notification.
+            // The lease is checked first: without it another worker is processing the notification.
             guard try tx.jobs.quarantine(job.lease, error: reason.stored(500)) else { return false }
             if job.kind == .processNotification, let id = ID<Domain.Notification>(job.subject) {
                 try tx.notifications.quarantine(id)

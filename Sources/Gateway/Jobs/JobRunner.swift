@@ -4,15 +4,17 @@ import ServiceLifecycle
 import Store
 import Synchronization
 
-/// The service that claims due jobs and runs them, in a lane for each group of kinds, so that no kind waits for another.
+/// The service that claims due jobs and runs them, in a lane for each group of kinds, so that no group waits for
+/// another.
 package struct JobRunner: Service {
-    /// A group of kinds that share a number of concurrent runs.
+    /// A group of kinds with a common limit of concurrent runs.
     package struct Lane: Sendable {
         package let kinds: [JobKind]
-        /// The endpoints whose jobs it takes, where the subjects are webhooks.
+        /// The endpoints whose jobs the lane claims, where the subjects are webhooks.
         let endpoints: WebhookHealth
         package let width: Int
-        /// The number of concurrent runs for one account, so that an account that hangs leaves the rest to the others.
+        /// The largest number of concurrent runs for one account, so that an account that hangs leaves the rest to the
+        /// others; nil = no limit.
         package let perAccount: Int?
 
         init(kinds: [JobKind], of endpoints: WebhookHealth = .any, width: Int, perAccount: Int? = nil) {
@@ -22,10 +24,10 @@ package struct JobRunner: Service {
             self.perAccount = perAccount
         }
 
-        /// The lanes of deliveries; endpoints that only fail have a lane of their own, so that no other endpoint waits for
-        /// them.
+        /// Makes the lanes of deliveries; endpoints that fail all the time have a lane of their own, so that no other
+        /// endpoint waits for them.
         ///
-        /// - Parameter widths: the numbers of endpoints that are served at once.
+        /// - Parameter widths: the numbers of endpoints that are served concurrently.
         static func delivering(widths: (first: Int, further: Int, failing: Int)) -> [Lane] {
             let grace = DeliverySchedule.failingGrace
             return [
@@ -35,7 +37,8 @@ package struct JobRunner: Service {
             ]
         }
 
-        /// The lanes of a node; kinds that ask providers, which may hang, are apart from those that only settle.
+        /// The lanes of a node; kinds that call providers, which may hang, are apart from those that use only the
+        /// database.
         package static let all =
             [
                 Lane(kinds: [.processNotification], width: 8),
@@ -81,7 +84,7 @@ package struct JobRunner: Service {
         }
     }
 
-    /// Makes the jobs of which there is always one, as soon as the database answers.
+    /// Makes the jobs that always exist, as soon as the database answers.
     private func prepare() async throws(GatewayError) {
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
             do throws(GatewayError) {
@@ -120,7 +123,7 @@ package struct JobRunner: Service {
                         signal.notify()
                     }
                 }
-                // A full lane goes on when a place is free; an idle one when something is asked for.
+                // A full lane continues when a run ends; an idle one at the next signal.
                 guard jobs.count < room.count || room.count == 0 else { continue }
                 await waitForFirst({ await signal.wait(since: asked) }, { await found.wait(since: foundBefore) })
             }
@@ -149,7 +152,7 @@ package struct JobRunner: Service {
     private func perform(_ job: ClaimedJob) async {
         guard job.kind.isContinuous else { return await gateway.worker.perform(job) }
         await gateway.worker.perform(job) { asked in
-            // What follows at once shares a pass, and so a commit.
+            // Events that follow within this time share a pass, and so a commit.
             await cancelWhenGracefulShutdown { await gateway.pause(Self.gathering) }
             await waitForFirst(
                 { await gateway.signals.events.wait(since: asked) }, { await gateway.pause(Self.looking) })
@@ -163,7 +166,7 @@ private final class Places: Sendable {
     /// The number of jobs that may be claimed now.
     struct Room {
         let count: Int
-        /// The accounts that have as many runs as one may; nil in a lane without that limit.
+        /// The accounts at their limit of runs; nil in a lane without that limit.
         let full: [AccountID]?
     }
 
@@ -177,7 +180,8 @@ private final class Places: Sendable {
 
     init(_ lane: JobRunner.Lane) { self.lane = lane }
 
-    /// The room for further jobs, at most as many as one account may still take: they may all be of one account.
+    /// The number of further jobs, at most as many as the busiest account may still run, because all may be of that
+    /// account.
     var room: Room {
         state.withLock { state in
             let free = lane.width - state.taken

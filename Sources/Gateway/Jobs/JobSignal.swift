@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Wakes workers of this node when one of its requests made work for them; work that another node made is found by polling.
+/// Wakes workers of this node after one of its requests has made jobs for them; jobs of other nodes are found by
+/// polling.
 package final class JobSignal: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -13,8 +14,8 @@ package final class JobSignal: Sendable {
 
     package init() {}
 
-    /// The number of notifications so far: read before looking for work and given to ``wait(since:)``, so that a notification
-    /// in between is not missed.
+    /// The number of notifications so far: read it before a search for work and pass it to ``wait(since:)``, so that a
+    /// notification in between is not missed.
     package var asked: UInt64 { state.withLock { $0.asked } }
 
     package func notify() {
@@ -50,7 +51,7 @@ package final class JobSignal: Sendable {
 
 /// The signals of a node, one for each group of its workers.
 package struct JobSignals: Sendable {
-    /// Wakes the workers of everything but events and deliveries.
+    /// Wakes all workers except those of events and deliveries.
     package let workers = JobSignal()
     /// Wakes the dispatcher when there may be new events.
     package let events = JobSignal()

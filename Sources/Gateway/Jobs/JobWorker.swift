@@ -1,4 +1,4 @@
-/// Runs claimed jobs: each kind by the subject that it belongs to.
+/// Runs claimed jobs, each kind by the use case of its subject.
 package struct JobWorker: Sendable {
     let gateway: Gateway
 
@@ -7,9 +7,9 @@ package struct JobWorker: Sendable {
         await gateway.jobQueue.perform(job) { (job) async throws(GatewayError) in try await work(job) }
     }
 
-    /// Runs a claimed job again and again under its one lease, until it has to be given back.
+    /// Runs a claimed job repeatedly under one lease.
     ///
-    /// - Parameter pause: returns when it is time for another pass, false when it is time to stop.
+    /// - Parameter pause: returns true when it is time for another pass, false when it is time to stop.
     func perform(_ job: ClaimedJob, again pause: @escaping @Sendable (UInt64) async -> Bool) async {
         await gateway.jobQueue.perform(job) { (job) async throws(GatewayError) in
             while true {

@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// Makes the jobs of everything that is due.
+/// Makes the jobs of all work that is due.
 package struct WorkFinder: Sendable {
     let store: StoreAccess
     let registry: ProviderRegistry
@@ -14,7 +14,7 @@ package struct WorkFinder: Sendable {
     private static let findLimit: Int64 = 500
     private static let hangingSeconds: Int64 = 7 * 86_400
 
-    /// The kinds of due work that have no reading of their own, each with the kind of its jobs.
+    /// The kinds of due work with the usual search, each with the kind of its jobs.
     private static let due: [(kind: JobKind, work: DueWork)] = [
         (.processNotification, .storedNotifications), (.expireOrder, .expiredOrders),
         (.completeRequest, .abandonedRequests),
@@ -23,7 +23,7 @@ package struct WorkFinder: Sendable {
     /// Makes the jobs of all work that is due.
     ///
     /// Work is found by its state, so that no job can be forgotten.
-    /// - Throws: the error of the first search that failed, after all others were made.
+    /// - Throws: the error of the first search that failed, after all other searches.
     func find() async throws(GatewayError) -> JobOutcome {
         var isMore = false
         var failure: GatewayError?
@@ -93,11 +93,11 @@ package struct WorkFinder: Sendable {
         return Int64(looked.count)
     }
 
-    /// Makes the jobs of which there is always one, at the start of a node.
+    /// Makes the jobs that always exist, at the start of a node.
     package func prepare() async throws(GatewayError) {
         let now = time.now
         let jobs = JobKind.standing.map { (id: ids.make(Job.self), kind: $0.rawValue) }
-        // Whatever a store said while nobody listened is asked for first of all.
+        // Notifications that a store sent while no node ran are requested at once.
         let missed = registry.syncing.flatMap { account in
             account.store.askedEnvironments.map { (id: ids.make(Job.self), subject: "\(account.id)/\($0.rawValue)") }
         }
@@ -110,9 +110,9 @@ package struct WorkFinder: Sendable {
         }
     }
 
-    /// Ends the leases of the process before this one on SQLite, which has one process only.
+    /// Ends the leases of the previous process on SQLite, which only one process uses.
     ///
-    /// A restart then need not wait until they expire.
+    /// So a restart need not wait until they expire.
     func endOldLeases() async throws(GatewayError) {
         guard store.database.engine.dialect == .sqlite else { return }
         try await store.write { tx in try tx.jobs.endLeases() }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Store
 import Synchronization
 
-/// A key whose secret was right.
+/// A key that has been authenticated.
 package struct AuthenticatedKey: Sendable {
     package let id: ID<APIKey>
     package let partner: String
@@ -22,7 +22,7 @@ package struct KeyView: Encodable, Sendable {
     let scopes: [String]
     let created_at: Timestamp
     let expires_at: Timestamp?
-    /// Within a minute.
+    /// The time of the last use, exact to a minute.
     let last_used_at: Timestamp?
     let revoked_at: Timestamp?
 
@@ -38,7 +38,7 @@ package struct KeyView: Encodable, Sendable {
     }
 }
 
-/// A key just made, with the secret that is shown once.
+/// A new key, with the secret that is shown once.
 package struct IssuedKey: Encodable, Sendable {
     package let id: ID<APIKey>
     let name: String
@@ -48,13 +48,13 @@ package struct IssuedKey: Encodable, Sendable {
     package let key: String
 }
 
-/// The keys whose use was written a short while ago, so that it is not written with every call.
+/// The keys whose use was recorded within the last minute, so that not every call writes to the database.
 final class KeyUses: Sendable {
     private static let interval: Int64 = 60
 
     private let noted = Mutex<[ID<APIKey>: Timestamp]>([:])
 
-    /// Claims the right to write a use now.
+    /// Returns true where the use of a key should be recorded now.
     ///
     /// - Returns: false within a minute of the last time on this node.
     func claim(_ key: ID<APIKey>, at now: Timestamp) -> Bool {
@@ -85,11 +85,11 @@ package struct APIKeys: Sendable {
         self.random = random
     }
 
-    /// Makes an API key: `pdk_`, the id's 26 characters, `_`, 43 characters of secret.
+    /// Makes an API key: `pdk_`, the 26 characters of its id, `_`, and a secret of 43 characters.
     ///
-    /// Only its hash is stored.
+    /// Only the hash of the secret is stored.
     ///
-    /// - Parameter expiresAt: the first moment at which the key is refused; nil: never.
+    /// - Parameter expiresAt: the time from which the key is refused; nil for never.
     /// - Throws: `invalidRequest` for a bad name, partner, scope or end.
     package func create(
         name: String, partner: String?, scopes: [String], expiresAt: Timestamp? = nil, context: CallContext
@@ -129,7 +129,7 @@ package struct APIKeys: Sendable {
         }
     }
 
-    /// Finds a key by its text, in time that does not depend on how much of it is right.
+    /// Authenticates a key, in a time that does not depend on the number of right characters.
     ///
     /// - Throws: `invalidCredential`.
     package func authenticate(key: String) async throws(GatewayError) -> AuthenticatedKey {
@@ -141,7 +141,7 @@ package struct APIKeys: Sendable {
         guard let record = try await store.read({ db in try db.apiKeys.find(id) }), record.revokedAt == nil,
             record.expiresAt.map({ now < $0 }) ?? true, Self.equalInConstantTime(record.hash, Self.hash(key))
         else { throw .invalidCredential(.unknownKey) }
-        // A use that cannot be written refuses nobody.
+        // A key is accepted even where its use cannot be recorded.
         if uses.claim(id, at: now) { try? await store.write { tx in try tx.apiKeys.recordUse(of: id, at: now) } }
         return AuthenticatedKey(id: id, partner: record.partner, scopes: Set(record.scopes.compactMap(Scope.init)))
     }
@@ -153,9 +153,9 @@ package struct APIKeys: Sendable {
         return Page(keys.map(KeyView.init), limit: limit) { $0.id.rawValue }
     }
 
-    /// Ends a key.
+    /// Revokes a key.
     ///
-    /// - Throws: `notFound` for a key that is not there, has expired or was revoked.
+    /// - Throws: `notFound` for a key that is unknown, expired or already revoked.
     package func revoke(_ key: String, context: CallContext) async throws(GatewayError) {
         guard let id = ID<APIKey>(key) else { throw .unknown(.key, key) }
         try await settlements.run(context.audit) { settlement in
@@ -166,7 +166,7 @@ package struct APIKeys: Sendable {
         }
     }
 
-    /// True where some admin key is valid now.
+    /// True where an admin key is valid now.
     package func hasAdminKey() async throws(GatewayError) -> Bool {
         let now = time.now
         return try await store.read { db in try db.apiKeys.hasAdmin(at: now) }

@@ -14,7 +14,7 @@ package enum Scope: String, Sendable, CaseIterable {
 }
 
 extension EventType {
-    /// The scope that a webhook or the event list needs to show this type (`api.md` section 10).
+    /// The scope that a key needs for events of this type (`docs/api.md` section 10).
     package var readScope: Scope {
         switch self {
         case .orderOpened, .orderPaid, .orderClosed, .orderAnomaly, .refundSucceeded, .refundFailed, .disputeOpened,

@@ -3,11 +3,11 @@ import FoundationEssentials
 import Logging
 import Store
 
-/// The counts of a resealing.
+/// The counts of secrets after a resealing.
 package struct ResealedSecrets: Codable, Sendable, Equatable {
-    /// Secrets that have the newest key now and had another one.
+    /// The secrets that were sealed again with the newest key.
     package var resealed: Int
-    /// Secrets whose key is not in the ring.
+    /// The secrets that cannot be opened, because the key ring lacks their key.
     package var closed: Int
 }
 
@@ -19,7 +19,7 @@ package struct SealedSecrets: Sendable {
 
     private static let resealPage: Int64 = 200
 
-    /// Every column that holds sealed secrets, with the place that each secret is bound to.
+    /// The columns with sealed secrets, each with the context to which a secret is bound.
     private static let sealedColumns: [(column: SealedColumn, place: @Sendable (SealedValue) -> String)] = [
         (SealedColumn("webhooks", "secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
         (SealedColumn("webhooks", "previous_secret", key: ["id"]), { "webhooks.secret/\($0.key[0])" }),
@@ -71,10 +71,10 @@ package struct SealedSecrets: Sendable {
         return result
     }
 
-    /// True where something was sealed with a key that this node does not have.
+    /// True where a value is sealed with a key that this node does not have.
     ///
-    /// Such a node answers 500 to whoever asks for what another node, or an earlier start of it, has sealed. Looks only at
-    /// the newest row of each table.
+    /// Such a node answers 500 to requests for values that another node, or its own earlier process, has sealed. Only
+    /// the newest row of each table is checked.
     package func lacksKey() async throws(GatewayError) -> Bool {
         try await store.read { db in try db.secrets.listNewest() }.contains { !keyRing.hasKey(of: $0) }
     }

@@ -8,7 +8,7 @@ package struct Page<Item: Sendable>: Sendable {
     /// For each item, the cursor of a page that begins after it.
     package let cursors: [String]
 
-    /// Cuts one item more than the page holds into the page and its cursor.
+    /// Makes a page and its cursor from one item more than the page has.
     init(_ items: [Item], limit: Int64, cursor: (Item) -> String) {
         let shown = items.prefix(Int(limit))
         let cursors = shown.map(cursor)
@@ -24,17 +24,17 @@ package struct Page<Item: Sendable>: Sendable {
     }
 }
 
-/// The limit of a page's size, whatever number of items was asked for: its answer stays within 1 MiB.
+/// The limit of a page in bytes, whatever its number of items: an answer stays within 1 MiB.
 package enum PageSize {
     package static let bytes = (1 << 20) - (8 << 10)
 }
 
-/// The position in a list after the last item that the caller has, as `next_cursor` gave it.
+/// The position after the last item that the caller has, from `next_cursor`.
 struct Cursor<Position: Sendable>: Sendable {
     /// The last item's position; nil at the list's beginning.
     let position: Position?
 
-    /// - Parameter parse: reads a cursor that this list wrote; nil for any other text.
+    /// - Parameter parse: reads a cursor of this list; returns nil for any other text.
     /// - Throws: `invalidRequest`.
     init(_ text: String?, _ parse: (String) -> Position?) throws(GatewayError) {
         guard let text else {

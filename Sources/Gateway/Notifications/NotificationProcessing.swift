@@ -5,28 +5,28 @@ import ProviderKit
 import Store
 
 extension Notifications {
-    /// Processes a notification now, unless another worker does; a failure is left to its job.
+    /// Processes a notification now, unless another worker does; after a failure its job repeats it.
     func processNow(_ notification: ID<Domain.Notification>) async {
         _ = try? await queue.performNow(.processNotification, subject: notification.rawValue) {
             (job) async throws(GatewayError) in try await process(job)
         }
     }
 
-    /// Settles the facts of a stored notification, once.
+    /// Applies the facts of a stored notification, once.
     func process(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Domain.Notification>(job.subject) else { return .done }
         var asked: [ProviderFact] = []
         while let unknown = try await process(id, asked) {
-            // Nothing is kept of that turn; the next one has the amounts.
+            // That transaction changed nothing; the next one has the amounts.
             asked += try await amounts(of: unknown)
         }
         return .done
     }
 
-    /// Settles the facts of a notification in one transaction.
+    /// Applies the facts of a notification in one transaction.
     ///
-    /// - Parameter asked: the providers' answers about refunds for which the notification has no amount.
-    /// - Returns: the refunds whose amounts have to be asked for before anything is settled; nil when all is settled.
+    /// - Parameter asked: the providers' answers about refunds whose amounts the notification lacks.
+    /// - Returns: the refunds whose amounts must be queried first; nil after all facts were applied.
     private func process(
         _ id: ID<Domain.Notification>, _ asked: [ProviderFact]
     ) async throws(GatewayError) -> [UnknownRefund]? {
@@ -39,11 +39,11 @@ extension Notifications {
             let unknown = try asked.isEmpty ? UnknownRefund.all(facts, from: stored.account, in: settlement.tx) : []
             guard unknown.isEmpty else { return unknown }
             try settlement.lockUsers(of: facts + asked)
-            // What was learned by asking is kept, for a rebuild.
+            // The answers are stored as facts as well, for a rebuild.
             for fact in asked { _ = try settlement.apply(fact, from: stored.account) }
             for fact in facts {
                 if case .store(let statement) = fact {
-                    // Evidence that cannot be opened keeps nobody from what was bought.
+                    // A purchase is granted even where its evidence cannot be opened.
                     let evidence = try? stored.evidence(of: statement.purchase, by: keyRing)
                     try settlement.purchases.apply(
                         statement, from: registry.source(of: stored.account, evidence: evidence))
@@ -58,7 +58,8 @@ extension Notifications {
 }
 
 extension StoredNotification {
-    /// The notification as a purchase's evidence, sealed for its place there; nil where the raw text has been dropped.
+    /// The raw text of the notification as a purchase's evidence, sealed for that column; nil where the text has been
+    /// deleted.
     fileprivate func evidence(of purchase: StorePurchase?, by keyRing: KeyRing) throws -> Data? {
         guard let purchase, let body else { return nil }
         let text = try keyRing.open(body, context: SealedNotification.bodyPlace(id))

@@ -11,7 +11,7 @@ enum NotificationRefusal: Error, Sendable, Equatable {
         switch error {
         case .unavailable, .outcomeUnknown: self = .unavailable
         case .unproven(let reason): self = .unproven(reason)
-        // Genuine, and not to be understood.
+        // The notification is genuine, but cannot be decoded.
         case .rejected, .unfit: self = .unproven(.unreadable)
         case .unsupported: self = .unproven(.unsupported)
         }

@@ -7,11 +7,11 @@ import Store
 package struct NotificationView: Encodable, Sendable {
     package let id: ID<Domain.Notification>
     let account: String
-    /// The provider's own word.
+    /// The provider's own type.
     let type: String
     let provider_event_id: String
     package let status: String
-    /// The reason of a refusal; nil for one that was accepted.
+    /// The reason of a refusal; nil for an accepted notification.
     @Nullable package private(set) var reason: String?
     let received_at: Timestamp
     @Nullable private(set) var processed_at: Timestamp?
@@ -29,7 +29,7 @@ package struct NotificationView: Encodable, Sendable {
 }
 
 extension Notifications {
-    /// The inbox, newest first; a status that is nil restricts nothing.
+    /// Lists the inbox, newest first; a nil status means all.
     package func list(
         _ status: Domain.Notification.Status?, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<NotificationView> {
@@ -40,10 +40,10 @@ extension Notifications {
         return Page(found.map(NotificationView.init), limit: limit) { $0.id.rawValue }
     }
 
-    /// Verifies a kept notification again and processes it again; facts that were settled before change nothing.
+    /// Verifies a stored notification again and processes it again; facts that were applied before change nothing.
     ///
     /// Where the raw text has been deleted, the stored facts are processed.
-    /// - Throws: `notFound`, `invalidNotification` when it still does not verify.
+    /// - Throws: `notFound`, `invalidNotification` where it still does not verify.
     package func replay(
         _ notification: String, context: CallContext
     ) async throws(GatewayError) -> NotificationView {
@@ -55,7 +55,7 @@ extension Notifications {
         let replayed = try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             let target = try tx.notifications.replayTarget(of: kept.id, as: record)
-            // The job first, as who runs it locks them.
+            // The job comes first, in the lock order of the worker that runs it.
             try tx.jobs.delete(kind: JobKind.processNotification.rawValue, subject: target.rawValue)
             try tx.notifications.replay(kept.id, as: record, into: target)
             try tx.jobs.ensure(job, kind: JobKind.processNotification.rawValue, subject: target.rawValue, at: now)

@@ -20,11 +20,11 @@ package struct Notifications: Sendable {
     /// Verifies a notification, stores it once with the job that processes it, and returns the provider's own
     /// acknowledgement.
     ///
-    /// The acknowledgement is given after the notification is durable, also where processing fails; a repetition is
+    /// The acknowledgement follows after the notification is durable, also where processing fails; a repetition is
     /// acknowledged and changes nothing.
-    /// - Parameter address: the sender's; nil where it is not known.
-    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for one that does not verify, which is
-    ///   counted and kept for a while with its reason.
+    /// - Parameter address: the sender's address; nil where unknown.
+    /// - Throws: `notFound` for an unknown token or method, `invalidNotification` for one that does not verify, which
+    ///   is counted and stored for a limited time with its reason.
     package func receive(
         token: String, _ notification: RawNotification, from address: IPAddress? = nil
     ) async throws(GatewayError) -> Acknowledgement {
@@ -60,9 +60,9 @@ package struct Notifications: Sendable {
         await processNow(stored.id)
     }
 
-    /// Takes in a notification that a store lists among those that it sent.
+    /// Stores and processes a notification from a store's list of those that it sent.
     ///
-    /// - Returns: true for one that was not here.
+    /// - Returns: true for one that was missing here.
     func takeMissed(_ notification: RawNotification, at id: AccountID) async throws(GatewayError) -> Bool {
         guard let account = registry[id] else { return false }
         let received: ReceivedNotification
@@ -111,7 +111,7 @@ package struct Notifications: Sendable {
         }
     }
 
-    /// Has the account's provider verify a notification, on threads beside the event loops.
+    /// Verifies a notification with its account's provider, on threads beside the event loops.
     private func received(
         _ notification: RawNotification, at account: ConfiguredAccount
     ) async throws(GatewayError) -> Result<ReceivedNotification, ProviderError> {
@@ -124,7 +124,7 @@ package struct Notifications: Sendable {
         }
     }
 
-    /// Makes the row of a verified notification, its raw text sealed.
+    /// Makes the row of a verified notification, with its raw text sealed.
     func seal(
         _ notification: RawNotification, _ received: ReceivedNotification, at account: AccountID
     ) throws(GatewayError) -> NotificationRecord {
@@ -141,12 +141,12 @@ package struct Notifications: Sendable {
 }
 
 extension ReceivedNotification {
-    /// True where a database can hold its text: SQL text cannot hold U+0000.
+    /// True where a database can store the notification: SQL text cannot contain U+0000.
     fileprivate var isStorable: Bool {
         guard !eventID.utf8.contains(0), !type.utf8.contains(0), let json = try? facts.storedJSON() else {
             return false
         }
-        // In JSON it is written as an escape; a backslash itself is written twice.
+        // JSON escapes U+0000; an escaped backslash before `u0000` is something else.
         return !json.contains(#"\u0000"#) || !json.replacing(#"\\"#, with: "").contains(#"\u0000"#)
     }
 }

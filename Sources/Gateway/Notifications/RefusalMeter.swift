@@ -4,7 +4,7 @@ import ProviderKit
 
 /// Counts refused notifications by account and reason: `paydesk_notifications_refused_total{account,reason}`.
 ///
-/// Accounts are the configured ones and reasons a closed set, so the number of series is bounded.
+/// Accounts are the configured ones and reasons a closed list, so the number of series is bounded.
 struct RefusalMeter: Sendable {
     private struct Series: Hashable {
         let account: AccountID

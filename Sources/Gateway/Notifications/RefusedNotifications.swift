@@ -5,10 +5,10 @@ import Logging
 import ProviderKit
 import Store
 
-/// The rate at which unsigned notifications are kept, in this node's memory.
+/// The limits, in this node's memory, of storing unsigned notifications.
 ///
-/// Anybody who knows an account's address can send as many as they like, and keeping them must not occupy the database.
-/// A notification with a good signature is always kept.
+/// Anybody who knows an account's address can send any number of them, and storing them must not occupy the database. A
+/// notification with a valid signature is always stored.
 struct RefusalLimits: Sendable {
     private let byAccount: RateLimiter
     private let byAddress: RateLimiter
@@ -34,7 +34,7 @@ struct RefusedNotifications: Sendable {
     private let meter: RefusalMeter
     private let limits: RefusalLimits
 
-    /// - Parameter accounts: the configured ones, for which refusals are counted.
+    /// - Parameter accounts: the configured accounts, for which refusals are counted.
     init(
         store: StoreAccess, keyRing: KeyRing, accounts: [AccountID], ids: IDSource, time: TimeSource,
         lines: RepeatedLines, logger: Logger
@@ -49,15 +49,15 @@ struct RefusedNotifications: Sendable {
         limits = RefusalLimits(time: time)
     }
 
-    /// The number and the bytes of an account's notifications that are kept.
+    /// The largest number and bytes of an account's refused notifications.
     private static let refusedLimits = RefusedLimits(count: 1_000, bytes: 8 << 20)
-    /// The largest unsigned body that is kept; no provider's notification is larger.
+    /// The largest unsigned body that is stored; no provider's notification is larger.
     private static let refusedBytes = 256 << 10
 
-    /// Counts a notification that did not verify, and keeps it, so that it can be verified again once the configuration is
-    /// corrected.
+    /// Counts a notification that did not verify, and stores it, so that it can be verified again once the
+    /// configuration is corrected.
     ///
-    /// It is kept once, however often it comes. Where there is no room, the oldest unsigned one is deleted first.
+    /// A repetition is stored once. Where there is no room, the oldest unsigned one is deleted first.
     func keep(
         _ notification: RawNotification, at account: AccountID, because reason: UnprovenReason,
         from address: IPAddress? = nil

@@ -3,10 +3,10 @@ import FoundationEssentials
 import ProviderKit
 import Store
 
-/// A raw notification as the inbox keeps it: sealed, because it may hold personal data of the provider's making.
+/// A raw notification in its stored form: sealed, because it may contain personal data.
 struct SealedNotification {
     let body: Data
-    /// Method, query string and headers.
+    /// The method, query string and headers.
     let head: Data
 
     private struct Head: Codable {
@@ -28,7 +28,7 @@ struct SealedNotification {
         self.head = try keyRing.seal(try JSONEncoder().encode(head), context: Self.headPlace(id))
     }
 
-    /// - Returns: nil for what an earlier release sealed in another form.
+    /// - Returns: nil for one that an earlier release sealed in another form.
     static func open(
         body: Data, head: Data, _ id: ID<Domain.Notification>, receivedAt: Timestamp, by keyRing: KeyRing
     ) throws -> RawNotification? {

@@ -3,10 +3,11 @@ import ProviderKit
 import Store
 
 extension Notifications {
-    /// Asks the providers for the amounts of refunds that were reported without one and are not known here.
+    /// Queries the providers for the amounts of refunds that were reported without one and are unknown here.
     ///
-    /// A refund is never booked with all that is left.
-    /// - Throws: `temporarilyUnavailable` where a provider does not say the amount; the notification is processed later.
+    /// An amount is never assumed to be all that is left.
+    /// - Throws: `temporarilyUnavailable` where a provider does not state the amount; the notification is processed
+    ///   later.
     func amounts(of unknown: [UnknownRefund]) async throws(GatewayError) -> [ProviderFact] {
         var answers: [ProviderFact] = []
         for refund in unknown {
@@ -31,13 +32,13 @@ extension Notifications {
     }
 }
 
-/// A refund that was reported without an amount and is not known here.
+/// A refund that was reported without an amount and is unknown here.
 struct UnknownRefund: Sendable {
     let account: AccountID
     let report: RefundReport
     let payment: ProviderReference
 
-    /// The refunds of that kind among the facts of an account's notification.
+    /// Returns the refunds of this kind among the facts of an account's notification.
     static func all(
         _ facts: [ProviderFact], from account: AccountID, in db: any Database
     ) throws -> [UnknownRefund] {
@@ -47,7 +48,7 @@ struct UnknownRefund: Sendable {
         }
     }
 
-    /// - Returns: nil for one that is known, that moved no money, or that is about no payment of this account's.
+    /// - Returns: nil for a refund that is known, that moved no money, or whose payment is not this account's.
     private init?(_ report: RefundReport, from account: AccountID, in db: any Database) throws {
         guard report.outcome == .succeeded || report.outcome == .pending,
             let payment = try db.payments.find(report.payment).value()?.payment,

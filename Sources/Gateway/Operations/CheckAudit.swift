@@ -5,7 +5,7 @@ import Store
 extension InvariantCheck {
     private static let auditPage: Int64 = 1_000
 
-    /// Walks every audit chain; an entry that was changed, removed or added breaks it.
+    /// Checks every audit chain; an entry that was changed, removed or added breaks it.
     func checkAudit() async throws -> [Violation] {
         var found: [Violation] = []
         var (subject, last, previous, isWhole) = ("", 0 as Int64, Data(), true)
@@ -27,7 +27,8 @@ extension InvariantCheck {
         }
     }
 
-    /// Walks the seals: each is the hash of the one before it and of what it covers, which is all there.
+    /// Checks the seals: each is the hash of the seal before it and of the entries that it covers, none of which is
+    /// missing.
     func checkSeals() async throws -> [Violation] {
         var found: [Violation] = []
         var (last, previous) = (0 as Int64, Data())

@@ -5,13 +5,14 @@ import Store
 extension InvariantCheck {
     private static let userPage: Int64 = 500
 
-    /// Recomputes for every user what was announced last, and which boundary is to be announced next.
+    /// Recomputes every user's last announcement and next boundary.
     ///
-    /// Whoever reads a user's version may rely on it: nothing that a user owns changes without an announcement.
-    /// The last announcement was folded at the boundary that the one before it named, where that had come; else at its own
-    /// time. What follows from the grants then must be what it named and what is waited for: a boundary that was left out
-    /// lies between. How late the next one is depends on when somebody serves, so it is not asked. Of who was erased nothing
-    /// is announced.
+    /// Readers of a user's version rely on this: a user's entitlements never change without an announcement.
+    ///
+    /// The last announcement was computed at the boundary that the one before it named, or at its own time where that
+    /// boundary was still ahead. The grants at that time must give the data of the announcement, and the next boundary
+    /// that it names and that is stored; otherwise a boundary in between was left out. The delay of the next
+    /// announcement depends on the running nodes and is not checked. Nothing is announced of erased users.
     func checkBoundaries() async throws -> [Violation] {
         var found: [Violation] = []
         var last = ""
@@ -34,7 +35,7 @@ extension InvariantCheck {
         let next_change_at: Timestamp?
     }
 
-    /// - Returns: what is wrong; nil where nothing is.
+    /// - Returns: the violated invariant with a description; nil where there is none.
     private static func fault(of user: CheckedUser) throws -> (invariant: Int, detail: String)? {
         let (next, told) = (user.nextChangeAt, user.announcements)
         func snapshot(_ fold: EntitlementFold) -> EntitlementSnapshot {
@@ -65,8 +66,8 @@ extension InvariantCheck {
 }
 
 extension JSONValue {
-    /// True where every member of this value is in the other with the same value; an announcement of an earlier release has
-    /// fewer members.
+    /// Returns true where the other value has every member of this one with the same value; announcements of earlier
+    /// releases have fewer members.
     fileprivate func agrees(with other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object(let mine), .object(let theirs)):

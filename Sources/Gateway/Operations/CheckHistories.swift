@@ -3,8 +3,8 @@ import Store
 
 /// The history of an order, its payments and refunds, compared with their states.
 ///
-/// Each must begin with an intent, move along the tables of `domain.md` sections 3 and 4 only, and have the state where its
-/// history ends.
+/// Each must begin with an intent, follow the tables of `docs/domain.md` sections 3 and 4, and end in the current
+/// state.
 struct OrderHistory {
     private let order: Order
     private let payments: [PaymentRecord]
@@ -18,7 +18,7 @@ struct OrderHistory {
         timeline = checked.timeline
     }
 
-    /// The violations; a full history lacks attempts first, then everything, and is not checked for these.
+    /// The violations; a timeline at its limit lacks first the attempts and then everything, which is then not checked.
     var violations: [Violation] {
         guard timeline.count < ChangeLog.timelineLimit else { return [] }
         var found = orderViolations + refunds.flatMap(violations)
@@ -48,7 +48,7 @@ struct OrderHistory {
         let isLegal = zip(states, states.dropFirst()).allSatisfy { from, to in
             Payment.State.Fact.allCases.contains { from.applying($0).state == to }
         }
-        // A store's purchase pays its contract without a word about the payment; what it captured is the order's.
+        // A store purchase pays its order without an entry about the payment, and the payment captures nothing.
         let isStores = payment.state == .succeeded && record.captured == 0
         return judge(payment.id.rawValue, isLegal: isLegal, endsWell: isStores || states.last == payment.state)
     }
@@ -65,7 +65,8 @@ struct OrderHistory {
         return judge(refund.id.rawValue, isLegal: isLegal, endsWell: states.last == refund.state)
     }
 
-    /// The history's entries about a payment or refund, whose id begins the detail of each.
+    /// Returns the types of the timeline's entries about a payment or refund, whose id begins the detail of each,
+    /// without their prefix.
     private func words(_ prefix: String, _ id: String) -> [String] {
         timeline.filter { $0.type.hasPrefix(prefix) && $0.detail.prefix { $0 != " " } == id }
             .map { String($0.type.dropFirst(prefix.count)) }

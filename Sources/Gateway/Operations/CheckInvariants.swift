@@ -1,6 +1,6 @@
 package import Store
 
-/// A contradiction between stored facts, found by recomputing an invariant of `domain.md` section 10.
+/// A contradiction between stored facts: a violated invariant of `docs/domain.md` section 10.
 package struct Violation: Encodable, Sendable, Equatable {
     /// The invariant's number.
     package let invariant: Int
@@ -8,7 +8,7 @@ package struct Violation: Encodable, Sendable, Equatable {
     package let detail: String
 }
 
-/// Recomputes every invariant that the stored facts determine; it only reads.
+/// Recomputes every invariant from the stored facts; it only reads.
 package struct InvariantCheck: Sendable {
     /// The largest number of violations of one kind that are listed.
     static let limit: Int64 = 20

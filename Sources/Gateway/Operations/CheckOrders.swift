@@ -4,11 +4,11 @@ import Store
 extension InvariantCheck {
     private static let orderPage: Int64 = 200
 
-    /// Walks through all orders: what each paid one must have granted and credited, and the history of every one.
+    /// Checks all orders: the grants and units of each paid one, and the history of each.
     func checkOrders() async throws -> [Violation] {
         var (given, told): ([Violation], [Violation]) = ([], [])
         var last = ""
-        // A job brings what an earlier release made of store purchases in line.
+        // A job still has to apply store purchases again that earlier releases applied by other rules.
         let isRegraded = try await store.read { db in try !db.jobs.hasAny(JobKind.regradePurchases.rawValue) }
         while given.count < Int(Self.limit) || told.count < Int(Self.limit) {
             let cursor = last
@@ -25,9 +25,9 @@ extension InvariantCheck {
 }
 
 extension CheckedOrder {
-    /// The violation in the grants and units of a paid order.
+    /// Returns the violation in the grants and units of a paid order.
     ///
-    /// A store's purchase has rules of its own, and its order gives nothing beside it.
+    /// A store purchase has rules of its own, and its order gives nothing else.
     fileprivate func wrongGift(isRegraded: Bool) -> Violation? {
         guard order.state == .paid else { return nil }
         if isPurchase { return isRegraded ? wrongPurchase : nil }
@@ -44,7 +44,7 @@ extension CheckedOrder {
         return nil
     }
 
-    /// The violation in the units and passes of a store's purchase of which a part was revoked.
+    /// The violation in the units and passes of a store purchase that was revoked in part.
     private var wrongPurchase: Violation? {
         guard booked.values.allSatisfy({ $0 == 0 }) else {
             return violation("a store's purchase paid the order, which credited units beside it")
@@ -66,7 +66,8 @@ extension CheckedOrder {
 }
 
 extension Order {
-    /// True where a grant is as this order's terms and state make it; a grant that an admin revoked stays revoked.
+    /// Returns true where a grant agrees with this order's terms and state; a grant that an admin revoked stays
+    /// revoked.
     fileprivate func granted(_ grant: Grant, _ standing: Standing) -> Bool {
         guard grant.user == user, grant.sku == sku, grant.term == terms.term, grant.tier == terms.tier,
             grant.environment == environment

@@ -2,10 +2,9 @@ import ServiceLifecycle
 package import Store
 import Synchronization
 
-/// The number of nodes that serve this database, by which limits that all nodes share are divided.
+/// The number of nodes that serve this database; each takes an equal part of limits that all nodes share.
 ///
-/// The database is asked every five seconds, and nothing is written for it. While the database is away, the last number is
-/// used.
+/// The database is queried every five seconds, without a write. While it is down, the last number is used.
 package final class NodeCensus: Service {
     /// The longest time for which the number is wrong after a node has come or gone.
     package static let interval = Duration.seconds(5)
@@ -19,7 +18,7 @@ package final class NodeCensus: Service {
         self.pause = pause
     }
 
-    /// This node included.
+    /// The number of nodes, this one included.
     package var nodes: Int64 { count.load(ordering: .relaxed) }
 
     package func take() async {
@@ -27,7 +26,7 @@ package final class NodeCensus: Service {
         count.store(max(1, nodes), ordering: .relaxed)
     }
 
-    /// Counts until the graceful shutdown.
+    /// Updates the number until the graceful shutdown.
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {

@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-/// The checks of a node by name, each `ok` or the reason why it failed.
+/// The checks of a node by name, each `ok` or the reason of its failure.
 package struct Readiness: Encodable, Sendable {
     package let status: String
     package let checks: [String: String]
@@ -14,7 +14,7 @@ package struct NodeHealth: Sendable {
     let database: Store
     let time: TimeSource
 
-    /// Seconds by which the node's clock may differ from the database's.
+    /// The seconds by which the node's clock may differ from the database's.
     private static let clockTolerance: Int64 = 60
 
     /// Checks that the database answers, has this binary's migrations, and agrees with this node's clock.
@@ -35,12 +35,12 @@ package struct NodeHealth: Sendable {
 
     private func pendingMigrations() async throws -> Int {
         do { return try await Migrator.pending(Migrations.all, in: database).count } catch MigrationError.unknown {
-            // A newer Paydesk has migrated while this node serves. A migration leaves what the release before it needs,
-            // so that nodes are replaced one by one; at its next start this node would be refused.
+            // A newer release has migrated the database while this node serves. A migration keeps what the release
+            // before it needs, so that nodes can be replaced one by one; at its next start this node would be refused.
             return 0
         }
     }
 
-    /// True where requests under way wait so long for the database that new ones should be refused.
+    /// True where requests wait for the database for so long that new ones should be refused.
     package var isCongested: Bool { database.engine.isCongested }
 }

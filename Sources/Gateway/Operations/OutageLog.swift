@@ -2,9 +2,9 @@ import Domain
 import Logging
 import Synchronization
 
-/// Logs that the database is away: at once, and then every ten seconds for all requests that failed meanwhile.
+/// Logs that the database is down: at once, and then every ten seconds for all failed requests together.
 ///
-/// In an outage every request fails for the same reason, thousands in a minute, and each is answered with 503 anyway.
+/// In an outage every request fails for the same reason, thousands in a minute, and each is answered with 503.
 final class OutageLog: Sendable {
     private struct State {
         var lastLine: Timestamp?
@@ -25,7 +25,7 @@ final class OutageLog: Sendable {
     func failed(because reason: String) {
         let now = time.now
         let unlogged = state.withLock { state -> Int? in
-            // A clock that was set back starts anew.
+            // After the clock was set back, the interval begins again.
             if let last = state.lastLine, now >= last, now < last.adding(seconds: Self.interval) {
                 state.unlogged += 1
                 return nil

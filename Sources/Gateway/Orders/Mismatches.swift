@@ -2,20 +2,20 @@ package import Domain
 import ProviderKit
 import Store
 
-/// Payments that came with another amount than their order's.
+/// Payments with another amount than their order's.
 package struct Mismatches: Sendable {
     let settlements: SettlementRunner
     let orders: Orders
 
-    /// Settles money that came with another amount: the order counts as paid with it, or it is refunded.
+    /// Resolves a payment with another amount: the order counts as paid with it, or it is refunded.
     ///
-    /// - Throws: `orderNotFound`, `notFound` for an unknown number, `conflict` where it is settled, or the order is paid and
-    ///   it is to pay it.
+    /// - Throws: `orderNotFound`, `notFound` for an unknown number, `conflict` where it is already resolved, or it
+    ///   should pay an order that is already paid.
     package func settle(
         _ order: String, _ n: Int64, _ act: Mismatch.Act, reason: String, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
-        // A run under the same key has settled it; its answer was lost.
+        // An earlier run under the same key has resolved it; its answer was lost.
         if context.resumed != nil { return try await orders.snapshot(id, audience: .admin) }
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx

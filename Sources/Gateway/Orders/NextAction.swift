@@ -3,11 +3,11 @@ import Store
 
 /// The next step of a client that polls an order.
 package enum NextAction: String, Encodable, Sendable, CaseIterable {
-    /// The running attempt waits for the payer.
+    /// The payer has to act in the current attempt.
     case pay
-    /// An outcome is not known yet, or the payer has acted and the provider works on it.
+    /// The outcome is not known yet, or the payer has acted and the provider is processing it.
     case wait
-    /// The newest attempt failed or was cancelled: another one can be made.
+    /// The newest attempt failed or was cancelled: the client can make another one.
     case retry
     /// The order is not open.
     case none
@@ -36,7 +36,7 @@ extension NextAction {
 
 /// The failure of an attempt, or of the last try inside it.
 package struct PaymentFailure: Encodable, Sendable, Equatable {
-    /// The provider's own reason where it gave one: `[a-z_]+`.
+    /// The provider's own reason where it stated one: `[a-z_]+`.
     package let reason: String
     package let message: String
     /// True where another try or attempt may succeed.
@@ -67,7 +67,7 @@ extension TimelineEntry {
 extension Payment {
     static let processing = "payment.processing"
 
-    /// True where the provider said last that it works on the payment, and no try has failed since.
+    /// True where the provider's last report is that it is processing the payment, and no try has failed since.
     fileprivate func isWorkedOn(_ history: [TimelineEntry]) -> Bool {
         history.last { [Self.processing, "payment.try_failed"].contains($0.type) && $0.isAbout(self) }?.type
             == Self.processing

@@ -7,10 +7,11 @@ package struct OrderClosing: Sendable {
     let orders: Orders
     let attempts: PaymentAttempts
 
-    /// Closes a user's open order after its attempts were cancelled, or asked about where they cannot be cancelled.
+    /// Closes a user's open order after its attempts were cancelled, or queried where they cannot be cancelled.
     ///
-    /// - Throws: `orderNotFound`, `orderNotOpen` (also when asking finds that it was paid), `providerUnavailable` where a
-    ///   provider did not say whether it was, `requestInProgress` while other requests keep making attempts.
+    /// - Throws: `orderNotFound`, `orderNotOpen` (also where a query finds that it was paid), `providerUnavailable`
+    ///   where a provider did not state whether it was paid, `requestInProgress` while other requests keep making
+    ///   attempts.
     package func cancel(
         _ order: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> OrderSnapshot {
@@ -38,7 +39,7 @@ package struct OrderClosing: Sendable {
 
     /// Closes an order that may be closed already.
     ///
-    /// - Returns: the order as it was closed, also where a late payment has reopened it a moment later.
+    /// - Returns: the closed order, also where a late payment has reopened it a moment later.
     private func close(
         _ order: Order, reason: String, audience: OrderSnapshot.Audience, audit: AuditContext
     ) async throws(GatewayError) -> OrderSnapshot {
@@ -56,10 +57,10 @@ package struct OrderClosing: Sendable {
         }
     }
 
-    /// Closes an open order after its attempts were cancelled or asked about, also those that were made meanwhile.
+    /// Closes an open order after its attempts were cancelled or queried, including those that were made meanwhile.
     ///
-    /// - Parameter read: reads something of the order in the transaction that closes it.
-    /// - Throws: `orderNotOpen` when it was paid, `providerUnavailable` where a provider did not say whether it was,
+    /// - Parameter read: reads from the transaction that closes the order.
+    /// - Throws: `orderNotOpen` where it was paid, `providerUnavailable` where a provider did not state whether it was,
     ///   `requestInProgress` while other requests keep making attempts.
     func close<T: Sendable>(
         _ order: Order, reason: String, audit: AuditContext,
@@ -68,7 +69,8 @@ package struct OrderClosing: Sendable {
         var cancelled = AttemptCancellation()
         for _ in 0..<PaymentAttempts.cancellationRounds {
             cancelled = try await attempts.cancel(of: order.id, audit: audit, after: cancelled)
-            // An attempt that was not answered for may be paid a moment later; the payer's money would buy nothing then.
+            // An attempt whose provider did not answer may be paid a moment later; the payer would get nothing for the
+            // money.
             guard cancelled.allAnswered else { throw .providerUnavailable }
             let asked = cancelled.asked
             let closed = try await settlements.run(audit) { settlement -> T? in

@@ -1,17 +1,17 @@
 package import Domain
 import Store
 
-/// An order in the shape of `api.md` section 4: what clients read and what events carry.
+/// An order in the form of `docs/api.md` section 4, which clients read and events contain.
 package struct OrderSnapshot: Sendable {
-    /// The reader, who decides which name of the user is shown.
+    /// The reader, which decides the name by which the user is shown.
     package enum Audience: Sendable {
-        /// The user: no name is needed.
+        /// The user, whose name is left out.
         case user
-        /// A partner: the app's own id.
+        /// A partner, who sees the app's own id of the user.
         case partner
-        /// An admin: the app's own id, and mismatches that are to be settled.
+        /// An admin, who sees the app's own id of the user, and open mismatches.
         case admin
-        /// The database: the internal id.
+        /// An event in the database, which has the internal id.
         case stored
 
         /// True where the app's own id of the user is shown.
@@ -21,7 +21,7 @@ package struct OrderSnapshot: Sendable {
     package struct PaymentLine: Encodable, Sendable {
         let id: ID<Payment>
         let provider: String
-        /// The account that moves the money where it is not the provider.
+        /// The account that charges the payment, where it is not the provider's.
         @Nullable private(set) var processor: String?
         let status: String
         /// The provider's own id, once known.
@@ -51,7 +51,7 @@ package struct OrderSnapshot: Sendable {
         let amount: Money
         /// The provider's own id, once known.
         @Nullable private(set) var reference: String?
-        /// Absent in events, which are never changed: a reason may name the user.
+        /// Absent in events, which are immutable: a reason may name the user.
         let reason: String?
         let created_at: Timestamp
     }
@@ -91,25 +91,25 @@ package struct OrderSnapshot: Sendable {
     package let refunds: [RefundLine]
     package let disputes: [DisputeLine]
     package let timeline: [TimelineLine]
-    /// Money that came with other amounts; for admins alone.
+    /// The payments with other amounts; only for admins.
     package let mismatches: [MismatchLine]?
     package let nextAction: NextAction
     package let userName: String?
-    /// The subscription whose period it paid.
+    /// The subscription of which the order paid a period.
     package let subscription: ID<Subscription>?
 
     package var user: ID<User> { order.user }
     package var partner: String? { order.partner }
     package var status: Order.Status { order.status }
 
-    /// The account of the payment that paid it, else of the latest attempt, else of the store's purchase.
+    /// The account of the payment that paid the order, else of the latest attempt, else of the store purchase.
     private let provider: String?
 
-    /// An order as the transaction has it that made it, for an event: nothing of it has to be read again.
+    /// Makes the snapshot of an order in the transaction that makes the order, for its event, without reading anything.
     ///
     /// - Parameters:
-    ///   - account: the one of the store's purchase that it was made of.
-    ///   - subscription: the one whose period it paid.
+    ///   - account: the account of the store purchase for which the order was made.
+    ///   - subscription: the subscription of which the order paid a period.
     init(
         made order: Order, payment: Payment? = nil, account: AccountID? = nil,
         subscription: ID<Subscription>? = nil, timeline: [TimelineEntry]
@@ -130,7 +130,7 @@ package struct OrderSnapshot: Sendable {
         try db.orders.find(id).map { try OrderSnapshot($0, from: db, audience: audience) }
     }
 
-    /// Many orders in their order: a statement for each kind of part, however many orders they are.
+    /// Loads many orders and keeps their sequence, with one statement for each kind of part.
     static func load(
         _ orders: [Order], from db: any Database, audience: Audience
     ) throws -> [OrderSnapshot] {
@@ -145,7 +145,7 @@ package struct OrderSnapshot: Sendable {
         var parts = OrderParts()
         let (payments, timeline) = (try db.payments.list(of: order.id), try db.orders.timeline(of: order.id))
         parts.payments = try payments.value()
-        // What was never paid by us cannot have gone back by us.
+        // An order without payments has no refunds either.
         let hasPayments = !parts.payments.isEmpty
         if !hasPayments, order.origin != .checkout { parts.storeAccount = try db.purchases.findAccount(of: order.id) }
         let (refunds, disputes) =
@@ -161,7 +161,8 @@ package struct OrderSnapshot: Sendable {
         self.init(order, parts, audience: audience, userName: name)
     }
 
-    /// - Parameter userName: the app's own id of the user; nil after an erasure, and where nobody is shown it.
+    /// - Parameter userName: the app's own id of the user; nil after an erasure, and for readers to whom it is not
+    ///   shown.
     private init(_ order: Order, _ parts: OrderParts, audience: Audience, userName: String?) {
         self.order = order
         let attempts = parts.payments.map(\.payment)

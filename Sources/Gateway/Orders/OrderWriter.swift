@@ -4,7 +4,7 @@ import Store
 
 /// Writes changes of orders and their attempts inside a settlement's transaction.
 struct OrderWriter {
-    /// The largest number of a user's orders that wait for their payment.
+    /// The largest number of a user's orders that may wait for payment.
     static let openOrders: Int64 = 20
     private static let attemptLimit = 20
 
@@ -48,7 +48,7 @@ struct OrderWriter {
         }
     }
 
-    /// Refuses a free SKU that the user had before, where the SKU's `once` says so; the caller holds the user's lock.
+    /// Refuses a free SKU that the user had before, as the SKU's `once` requires; the caller holds the user's lock.
     ///
     /// - Throws: `alreadyOwned`.
     func refuseFreeAgain(_ sku: SKU, _ code: SKUCode, _ user: ID<User>) throws {
@@ -64,7 +64,7 @@ struct OrderWriter {
         if runs { throw GatewayError.alreadyOwned }
     }
 
-    /// Pays an order that costs nothing.
+    /// Marks a free order as paid.
     func completeFree(_ order: Order) throws {
         try tx.orders.move(order.id, from: .open, to: .paid, paidBy: nil, at: now)
         try settlement.log.appendTimeline(order, "order.paid", "free")
@@ -77,7 +77,7 @@ struct OrderWriter {
     /// Writes the intent of another attempt under the order's lock.
     ///
     /// - Parameter bind: binds the run's key to the attempt.
-    /// - Returns: nil when an attempt was made since the others were cancelled, so that it must be cancelled too.
+    /// - Returns: nil where an attempt was made since the others were cancelled, which must be cancelled as well.
     /// - Throws: `orderNotOpen`, `alreadyOwned`, `conflict` after 20 attempts.
     func addAttempt(
         _ order: Order, on account: ConfiguredAccount, _ request: RetryRequest, _ cancelled: AttemptCancellation,
@@ -105,7 +105,7 @@ struct OrderWriter {
         return intent
     }
 
-    /// Closes an order that is open; the caller holds its lock.
+    /// Closes an order where it is open; the caller holds its lock.
     func close(_ order: Order, reason: String) throws {
         guard order.state == .open else { return }
         try tx.orders.move(order.id, from: .open, to: .closed, paidBy: nil, at: now)

@@ -42,13 +42,13 @@ package struct Orders: Sendable {
 
     /// A user's own order.
     ///
-    /// - Throws: `orderNotFound`, also for somebody else's.
+    /// - Throws: `orderNotFound`, also for another user's order.
     package func find(_ order: String, user: ExternalUserID) async throws(GatewayError) -> OrderSnapshot {
         let id = try await own(order, user: user).id
         return try await snapshot(id, audience: .user)
     }
 
-    /// Orders for an admin, or those that a partner may see, newest first.
+    /// Lists orders for an admin, or those that a partner may see, newest first.
     package func list(
         _ query: OrderQuery, visibleTo partner: String? = nil, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<OrderSnapshot> {
@@ -67,13 +67,13 @@ package struct Orders: Sendable {
         return Page(snapshots, limit: limit) { $0.order.id.rawValue }
     }
 
-    /// Any order, for an admin.
+    /// Finds any order, for an admin.
     package func find(_ order: String) async throws(GatewayError) -> OrderSnapshot {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         return try await snapshot(id, audience: .admin)
     }
 
-    /// A user's order or the partner's own.
+    /// Finds an order that a partner may see: one of its own, or one that no partner made.
     ///
     /// - Throws: `orderNotFound`, also for another partner's.
     package func find(_ order: String, visibleTo partner: String) async throws(GatewayError) -> OrderSnapshot {
@@ -94,7 +94,7 @@ package struct Orders: Sendable {
 
     /// A user's own order.
     ///
-    /// - Throws: `orderNotFound`, also for another user's.
+    /// - Throws: `orderNotFound`, also for another user's order.
     func own(_ order: String, user: ExternalUserID) async throws(GatewayError) -> Order {
         guard let id = ID<Order>(order) else { throw .orderNotFound(order) }
         let found = try await store.read { db -> Order? in

@@ -11,11 +11,11 @@ package struct ApplePaySessions: Sendable {
     let wallets: WalletPayments
     let time: TimeSource
 
-    /// Asks Apple for the merchant session that the sheet of an open order's contract needs.
+    /// Requests the merchant session from Apple that the payment sheet of an open order needs.
     ///
-    /// - Returns: Apple's JSON object, byte for byte; it is neither kept nor logged.
-    /// - Throws: `invalidRequest` naming a validation URL that is not Apple's, `orderNotFound`, `orderNotOpen`, `conflict`
-    ///   for an order without such a contract, `providerRejected`, `providerUnavailable`.
+    /// - Returns: Apple's JSON object, byte for byte; it is neither stored nor logged.
+    /// - Throws: `invalidRequest` for a validation URL that is not Apple's, `orderNotFound`, `orderNotOpen`, `conflict`
+    ///   for an order without an Apple Pay contract, `providerRejected`, `providerUnavailable`.
     package func issue(
         _ order: String, validationURL: String?, user: ExternalUserID
     ) async throws(GatewayError) -> Data {
@@ -43,7 +43,8 @@ package struct ApplePaySessions: Sendable {
         }
     }
 
-    /// The file that proves a domain to Apple: that of the account with this domain, else of the first account that has one.
+    /// Returns the file that proves a domain to Apple: that of the account with this domain, else of the first account
+    /// that has one.
     ///
     /// - Throws: `notFound`.
     package func domainAssociation(host: String?) throws(GatewayError) -> Data {

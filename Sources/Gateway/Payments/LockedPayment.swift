@@ -8,7 +8,7 @@ struct LockedPayment {
 
     var payment: Payment { record.payment }
 
-    /// Returns true for the account that made the contract and for the account that moves the money.
+    /// Returns true for the account of the contract and for the account that charges the payment.
     func belongs(to account: AccountID) -> Bool { payment.account == account || payment.processor == account }
 
     /// Locks a payment and its order.
@@ -26,7 +26,8 @@ struct LockedPayment {
         return LockedPayment(order: order, record: record)
     }
 
-    /// Returns the second payment that was made of this one under the provider's reference, or this one where there is none.
+    /// Returns the second payment that was stored beside this one under the provider's reference, or this one where
+    /// there is none.
     func second(under reference: String?, in tx: any Transaction) throws -> LockedPayment {
         guard let reference = reference?.stored(255), reference != payment.reference,
             let record = try tx.payments.find(beside: payment.id, under: reference)

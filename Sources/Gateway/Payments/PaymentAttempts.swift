@@ -4,26 +4,26 @@ import Store
 
 /// The outcome of cancelling an order's attempts.
 struct AttemptCancellation: Sendable {
-    /// The attempts that were cancelled or asked about.
+    /// The attempts that were cancelled or queried.
     var asked: Set<ID<Payment>> = []
-    /// The attempts that may still be paid all the same.
+    /// The attempts that may still be paid.
     var uncertain: Set<ID<Payment>> = []
     var allAnswered = true
 }
 
-/// Asks providers about attempts to pay an order, and cancels attempts.
+/// Queries and cancels the attempts to pay an order.
 struct PaymentAttempts: Sendable {
     let settlements: SettlementRunner
 
-    /// The number of times that attempts are cancelled when others are made meanwhile.
+    /// The number of rounds in which attempts are cancelled while others are made.
     static let cancellationRounds = 3
 
     private var store: StoreAccess { settlements.store }
     private var providers: ProviderCalling { settlements.providers }
 
-    /// Cancels every attempt of an order that may still be paid; where a provider cannot cancel, queries it.
+    /// Cancels every attempt of an order that may still be paid; queries it where its provider cannot cancel.
     ///
-    /// - Parameter earlier: the outcome of an earlier round, whose attempts are not asked about again.
+    /// - Parameter earlier: the outcome of an earlier round, whose attempts are left out.
     @discardableResult
     func cancel(
         of order: ID<Order>, audit: AuditContext, after earlier: AttemptCancellation = AttemptCancellation()
@@ -43,28 +43,29 @@ struct PaymentAttempts: Sendable {
                 }
                 return try? await client.query(reference)
             }
-            // The account's service may have sent its manifest only now.
+            // Read again, because the account's service may have sent its manifest only now.
             let manifest = account?.manifest
             if report == nil, try await hasMoved(payment) {
-                // A token is being charged by now: its processor is asked in the next round.
+                // A token is being charged meanwhile: its processor is queried in the next round.
                 result.asked.remove(payment.id)
                 continue
             }
-            // An attempt that its provider can cancel for certain, and neither cancelled nor saw ended, may still be paid.
+            // Where the provider can cancel with certainty, an attempt that was neither cancelled nor reported final
+            // may still be paid.
             if !(report?.isAnswer(from: manifest) ?? false) { result.allAnswered = false }
             if report?.outcome != .cancelled || manifest?.cancel != .definite { result.uncertain.insert(payment.id) }
         }
         return result
     }
 
-    /// True where another account moves the money of a payment than when it was read.
+    /// True where another account charges the payment now than when it was read.
     private func hasMoved(_ payment: Payment) async throws(GatewayError) -> Bool {
         try await store.read { db in try db.payments.find(payment.id).value()?.payment.processor } != payment.processor
     }
 
-    /// Asks a payment's provider and settles the answer.
+    /// Queries a payment's provider and applies the answer.
     ///
-    /// - Returns: nil when the provider did not answer, or answered about another payment.
+    /// - Returns: nil where the provider did not answer, or answered about another payment.
     @discardableResult
     func ask(
         _ payment: Payment, audit: AuditContext,
@@ -76,7 +77,7 @@ struct PaymentAttempts: Sendable {
         let report = await providers.perform { await question(providers.client(of: account), reference) }
         guard let report, report.payment == payment.number else { return nil }
         let counts = try await settlements.run(audit) { settlement in
-            // A token was charged meanwhile, so that another account knows what became of the payment.
+            // A token was charged meanwhile, so that another account knows the state of the payment.
             guard let locked = try LockedPayment.lock(payment.id, in: settlement.tx),
                 locked.payment.processor == payment.processor
             else {
@@ -91,7 +92,7 @@ struct PaymentAttempts: Sendable {
 }
 
 extension PaymentReport {
-    /// True where it is an answer to the cancellation of its payment.
+    /// True where the report settles the cancellation of its payment.
     fileprivate func isAnswer(from manifest: ProviderManifest?) -> Bool {
         switch outcome {
         case .cancelled, .failed, .succeeded: true

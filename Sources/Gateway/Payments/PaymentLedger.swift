@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// The payments of one transaction: moves them by the facts of their providers, and with a success their orders.
+/// The payments of one transaction: moves them, and with a success their orders, by the facts of providers.
 struct PaymentLedger {
     let log: ChangeLog
     let policies: OrderPolicies
@@ -16,7 +16,7 @@ struct PaymentLedger {
     func apply(_ report: PaymentReport, from account: AccountID, to locked: LockedPayment) throws {
         let reference = locked.belongs(to: account) ? report.reference?.stored(255) : nil
         if let reference, let own = locked.payment.reference, own != reference, locked.payment.state == .succeeded {
-            // Another object of the provider under the same number: only its success matters, as a second payment.
+            // Another payment at the provider under the same number: only its success matters, as a second payment.
             guard case .succeeded(let money) = report.outcome else { return }
             return try applySecondSuccess(money, reference, locked)
         }
@@ -33,13 +33,13 @@ struct PaymentLedger {
         case .failed(let reason): try move(.failed, locked, from: account, detail: reason)
         case .cancelled: try move(.cancelled, locked, from: account, detail: "")
         case .tryFailed(let reason):
-            // The provider knows the payment and waits for another try.
+            // The provider has the payment and waits for another try.
             try move(.accepted, locked, from: account, detail: "")
             try recordFailedTry(reason, locked, from: account)
         }
     }
 
-    /// Records a failed try in the timeline, once: a query repeats the last try's reason until there is another.
+    /// Records a failed try in the timeline, once: a query repeats the reason of the last try until there is another.
     private func recordFailedTry(_ reason: String, _ locked: LockedPayment, from account: AccountID) throws {
         guard locked.belongs(to: account) else { return }
         let type = "payment.try_failed"
@@ -50,7 +50,7 @@ struct PaymentLedger {
         if last?.detail != detail { try log.appendTimeline(locked.order, type, detail) }
     }
 
-    /// Records in the timeline that the provider works on the payer's try, once for each try.
+    /// Records in the timeline, once for each try, that the provider is processing it.
     private func recordProcessing(_ locked: LockedPayment, from account: AccountID) throws {
         guard locked.belongs(to: account), !locked.payment.state.isFinal else { return }
         let last = try tx.orders.timeline(of: locked.order.id).value().last {
@@ -67,7 +67,7 @@ struct PaymentLedger {
         try move(.outcomeUnknown, locked, from: locked.payment.account, detail: "")
     }
 
-    /// Applies any fact but a success; a fact of an account that the payment does not belong to changes nothing.
+    /// Applies any fact except a success; a fact from an account that the payment does not belong to changes nothing.
     private func move(
         _ fact: Payment.State.Fact, _ locked: LockedPayment, from account: AccountID, detail: String
     ) throws {
@@ -97,14 +97,15 @@ struct PaymentLedger {
         guard money == payment.amount else { return try recordMismatch(money, reference, locked) }
         let move = payment.state.applying(.succeeded)
         guard move.state != payment.state else { return }
-        // The first money under its number is the payment's, whichever of its provider's ids was known before.
+        // The first money under the payment's number is the payment's, whichever reference of the provider was known
+        // before.
         if let reference, payment.reference != nil, payment.reference != reference {
             _ = try tx.payments.replaceReference(reference, of: payment)
         }
         try tx.payments.move(payment.id, from: payment.state, to: move.state)
         try log.appendTimeline(order, "payment.succeeded", "\(payment.id) \(money)")
         try log.audit(order, "payment.succeeded", before: payment.state.rawValue, after: move.state.rawValue)
-        // That an order was paid twice says more than that one of its payments had been given up.
+        // A second payment of the order matters more than that the payment had been given up.
         if let anomaly = move.anomaly, anomaly != .latePayment || order.state != .paid {
             try log.record(anomaly, order, "\(payment.id) succeeded after \(payment.state.rawValue)")
         }
@@ -113,9 +114,9 @@ struct PaymentLedger {
         try entitlements.recompute(order.id)
     }
 
-    /// Applies a payment that succeeded with the right amount to its order, which has the payment's environment from then on.
+    /// Applies a payment with the right amount to its order, which has the payment's environment from then on.
     ///
-    /// - Parameter late: the policy for an order that is closed; nil: the configured one.
+    /// - Parameter late: the policy for a closed order; nil for the configured one.
     func pay(_ order: Order, with payment: Payment, late: LatePaymentPolicy? = nil) throws {
         var order = order
         let owned =
@@ -126,7 +127,7 @@ struct PaymentLedger {
         let effect = order.state.paymentSucceeded(policies: policies, alreadyOwned: owned)
         if order.state == .closed { try log.record(.latePayment, order, "\(payment.id) of \(payment.amount)") }
         if let anomaly = effect.anomaly { try log.record(anomaly, order, "\(payment.id) of \(payment.amount)") }
-        // Sent with the statements before the first answer that is needed, so that it costs no round trip of its own.
+        // Sent together with the statements before the first awaited answer, so that it costs no round trip of its own.
         let attempts = effect.state == order.state ? nil : try tx.payments.list(of: order.id)
         if effect.state != order.state {
             if order.environment != payment.environment {
@@ -147,9 +148,9 @@ struct PaymentLedger {
         }
     }
 
-    /// Makes the job that closes the other attempts of a paid order, so that nobody pays them.
+    /// Makes the job that closes the other attempts of a paid order, so that they cannot be paid.
     ///
-    /// - Parameter payments: the order's payments, after the one that paid it has succeeded.
+    /// - Parameter payments: the payments of the order, in their state after the success.
     func closeAttempts(_ payments: [PaymentRecord], of order: ID<Order>) throws {
         guard payments.contains(where: { !$0.payment.state.isFinal }) else { return }
         try tx.jobs.ensure(log.ids.make(), kind: JobKind.closeAttempts.rawValue, subject: order.rawValue, at: log.now)

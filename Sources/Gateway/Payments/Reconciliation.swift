@@ -2,7 +2,7 @@ package import Domain
 import ProviderKit
 import Store
 
-/// Asks providers about payments and refunds whose outcome is not final, and settles the answers.
+/// Queries providers about payments and refunds that are not final, and applies the answers.
 package struct Reconciliation: Sendable {
     let settlements: SettlementRunner
     let orders: Orders
@@ -13,17 +13,17 @@ package struct Reconciliation: Sendable {
 
     /// Seconds between two refreshes of an order.
     private static let refreshInterval: Int64 = 5
-    /// Days after which a payment of an order that is not open is not asked about any more.
+    /// The days after which a payment of a closed order is no longer queried.
     private static let hangingDays: Int64 = 7
-    /// Runs in which providers are asked to cancel attempts, before these count as cancelled without an answer.
+    /// The number of runs in which providers are asked to cancel attempts; after them the attempts count as cancelled.
     private static let closingRuns: Int64 = 3
 
     private var store: StoreAccess { settlements.store }
     private var time: TimeSource { settlements.time }
 
-    /// Asks the providers now about everything of an order that is not final.
+    /// Queries the providers now about everything of an order that is not final.
     ///
-    /// An open order that has expired is closed when no provider reports a payment.
+    /// An open order that has expired is closed where no provider reports a payment.
     /// - Throws: `orderNotFound`, `rateLimited` within 5 s of the last time.
     package func refresh(
         _ order: String, user: ExternalUserID, context: CallContext
@@ -55,22 +55,22 @@ package struct Reconciliation: Sendable {
             }
         }
         for refund in refunds where !refund.state.isFinal { try await sending.sendAmongOthers(refund.id, audit: audit) }
-        // An attempt of an expired order is cancelled where it can be, so that it cannot be paid any more.
+        // The attempts of an expired order are cancelled where possible, so that they can no longer be paid.
         guard let expired else { return }
         do throws(GatewayError) {
             try await closing.close(expired, reason: "expired", audit: audit) { _ in }
         } catch {
             switch error {
-            // It was paid after all, or a provider does not say yet: it stays open, and is asked about again.
+            // It was paid, or a provider does not answer: the order stays open, and a later job queries again.
             case .orderNotOpen, .providerUnavailable, .requestInProgress: return
             default: throw error
             }
         }
     }
 
-    /// Cancels, where providers can, every other attempt of an order that is paid, and ends them all here.
+    /// Cancels the other attempts of a paid order at providers that can, and ends them all here.
     ///
-    /// One that is paid all the same is a second payment of the order.
+    /// If one of them is paid nevertheless, that is a second payment of the order.
     func closeAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject), let order = try await store.read({ db in try db.orders.find(id) }),
             order.state == .paid
@@ -87,7 +87,7 @@ package struct Reconciliation: Sendable {
         return .done
     }
 
-    /// Asks the providers about an expired order, and closes it when nothing was paid.
+    /// Queries the providers about an expired order, and closes it where nothing was paid.
     func expireOrder(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Order>(job.subject) else { return .done }
         try await reconcile(id, audit: job.audit)
@@ -95,14 +95,14 @@ package struct Reconciliation: Sendable {
         return state == .open ? .pending : .done
     }
 
-    /// Asks about a payment until it is final.
+    /// Queries a payment until it is final.
     func reconcilePayment(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Payment>(job.subject) else { return .done }
         let now = time.now
         let found = try await store.read { db -> (payment: Payment, isDone: Bool)? in
             guard let payment = try db.payments.find(id).value()?.payment, let order = try db.orders.find(payment.order)
             else { return nil }
-            // Where the order's time is over, the job that closes it asks.
+            // The job that closes an expired order queries its payments.
             let isClosing = try order.state == .open && db.orders.hasExpired(order.id, at: now)
             let isOld = payment.createdAt.adding(days: Self.hangingDays) < now
             let isHanging = order.state != .open && payment.state != .unknown && isOld
@@ -115,24 +115,24 @@ package struct Reconciliation: Sendable {
         return isFinal ? .done : .pending
     }
 
-    /// Sends a refund that was not sent, or asks about one that was, until it is final.
+    /// Sends a refund that was not sent, or queries one that was, until it is final.
     func reconcileRefund(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Refund>(job.subject) else { return .done }
         do throws(GatewayError) {
             return try await sending.send(id, audit: job.audit).refund.state.isFinal ? .done : .pending
         } catch {
             switch error {
-            // What the provider refused has failed, and that is recorded.
+            // A refund that the provider refuses has failed, and that is recorded.
             case .providerRejected, .refundExceedsCaptured, .notFound, .unknown: return .done
             default: throw error
             }
         }
     }
 
-    /// Continues the work of a request that ended without an answer, so that a client that repeats it finds it done.
+    /// Completes the work of a request that ended without an answer, so that a repetition finds it done.
     ///
-    /// A checkout is opened under the key that the cut call had, with the contract types of its client; a refund is sent,
-    /// and another job asks for its outcome.
+    /// The payment is opened with the idempotency key and the client's contract types of the first call; a refund is
+    /// sent, and another job queries its outcome.
     func completeRequest(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let resource = job.subject
         if let order = ID<Order>(resource) {
@@ -150,7 +150,7 @@ package struct Reconciliation: Sendable {
         return .done
     }
 
-    /// Sends a refund that was not sent, or asks about it.
+    /// Sends a refund that was not sent, or queries it.
     ///
     /// - Returns: true where its provider may have it.
     private func isSent(_ refund: ID<Refund>, _ job: ClaimedJob) async throws(GatewayError) -> Bool {
@@ -174,10 +174,10 @@ package struct Reconciliation: Sendable {
         }
         guard let payment, isOpen else { return try await reconcile(order, audit: audit) }
         do throws(GatewayError) {
-            // An attempt of an earlier release has no contract types of its client.
+            // Attempts of earlier releases lack the contract types of their client.
             _ = try await opening.resume(payment, accepts: accepts ?? ContractType.base, audit: audit)
         } catch {
-            // A refusal is an end too, and it is recorded.
+            // A refusal completes the request too, and is recorded.
             if case .providerRejected = error { return }
             throw error
         }

@@ -2,9 +2,9 @@ import Domain
 import ProviderKit
 import Store
 
-// Money that came under a payment's number and is not its own: a second payment of the order, or another amount.
+// Money that came under a payment's number beside the payment's own: a second payment of the order, or another amount.
 extension PaymentLedger {
-    /// Applies a success under another reference than the one that paid the payment: a second payment of the same order.
+    /// Applies a success under another reference than the payment's: a second payment of the same order.
     func applySecondSuccess(_ money: Money, _ reference: String, _ locked: LockedPayment) throws {
         if let known = try tx.payments.find(of: locked.payment.account, reference: reference) {
             guard known.payment.original == locked.payment.id else {
@@ -12,7 +12,7 @@ extension PaymentLedger {
                     .contradictingFact, locked.order,
                     "\(locked.payment.id) was reported with another payment's reference")
             }
-            // A repetition.
+            // The same payment was reported before.
             guard known.payment.state == .created else { return }
         }
         guard money == locked.payment.amount else { return try recordMismatch(money, reference, locked) }
@@ -27,15 +27,15 @@ extension PaymentLedger {
         let (order, payment) = (locked.order, locked.payment)
         try log.record(
             .amountMismatch, order, "\(payment.id) of \(payment.amount) was reported paid with \(money)")
-        // Another amount of the money that paid the payment is a contradiction and no other money.
+        // Another amount for the money that paid the payment is a contradiction and no further money.
         let isItsOwn = payment.state == .succeeded && (reference == nil || reference == payment.reference)
         guard money.value > 0, !isItsOwn else { return }
         try tx.mismatches.insert(of: payment, money, reference: reference, at: log.now)
     }
 
-    /// Stores money as a further payment that has succeeded, or finds the one that it was stored as.
+    /// Stores money as a further payment that has succeeded, or finds the payment that it was stored as.
     ///
-    /// - Parameter name: distinguishes it from other further payments of the same one.
+    /// - Parameter name: distinguishes it from other further payments beside the same one.
     private func insertSecond(
         _ money: Money, _ reference: String?, under name: String, _ locked: LockedPayment
     ) throws -> Payment {
@@ -49,7 +49,7 @@ extension PaymentLedger {
                 amount: money, platform: first.platform, returnURL: first.returnURL, environment: first.environment,
                 original: first.id, createdAt: log.now)
             try tx.payments.insert(second, beside: first, under: name)
-            // The reference of the payment itself, where it waits under this one, stays its own.
+            // A payment that already has this reference keeps it.
             if let reference { _ = try tx.payments.setReference(reference, of: second) }
         }
         guard second.state == .created else { return second }
@@ -62,10 +62,10 @@ extension PaymentLedger {
         return second
     }
 
-    /// Pays an order with the other amount that came, or opens the refund that returns it.
+    /// Pays an order with the other amount, or opens the refund that returns it.
     ///
-    /// - Parameter refunds: false in a rebuild, where the refund is there already.
-    /// - Returns: the payment that was made of the money; nil where the mismatch is resolved already.
+    /// - Parameter refunds: false in a rebuild, which has the refund already.
+    /// - Returns: the payment with the other amount; nil where the mismatch is already resolved.
     @discardableResult
     func resolve(_ mismatch: Mismatch, _ act: Mismatch.Act, refunds opensRefund: Bool = true) throws -> Payment? {
         guard let locked = try LockedPayment.lock(mismatch.payment, in: tx), mismatch.state == .open else {
@@ -78,7 +78,7 @@ extension PaymentLedger {
         try log.appendTimeline(locked.order, "mismatch.\(act.state.rawValue)", "\(payment.id) \(mismatch.amount)")
         switch act {
         case .accept:
-            // An admin decides that it counts, also for an order that was closed meanwhile.
+            // An admin's decision also pays an order that was closed meanwhile.
             try pay(locked.order, with: payment, late: .fulfil)
         case .giveBack:
             if opensRefund, let refund = try refunds.open(mismatch.amount, of: payment, reason: "mismatch") {

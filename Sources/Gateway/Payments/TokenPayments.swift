@@ -27,9 +27,10 @@ package struct TokenPayments: Sendable {
 
     /// Pays an open order with an Apple Pay token.
     ///
-    /// The token is verified and, where it can be decrypted here, compared with the order; then its transaction is claimed
-    /// for good, and only then is the processor called. A token that comes again finds its payment and charges nothing.
-    /// - Parameter token: JSON as the client sent it.
+    /// The token is verified and, where it can be decrypted here, compared with the order. Then its transaction is
+    /// claimed permanently, and only then is the processor called. A repeated token finds its payment and is not
+    /// charged again.
+    /// - Parameter token: the client's JSON, unchanged.
     /// - Throws: `orderNotFound`, `orderNotOpen`, `applePayTokenInvalid`, `amountMismatch`, `applePayTokenReused`,
     ///   `providerUnavailable` (nothing was claimed), and `conflict` for an order without an open Apple Pay contract.
     package func pay(
@@ -48,7 +49,7 @@ package struct TokenPayments: Sendable {
         case .pays(let answered, let says): (wallet, verified) = (answered, says)
         }
         guard let amount = found.amount, verified.amount?.equals(amount) ?? true else { throw .amountMismatch }
-        // A token that is claimed is spent, so it is not claimed while nothing could be sent.
+        // A claimed token cannot be used again, so none is claimed while the processor cannot be called.
         guard let processor = providers.registry[wallet.provider.processor], providers.load.hasRoom(processor.id) else {
             throw .providerUnavailable
         }
@@ -70,9 +71,9 @@ package struct TokenPayments: Sendable {
     }
 
     private enum TokenReading {
-        /// The payment whose contract the token answers, and the token's content.
+        /// The payment for whose contract the token was made, and the token's content.
         case pays(WalletPayment, VerifiedInstrument)
-        /// The payment that the token was claimed for before it became too old.
+        /// The payment for which the token was claimed before it expired.
         case isUsed(ID<Payment>)
     }
 
@@ -95,7 +96,7 @@ package struct TokenPayments: Sendable {
                     let owner = try await store.read { db in try db.payments.findID(claiming: used) }
                     if let owner, owner == wallet.payment.id { return .isUsed(owner) }
                 }
-                // It may answer an earlier contract of this order, which is then said to be over.
+                // The token may be for an earlier contract of this order, which is then reported as closed.
                 if ![.applicationDataMismatch, .signingTimeOutOfWindow].contains(error.reason) { break payments }
             }
         }
@@ -110,7 +111,7 @@ package struct TokenPayments: Sendable {
         throw .applePayTokenInvalid(refusal.reason)
     }
 
-    /// Charges a claimed token at the processor, and settles the answer.
+    /// Charges a claimed token at the processor, and applies the answer.
     private func charge(
         _ charge: InstrumentCharge, at processor: ConfiguredAccount, audit: AuditContext
     ) async throws(GatewayError) {
@@ -124,9 +125,9 @@ package struct TokenPayments: Sendable {
             switch error {
             case .rejected(let reason), .unfit(let reason): outcome = .failed(reason: reason)
             case .unsupported: outcome = .failed(reason: "unsupported")
-            // Nothing was charged, and the token is spent: the payer has to agree anew, by the next contract.
+            // Nothing was charged, and the token cannot be used again: the payer has to authorize the next contract.
             case .unavailable: outcome = .failed(reason: "processor_unavailable")
-            // Reconciliation asks what became of it; it is never sent again.
+            // Reconciliation queries the outcome; the charge is never repeated.
             case .outcomeUnknown, .unproven: return
             }
         }
@@ -148,15 +149,15 @@ package struct TokenPayments: Sendable {
     }
 }
 
-/// The claim of a token inside a settlement's transaction.
+/// Claims a token inside a settlement's transaction.
 struct TokenClaim {
     private let settlement: Settlement
 
     init(_ settlement: Settlement) { self.settlement = settlement }
 
-    /// Binds a wallet's transaction and the processor to a payment, durably before anything is charged.
+    /// Binds a wallet's transaction and the processor to a payment, durably before the charge.
     ///
-    /// - Returns: false when this payment has it already.
+    /// - Returns: false where this payment has it already.
     func claim(_ transactionID: String, for payment: ID<Payment>, processor: AccountID) throws -> Bool {
         let tx = settlement.tx
         guard let locked = try LockedPayment.lock(payment, in: tx) else { throw GatewayError.notFound }
@@ -182,7 +183,7 @@ struct TokenClaim {
         }
         try tx.payments.setProcessor(processor, of: payment)
         try settlement.log.appendTimeline(locked.order, "payment.charging", "\(payment) \(processor.rawValue)")
-        // Until the processor has answered, nobody knows.
+        // Until the processor has answered, the outcome is unknown.
         try settlement.payments.markUnknown(payment)
         return true
     }

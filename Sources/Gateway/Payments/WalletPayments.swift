@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import Store
 
-/// An attempt to pay an order that a wallet's token answers.
+/// An attempt to pay an order with a wallet's token.
 struct WalletPayment: Sendable {
     let payment: Payment
     let account: ConfiguredAccount
@@ -11,7 +11,7 @@ struct WalletPayment: Sendable {
     let request: ApplePayRequest
 }
 
-/// The attempts of orders whose contracts a wallet answers.
+/// The attempts whose contracts are paid with a wallet's token.
 struct WalletPayments: Sendable {
     let store: StoreAccess
     let registry: ProviderRegistry
@@ -20,7 +20,7 @@ struct WalletPayments: Sendable {
     static let noContract: LocalizedText =
         "the order has no Apple Pay contract that is open; make one by checkout"
 
-    /// An order's attempts whose contracts a wallet answers, newest first.
+    /// Lists an order's attempts that are paid with a wallet's token, newest first.
     func payments(of order: ID<Order>) async throws(GatewayError) -> [WalletPayment] {
         let records = try await store.read { db in try db.payments.list(of: order).value() }
         var found: [WalletPayment] = []

@@ -3,17 +3,17 @@ import Logging
 import ProviderKit
 import Store
 
-/// Answers a store's question how much of a purchase was used.
+/// Answers a store's request about how much of a purchase was used.
 struct ConsumptionAnswers: Sendable {
     let settlements: SettlementRunner
     let logger: Logger
 
-    /// Seconds after its question at which a store decides without an answer.
+    /// The seconds after its request at which a store decides without an answer.
     private static let window: Int64 = 12 * 3_600
 
     private var now: Timestamp { settlements.time.now }
 
-    /// Sends a store the answer to its question; an answer that cannot be sent in time is dropped.
+    /// Sends a store the answer to its request; an answer that cannot be sent in time is dropped.
     func send(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let subject = ConsumptionSubject(job.subject) else { return .done }
         let now = now
@@ -59,9 +59,9 @@ struct ConsumptionAnswers: Sendable {
         return .done
     }
 
-    /// Records the end of a question in the order's timeline and in the audit.
+    /// Records the outcome of a request in the order's timeline and in the audit.
     ///
-    /// - Parameter addition: text for the audit alone, which the order's owner does not read.
+    /// - Parameter addition: text for the audit only, which the order's owner does not read.
     private func record(
         _ action: String, _ text: String, of question: ConsumptionQuestion, _ job: ClaimedJob,
         inAudit addition: String = ""
@@ -74,7 +74,7 @@ struct ConsumptionAnswers: Sendable {
     }
 }
 
-/// A store's question with its answer of now.
+/// A store's request and the current answer.
 private struct ConsumptionQuestion: Sendable {
     let order: ID<Order>
     let transaction: String
@@ -87,7 +87,8 @@ private struct ConsumptionQuestion: Sendable {
     }
 
     init?(_ subject: ConsumptionSubject, _ job: ID<Job>, in db: any Database, at now: Timestamp) throws {
-        // The store asks about one transaction; the grant may be of another of the same purchase, which has the order.
+        // The store names one transaction; the grant and the order may be those of another transaction of the same
+        // purchase.
         guard let asked = try db.purchases.find(subject.environment, subject.key).value(),
             let record = try db.purchases.listTransactions(of: asked).first,
             let order = try record.order.flatMap({ try db.orders.find($0) }),
@@ -96,7 +97,7 @@ private struct ConsumptionQuestion: Sendable {
         self.order = order.id
         transaction = asked.purchase.transactionID
         askedAt = try db.jobs.find(job, at: now)?.createdAt ?? now
-        // The catalogue and the customer may have decided otherwise since the question.
+        // The catalogue or the customer's consent may have changed since the request.
         if let silence = try ConsumptionSilence(record, in: db) {
             answer = .failure(silence)
         } else {
@@ -109,9 +110,9 @@ private struct ConsumptionQuestion: Sendable {
 extension ConsumptionReport {
     private static let whole: Int64 = 100_000
 
-    /// Reports of a purchase that it was delivered, and how much of it was used.
+    /// Reports that a purchase was delivered, and how much of it was used.
     ///
-    /// - Parameter id: the transaction that the store asked about.
+    /// - Parameter id: the transaction that the store named.
     fileprivate init(
         _ record: PurchaseRecord, _ order: Order, asked id: String, sku: SKU, in db: any Database, at now: Timestamp
     ) throws {
@@ -131,7 +132,7 @@ extension ConsumptionReport {
             percentage: isDelivered ? used : 0, preference: Preference(rawValue: sku.consumption.rawValue))
     }
 
-    /// Finds the entitlement that a purchase gives its owner; nil where it gives none that lasts.
+    /// Finds the entitlement that a purchase gives its owner for some time; nil where there is none.
     private static func entitlement(
         of record: PurchaseRecord, in db: any Database, at now: Timestamp
     ) throws -> Entitlement? {
@@ -145,7 +146,7 @@ extension ConsumptionReport {
         }
     }
 
-    /// The share of the paid time that is over, in thousandths of a percent; nil for a purchase that never ends.
+    /// Returns the elapsed share of the paid time in thousandths of a percent; nil for a perpetual purchase.
     private static func usedTime(
         of purchase: StorePurchase, _ entitlement: Entitlement?, at now: Timestamp
     ) -> Int64? {
@@ -156,10 +157,10 @@ extension ConsumptionReport {
         return whole * min(max(now.rawValue - start.rawValue, 0), length) / length
     }
 
-    /// The share of the credited units that must have been spent, in thousandths of a percent, as the mean over the units;
-    /// nil where all of them were taken back.
+    /// Returns the share of the credited units that was certainly spent, in thousandths of a percent, as the mean over
+    /// the units; nil where all of them were taken back.
     ///
-    /// All that is left of a balance counts as left of this purchase, so that a store never reads of more than was spent.
+    /// All that is left of a balance counts as left of this purchase, so that no more is reported than was spent.
     private static func usedUnits(_ credited: [String: Int64], balances: [String: Int64]) -> Int64? {
         let shares = credited.filter { $0.value > 0 }.map { unit, amount in
             let left = min(max(balances[unit] ?? 0, 0), amount)
@@ -168,7 +169,7 @@ extension ConsumptionReport {
         return shares.isEmpty ? nil : shares.reduce(0, +) / Int64(shares.count)
     }
 
-    /// The text for the order's timeline, which its owner reads, and for the audit.
+    /// The text for the audit and for the order's timeline, which its owner reads.
     fileprivate var summary: String {
         let share = percentage.map { "\($0 / 1_000) % used" } ?? "use not known"
         return "\(isDelivered ? "delivered" : "not delivered"), \(share)"

@@ -2,17 +2,18 @@ import Domain
 import ProviderKit
 import Store
 
-/// The questions of a store how much of a purchase was used (Apple, App Store Server Notifications,
+/// The requests of a store about how much of a purchase was used (Apple, App Store Server Notifications,
 /// `CONSUMPTION_REQUEST`).
 struct ConsumptionRequests {
-    /// Seconds that Apple waits for the answer; a question that is found later, such as by a replay, is not answered.
+    /// The seconds that Apple waits for the answer; a request that is found later, for example by a replay, is not
+    /// answered.
     private static let window: Int64 = 12 * 3_600
 
     let log: ChangeLog
 
     private var tx: any Transaction { log.tx }
 
-    /// Makes the job that answers a store's question, where the SKU wants that and the customer has consented.
+    /// Makes the job that answers a store's request, where the SKU allows it and the customer has consented.
     ///
     /// An unclaimed or unmapped purchase has no order and no customer who could have consented, so it is not answered.
     func accept(_ purchase: StorePurchase, at account: AccountID, owner: ID<User>) throws {
@@ -34,19 +35,19 @@ struct ConsumptionRequests {
     }
 }
 
-/// The reason for which a store gets no answer about consumption.
+/// The reason for which a request about consumption is not answered.
 enum ConsumptionSilence: String {
     case ignored = "the SKU's consumption is ignore"
     case noConsent = "the customer has not consented"
 
-    /// - Returns: nil where the store gets an answer.
+    /// - Returns: nil where the request is answered.
     init?(_ record: PurchaseRecord, in db: any Database) throws {
         guard let sku = try record.sku.flatMap({ try db.skus.find($0) }), sku.consumption != .ignore else {
             self = .ignored
             return
         }
         let subject = StoreSubject(record.purchase)
-        // The consent of an erased user counts no longer.
+        // The consent of an erased user no longer counts.
         if let user = record.user, try !db.users.isErased(user),
             try db.purchases.allowsConsumptionReport(subject, user: user)
         {
@@ -56,7 +57,7 @@ enum ConsumptionSilence: String {
     }
 }
 
-/// The subject of a job that answers a store: the transaction that the store asked about, and the account that it asked.
+/// The subject of a job that answers a store: the named transaction and the account that received the request.
 struct ConsumptionSubject: Sendable {
     let environment: Environment
     let account: AccountID

@@ -10,23 +10,23 @@ struct PurchaseBacklog: Sendable {
 
     private static let pageSize: Int64 = 100
 
-    /// Grants the unmapped purchases whose product a SKU names by now, so that the next request of their users has them.
+    /// Grants the unmapped purchases whose product a SKU now names, so that the next request of their users has them.
     ///
-    /// A failure is left to the job that was made with the change of the catalogue.
+    /// After a failure the job that was made with the change of the catalogue grants them.
     func grantUnmappedNow(_ audit: AuditContext) async {
         do throws(GatewayError) { _ = try await grantUnmapped(audit) } catch {
             logger.notice("kept purchases are granted later", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Grants the unmapped purchases again a while after a change of the catalogue: a purchase that was being stored during
-    /// the change saw neither the new SKU nor was seen by the first run.
+    /// Grants the unmapped purchases again a while after a change of the catalogue: a purchase that was being stored
+    /// during the change did not see the new SKU, and the first run did not see the purchase.
     func grantUnmapped(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard try await grantUnmapped(job.audit) else { throw .temporarilyUnavailable(retryAfter: 60) }
         return .done
     }
 
-    /// Attaches every unmapped purchase again for its owner; one that fails stays stored and stops no other.
+    /// Attaches every unmapped purchase again for its owner; one that fails stays stored, and the others continue.
     ///
     /// - Returns: true where all of them could be attached.
     private func grantUnmapped(_ audit: AuditContext) async throws(GatewayError) -> Bool {
@@ -61,8 +61,8 @@ struct PurchaseBacklog: Sendable {
         }
     }
 
-    /// Applies purchases again that an earlier release treated otherwise, and publishes the entitlements that change; one
-    /// that fails stops no other.
+    /// Applies purchases again that an earlier release applied by other rules, and publishes changed entitlements; one
+    /// that fails does not stop the others.
     func reapply(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         var cursor: (Environment, String)?
         var isComplete = true

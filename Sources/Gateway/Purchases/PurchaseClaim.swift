@@ -6,7 +6,7 @@ import Store
 /// A user's claim of a verified purchase.
 struct PurchaseClaim: Sendable {
     let purchase: StorePurchase
-    /// The account whose provider verified it.
+    /// The account whose provider verified the purchase.
     let account: AccountID
     /// The sealed evidence; nil leaves the evidence that is stored.
     let evidence: Data?
@@ -15,14 +15,14 @@ struct PurchaseClaim: Sendable {
 }
 
 extension PurchaseClaim {
-    /// A stored purchase as a claim of its own, with the evidence that is stored.
+    /// Makes a claim from a stored purchase, with the stored evidence.
     init(_ record: PurchaseRecord, rules: TestPurchaseRules) {
         self.init(
             purchase: record.purchase, account: record.account, evidence: nil, rules: rules, fallback: nil)
     }
 }
 
-/// The client's description of a product that the catalogue does not have (`docs/api.md`, section 6).
+/// The client's description of a product that the catalogue lacks (`docs/api.md`, section 6).
 package struct PurchaseFallback: Sendable {
     package var durationDays: Int64?
     package var subscribeID: Int64
@@ -35,23 +35,23 @@ package struct PurchaseFallback: Sendable {
 
 /// The outcome of a claim.
 ///
-/// None of these is an error of the transaction, because even a refused claim stores the purchase.
+/// None of these is an error of the database transaction, because even a refused claim stores the purchase.
 enum ClaimOutcome: Sendable {
-    /// The purchase is the claimant's; `isNew` is true where this claim made it so.
+    /// The claimant owns the purchase; `isNew` is true where this claim made it so.
     case attached(AttachedPurchase, isNew: Bool)
     case unknownProduct
     case anotherUser
     case revoked
 }
 
-/// A purchase's grant as it is now: the answer to an attach.
+/// The current grant of a purchase: the answer to an attach.
 package struct AttachedPurchase: Encodable, Sendable, Equatable {
-    /// Seconds since 1970; 0 where the purchase gives nothing that lasts.
+    /// Seconds since 1970; 0 where the purchase gives no entitlement.
     package let expires_at: Int64
     package let tier: String
     /// True while the grant entitles.
     package let active: Bool
-    /// The status of the grant among the entitlements; `none` where the purchase gives nothing that lasts.
+    /// The status of the entitlement; `none` where the purchase gives none.
     package let status: String
     package let perpetual: Bool
     package let sku: String

@@ -4,7 +4,7 @@ import Logging
 import ProviderKit
 import Store
 
-/// Verifies the evidence of purchases by the accounts that can, and seals it.
+/// Verifies the evidence of purchases with the accounts that can, and seals it.
 struct EvidenceVerifier: Sendable {
     let registry: ProviderRegistry
     let keyRing: KeyRing
@@ -52,7 +52,7 @@ struct EvidenceVerifier: Sendable {
         throw .invalidTransaction(refusal.reason)
     }
 
-    /// Seals evidence, which stays readable for an admin and for a later check, but not for a reader of the database.
+    /// Seals evidence: an admin and a later check can read it, but not a reader of the database.
     private func sealed(_ evidence: PurchaseEvidence, _ purchase: StorePurchase) throws(PurchaseRefusal) -> Data {
         let text =
             switch evidence {

@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// The grants and units that purchases give their owners and sharers, and the changes that a revocation makes to them.
+/// The grants and units that purchases give their owners and sharers, and their changes by revocations.
 struct PurchaseGrants {
     let log: ChangeLog
     let orders: PurchaseOrders
@@ -39,13 +39,13 @@ struct PurchaseGrants {
         }
     }
 
-    /// Asks for the users who share a purchase's original transaction; in Xcode there are none.
+    /// Queries the users who share a purchase's original transaction; in Xcode there are none.
     func askSharers(of purchase: StorePurchase) throws -> DeferredResult<[ID<User>]> {
         purchase.environment == .xcode
             ? DeferredResult([]) : try tx.purchaseOwners.listSharers(of: StoreSubject(purchase))
     }
 
-    /// Grants a new sharer what every transaction of the original has granted its owner, without units.
+    /// Grants a new sharer the same as every transaction of the original has granted its owner, without units.
     func shareAll(of purchase: StorePurchase, with user: ID<User>, rules: TestPurchaseRules) throws {
         let records = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .transactionsByPurchase
@@ -55,7 +55,7 @@ struct PurchaseGrants {
             guard let id = record.order, let order = try tx.orders.find(id) else { continue }
             if try share(record.purchase, order, with: user, rules: rules).value() { isGranted = true }
         }
-        // Publishes the sharer's entitlements itself where the subscription's grant is new.
+        // This also publishes the sharer's entitlements where the subscription's grant is new.
         if let period = records.first(where: { $0.purchase.isSubscription && $0.sku != nil }), let owner = period.user {
             let entitled = try rules.entitles(tx.users.findExternalID(owner) ?? "")
             if try subscriptions.recompute(period.purchase, owner: owner, entitled: entitled, rules: rules) {
@@ -65,7 +65,7 @@ struct PurchaseGrants {
         if isGranted { try entitlements.publish(user) }
     }
 
-    /// - Returns: false where the purchase gives no grant, or gave it before.
+    /// - Returns: false where the purchase gives no grant, or the user has it already.
     private func share(
         _ purchase: StorePurchase, _ order: Order, with user: ID<User>, rules: TestPurchaseRules
     ) throws -> DeferredResult<Bool> {
@@ -81,9 +81,9 @@ struct PurchaseGrants {
         return try tx.grants.insert(grant)
     }
 
-    /// Brings an order, and the grants and units of its purchase, in line with the newest signed version.
+    /// Updates an order, and the grants and units of its purchase, to the newest signed version.
     ///
-    /// A store can take back the whole or a part, take back more or less of it later, and reinstate all of it.
+    /// A store can revoke all or a part of a purchase, revoke more or less of it later, and reinstate all of it.
     /// - Returns: the users whose entitlements changed; the caller publishes them.
     func align(
         _ record: PurchaseRecord, key: String, order id: ID<Order>, rules: TestPurchaseRules
@@ -115,7 +115,7 @@ struct PurchaseGrants {
         return changed
     }
 
-    /// Returns a grant as its purchase gives it now; a grant that an admin revoked stays revoked.
+    /// Returns a grant as its purchase now determines it; a grant that an admin revoked stays revoked.
     private func aligned(
         _ grant: Grant, with purchase: StorePurchase, key: String, order: Order, left: OrderTerms.Remainder,
         rules: TestPurchaseRules
@@ -132,10 +132,10 @@ struct PurchaseGrants {
         return aligned
     }
 
-    /// Books the difference between the units that are left of a purchase and those that are booked; a unit that was never
+    /// Books the difference between the remaining units of a purchase and the booked ones; a unit that was never
     /// credited is not taken back.
     ///
-    /// Units stay with the user who first had them, also after the purchase has moved.
+    /// Units stay with their first owner, also after the purchase has moved.
     private func alignUnits(
         _ purchase: StorePurchase, key: String, order: Order, left: [String: Int64]
     ) throws -> Set<ID<User>> {
@@ -170,16 +170,16 @@ extension Grant {
 extension StorePurchase {
     var isReal: Bool { environment == .production }
 
-    /// Builds the grant of this purchase by its order's terms: it ends when the store signed, and is less by the items that
-    /// were taken back of several.
+    /// Builds the grant of this purchase by its order's terms: it has the signed end, and lacks the items that were
+    /// revoked of several.
     ///
-    /// - Returns: nil where nothing lasts, as of a consumable.
+    /// - Returns: nil where the purchase gives no entitlement, such as a consumable.
     func grant(
         _ id: ID<Grant>, to user: ID<User>, key: String, order: Order, entitled: Bool, rules: TestPurchaseRules
     ) -> Grant? {
         var terms = order.terms
         let left = terms.remainder(of: order.quantity, after: revokedShare)
-        // A grant that is revoked as a whole keeps its term, so that it keeps its time among other passes.
+        // A grant that is revoked as a whole keeps its term, so that it keeps its place among other passes.
         if left.items > 0 { terms.days = left.days }
         let signed = terms.kind == .consumable ? nil : ends.map(Grant.Term.until)
         guard let term = signed ?? terms.term else { return nil }
@@ -191,7 +191,7 @@ extension StorePurchase {
             attributes: terms.attributes)
     }
 
-    /// Cuts the term of a test purchase: to nothing for a user who is not entitled, else to the hours of the rules.
+    /// Cuts the term of a test purchase: to no time for a user who is not entitled, else to the hours of the rules.
     func bounded(_ term: Grant.Term, entitled: Bool, rules: TestPurchaseRules) -> Grant.Term {
         guard !isReal else { return term }
         guard entitled else { return .until(purchased) }
@@ -206,10 +206,10 @@ extension StorePurchase {
 }
 
 extension SKU {
-    /// The terms of a purchase of this SKU, whose kind is the one that Apple signed.
+    /// Returns the terms of a purchase of this SKU, with the kind that Apple signed.
     ///
-    /// StoreKit sells several of a consumable or of a pass at once (`Product.PurchaseOption.quantity(_:)`), which gives as
-    /// many times its units or its days.
+    /// StoreKit sells several units of a consumable or of a pass at once (`Product.PurchaseOption.quantity(_:)`), which
+    /// multiplies the units or days.
     func terms(for purchase: StorePurchase, days: Int64?) -> OrderTerms {
         let quantity = min(max(purchase.quantity, 1), Self.quantityRange.upperBound)
         let kind = kind(of: purchase)

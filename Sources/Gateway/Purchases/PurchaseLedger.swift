@@ -2,12 +2,11 @@ import Domain
 import ProviderKit
 import Store
 
-/// The store purchases of one transaction: stores verified claims and statements, and gives what they are worth to whoever
-/// owns the purchase.
+/// The store purchases of one transaction: stores verified claims and statements, and grants them to the owners.
 ///
-/// `docs/domain.md` (section 5, "One purchase, several transactions, several holders") describes the rules. The parts are
-/// ``PurchaseOwnership`` (the user to whom a purchase belongs), ``PurchaseOrders`` (its SKU and its order),
-/// ``PurchaseGrants`` (the grants of the owner and the sharers) and ``SubscriptionLedger``.
+/// `docs/domain.md` (section 5, "One purchase, several transactions, several holders") describes the rules. The parts
+/// are ``PurchaseOwnership`` (the owner of a purchase), ``PurchaseOrders`` (its SKU and its order), ``PurchaseGrants``
+/// (the grants of the owner and the sharers) and ``SubscriptionLedger``.
 struct PurchaseLedger {
     let log: ChangeLog
     let registry: ProviderRegistry
@@ -19,7 +18,7 @@ struct PurchaseLedger {
 
     var tx: any Transaction { log.tx }
 
-    /// Attaches a verified purchase to the user to whom it belongs, and reports the outcome for the claimant.
+    /// Attaches a verified purchase to its owner, and returns the outcome for the claimant.
     ///
     /// The purchase is stored also where the claim is refused. The caller has locked the holders
     /// (``PurchaseOwnership/lockHolders(of:claimant:)``).
@@ -56,7 +55,7 @@ struct PurchaseLedger {
 
     /// Fulfils the stored transactions of a claim's original that have no order yet.
     ///
-    /// Either nobody had claimed them, or they counted as transactions of a purchase that they turned out not to be of.
+    /// They were unclaimed, or they were stored as transactions of another purchase by mistake.
     private func fulfilStored(like claim: PurchaseClaim, owner: ID<User>, entitled: Bool) throws {
         let purchase = claim.purchase
         guard purchase.mayBeRestored else { return }
@@ -111,7 +110,7 @@ struct PurchaseLedger {
         if stored.order == nil, stored.user != owner || stored.sku != code {
             try tx.purchases.assign(stored.purchase, key: key, user: owner, sku: code, days: days, order: nil)
         }
-        // A further transaction may have been stored before anybody knew that it is of this purchase.
+        // A further transaction may have been stored before it was known to belong to this purchase.
         for record in records where try isNewer.value() || records != [stored] && !isAligned(record) {
             try update(record, owner: owner, claim, entitled: entitled)
         }
@@ -139,18 +138,18 @@ struct PurchaseLedger {
         if let kind = purchase.skuKind, kind != sku.kind {
             try log.record(.kindMismatch, order, "Apple sold a \(kind.rawValue) of \(sku.id), a \(sku.kind.rawValue)")
         }
-        // A purchase that its store has taken back is granted and revoked, so that every order of arrival ends in one state.
+        // A revoked purchase is granted and then revoked, so that every order of arrival leads to the same state.
         try grants.grant(
             purchase, key: key, terms: terms, order: order, sharers: sharers, entitled: entitled, rules: claim.rules)
         var subscription: ID<Subscription>?
         if purchase.isSubscription {
-            // The order's event names it.
+            // The order's event names the subscription.
             subscription = try tx.subscriptions.ensure(
                 log.ids.make(), StoreSubject(purchase), account: claim.account, user: owner, nextCheckAt: log.now
             ).id
         }
         // The state of an order that was made here is known without a query, unless it has an anomaly (another kind was
-        // sold) or may have one (it may be owned already).
+        // sold) or may have one (the user may own it already).
         if let entry, purchase.skuKind == sku.kind, sku.kind != .nonConsumable {
             try log.emit(
                 .orderPaid,
@@ -174,7 +173,7 @@ struct PurchaseLedger {
             .map { .attached($0, isNew: true) }
     }
 
-    /// Brings a purchase that has its order in line with a newer signed version of any of its transactions.
+    /// Updates a purchase that has its order to a newer signed version of any of its transactions.
     private func update(_ record: PurchaseRecord, owner: ID<User>, _ claim: PurchaseClaim, entitled: Bool) throws {
         guard let order = record.order else { return }
         try orders.fillPrice(record, order: order)
@@ -187,7 +186,7 @@ struct PurchaseLedger {
         for user in changed.sorted() { try entitlements.publish(user) }
     }
 
-    /// Returns true where an order has the purchase's revocation.
+    /// Returns true where the order has the purchase's revocation.
     private func isAligned(_ record: PurchaseRecord) throws -> Bool {
         try record.order.flatMap { try tx.orders.find($0) }?.revokedShare == record.purchase.revokedShare
     }
@@ -204,7 +203,7 @@ struct PurchaseLedger {
 
 // Answers and events.
 extension PurchaseLedger {
-    /// Returns an owner's outcome as the claimant sees it, with the claimant's own grant.
+    /// Returns an owner's outcome for the claimant, with the claimant's own grant.
     private func shown(
         _ outcome: ClaimOutcome, of claim: PurchaseClaim, to user: ID<User>, isNew: Bool
     ) throws -> ClaimOutcome {
@@ -218,12 +217,12 @@ extension PurchaseLedger {
         return .attached(try attached.value(), isNew: isNew || isFresh)
     }
 
-    /// Reads a purchase's grant as it is now.
+    /// Reads a purchase's current grant.
     private func attached(
         _ record: PurchaseRecord, key: String, sku: SKU, owner: ID<User>, order: ID<Order>
     ) throws -> DeferredResult<AttachedPurchase> {
         let grants = try tx.grants.list(of: owner)
-        // Only a purchase that may be a consumable credits anything, and only to its first owner.
+        // Only a consumable credits units, and only to its first owner; the kind can be unknown.
         let mayCredit = (record.purchase.skuKind ?? .consumable) == .consumable
         let units = try (mayCredit ? tx.orders.find(order) : nil).flatMap {
             $0.user == owner && $0.terms.kind == .consumable ? $0.terms.units : nil
@@ -264,14 +263,14 @@ extension PurchaseLedger {
         for item in statements { try apply(item.statement, from: item.source) }
     }
 
-    /// Applies a store's own statement for the user to whom the purchase belongs; without one the purchase is stored.
+    /// Applies a store's statement for the owner of the purchase; without an owner the purchase is stored.
     func apply(_ statement: StoreStatement, from source: StatementSource) throws {
         guard let subject = StoreSubject(statement) else { return }
         try tx.purchaseOwners.lock(subject.environment, subject.original)
         for user in try ownership.users(of: statement).sorted() { try tx.users.lock(user) }
         let token = try ownership.signedUser(of: statement)
         var owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, subject.original)).value() ?? token
-        // The renewal comes first, so that the purchase is fulfilled with it.
+        // The renewal comes first, because the fulfilment of the purchase uses it.
         let isNews = try subscriptions.upsert(statement, from: source, owner: owner)
         if let purchase = statement.purchase {
             let claim = PurchaseClaim(
@@ -304,7 +303,7 @@ extension PurchaseLedger {
         source.rules.entitles(try tx.users.findExternalID(owner) ?? "")
     }
 
-    /// Stores a purchase of which no user is known, with its SKU; a later claim grants it at once.
+    /// Stores a purchase without an owner, with its SKU; a later claim grants it at once.
     private func storeUnclaimed(_ claim: PurchaseClaim) throws {
         let purchase = claim.purchase
         let key = purchase.key(claimant: nil)
@@ -335,16 +334,16 @@ extension PurchaseLedger {
 
     /// Makes the job that fulfils unmapped purchases after a change of the catalogue.
     func fulfilUnmappedLater() throws {
-        // Later than any transaction ends that began before this one, so that the job sees the purchases of all of them.
+        // The delay exceeds the time of transactions that began before this one, so that the job sees their purchases.
         try tx.jobs.enqueue(log.ids.make(), kind: JobKind.grantUnmapped.rawValue, subject: "", delay: 60, at: log.now)
     }
 
-    /// Applies a granted purchase again as it is stored, so that its grants follow the rules of this release.
+    /// Applies a stored, granted purchase again, so that its grants follow the rules of this release.
     func reapply(_ stored: PurchaseRecord) throws {
         guard let owner = stored.user else { return }
         let rules = registry.source(of: stored.account).rules
         try ownership.lockHolders(of: [PurchaseClaim(stored, rules: rules)], besides: owner)
-        // It can have changed before it was locked.
+        // It may have changed before it was locked.
         guard let known = try tx.purchases.find(stored.purchase.environment, stored.key).value(), known.user == owner,
             let record = try tx.purchases.listTransactions(of: known).first, let order = record.order
         else { return }

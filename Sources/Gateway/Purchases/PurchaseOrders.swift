@@ -2,14 +2,14 @@ import Domain
 import ProviderKit
 import Store
 
-/// The SKU that a purchase's product means, and the order that the purchase completes or makes.
+/// The SKU of a purchase, and the order that the purchase completes or makes.
 struct PurchaseOrders {
     let log: ChangeLog
     let payments: PaymentLedger
 
     private var tx: any Transaction { log.tx }
 
-    /// Finds the SKU of a purchase, with the days that a pattern or the client's fallback gives.
+    /// Finds the SKU of a purchase, and the days that a pattern or the client's fallback states.
     ///
     /// In this order: the SKU that was assigned before; the catalogue; the SKU of an earlier period of the same
     /// subscription; the client's fallback, where the SKU allows one.
@@ -39,10 +39,10 @@ struct PurchaseOrders {
         return (1...longest).contains(days) ? (sku, days) : nil
     }
 
-    /// Finds the latest granted period of a subscription that was sold as the same product.
+    /// Finds the latest granted period of a subscription with the same product.
     ///
-    /// A store's renewal comes without the client's fallback that the first period was granted by, and it counts also after
-    /// the catalogue has dropped its product. In Xcode ids repeat, so another user's period may have the same one.
+    /// A store's renewal lacks the client's fallback by which the first period was granted, and it counts also after
+    /// the catalogue has dropped its product. In Xcode ids repeat, so another user's period may have the same id.
     private func earlierPeriod(than record: PurchaseRecord) throws -> PurchaseRecord? {
         let purchase = record.purchase
         guard purchase.isSubscription, purchase.environment != .xcode else { return nil }
@@ -101,7 +101,7 @@ struct PurchaseOrders {
         return nil
     }
 
-    /// Sets the price of an order whose receipt named none, once the store has signed it.
+    /// Sets the price of an order whose receipt had none, once the store has signed it.
     func fillPrice(_ record: PurchaseRecord, order id: ID<Order>) throws {
         guard let price = record.purchase.charge, let order = try tx.orders.lock(id), order.charged == nil,
             order.state == .paid
@@ -111,7 +111,7 @@ struct PurchaseOrders {
         if order.revokedShare != nil { try setReturned(record.purchase, of: order, charged: price) }
     }
 
-    /// Records on an order that its store took back the purchase, a part of it, or less of it than before.
+    /// Records on an order that its store revoked all or a part of the purchase, or less of it than before.
     func setRevocation(_ purchase: StorePurchase, of order: Order) throws {
         try setReturned(purchase, of: order, charged: order.charged)
         let id = purchase.transactionID
@@ -123,7 +123,7 @@ struct PurchaseOrders {
             try log.appendTimeline(order, "order.sharing_ended", id)
             return try log.audit(order, "order.sharing_ended", before: "paid", after: id)
         }
-        // Thousandths of a percent.
+        // The share is in thousandths of a percent.
         let part = share == Order.wholeShare ? "" : " \(share)"
         try log.appendTimeline(order, "order.revoked", id + part)
         try log.audit(
@@ -137,7 +137,7 @@ struct PurchaseOrders {
             at: purchase.isRefunded ? purchase.revokedAt : nil)
     }
 
-    /// Writes the event of money that went back, or of which less went back than was recorded before.
+    /// Writes the event of a refund by the store, or of a smaller refund than was recorded before.
     func emitRevocation(_ purchase: StorePurchase, of order: Order) throws {
         let before = order.refundedShare ?? 0
         let after = purchase.isRefunded ? purchase.revokedShare ?? 0 : 0

@@ -2,10 +2,10 @@ import Domain
 import ProviderKit
 import Store
 
-/// The decision about one claim of a purchase.
+/// The decision about a claim of a purchase.
 struct OwnershipDecision: Sendable {
     enum Right: Sendable {
-        /// The purchase belongs to the claimant.
+        /// The claimant owns the purchase.
         case owner
         /// Another user owns the purchase and shares it with the claimant.
         case sharer
@@ -15,7 +15,7 @@ struct OwnershipDecision: Sendable {
 
     let owner: ID<User>
     let right: Right
-    /// True where this claim gave the claimant a purchase that another user owned before.
+    /// True where this claim moved the purchase from another user to the claimant.
     var isNew = false
 }
 
@@ -27,14 +27,14 @@ struct PurchaseOwnership {
 
     private var tx: any Transaction { log.tx }
 
-    /// Decides to whom a claimed purchase belongs, and moves or shares it where the policy says so.
+    /// Decides who owns a claimed purchase, and moves or shares it where the policy says so.
     ///
-    /// The policy decides only about purchases of which no signed token speaks. Where any transaction of the same original
-    /// names a user of ours, the owner stays; otherwise an older transaction without a token would undo what the newer one
-    /// says. A claim of a purchase that the store took back moves and shares nothing.
+    /// The policy applies only to purchases without a signed token. Where any transaction of the same original names a
+    /// known user, the owner stays; otherwise an older transaction without a token would undo what the newer one says.
+    /// A claim of a purchase that the store revoked moves and shares nothing.
     /// - Parameters:
-    ///   - token: the user of ours whom the claim's signed token names.
-    ///   - mayChangeHands: false where no user claims anything and a stored purchase is applied again for its owner.
+    ///   - token: the known user whom the claim's signed token names.
+    ///   - mayChangeHands: false where there is no claim and a stored purchase is applied again for its owner.
     func decide(
         _ claim: PurchaseClaim, claimant: ID<User>, token: ID<User>?, mayChangeHands: Bool
     ) throws -> OwnershipDecision {
@@ -75,16 +75,16 @@ struct PurchaseOwnership {
             guard let boundAt = try tx.purchaseOwners.boundAt(subject) else { return false }
             return rules.mayMove(boundAt: boundAt, now: log.now)
         case .transferIfInactive:
-            // A renewal continues what the owner has, also where this claim is the first to tell of it.
+            // A renewal continues the owner's purchase, also where this claim is the first that reports it.
             if purchase.isRenewal, let end = purchase.expires, log.now < end { return false }
             return try !isActive(subject, for: owner)
         }
     }
 
-    /// Returns true where anything of an original transaction entitles its owner, or may do so again by itself.
+    /// Returns true where a transaction of the original entitles its owner, or may do so again without a new purchase.
     private func isActive(_ subject: StoreSubject, for owner: ID<User>) throws -> Bool {
         let records = try tx.purchases.list(subject.environment, original: subject.original)
-        // A purchase that no SKU names is granted as soon as one does.
+        // A purchase without a SKU is granted as soon as one names it.
         if records.contains(where: { $0.sku == nil && $0.purchase.mayLast(at: log.now) }) { return true }
         let keys = Set(records.map(\.key))
         return EntitlementRules.fold(try tx.grants.list(of: owner).value(), now: log.now).entitlements.contains {
@@ -104,7 +104,7 @@ struct PurchaseOwnership {
         }
     }
 
-    /// Returns true for a subscription that is due with its renewal on, and whose store has not stated the outcome yet.
+    /// Returns true for a subscription that is due, has its renewal on, and whose store has not yet stated the outcome.
     private func awaitsRenewal(_ grant: Grant) -> Bool {
         guard let renewal = grant.renewal, renewal.willRenew == true else { return false }
         return log.now < renewal.paidUntil.adding(seconds: StoreRenewal.longestRetry)
@@ -112,10 +112,10 @@ struct PurchaseOwnership {
 
     /// Binds a purchase to its first claimant, or finds the user to whom it is bound.
     ///
-    /// A signed token of a user of ours wins over an earlier binding, unless a later transaction names another user or an
-    /// admin decided over that very transaction. In Xcode nothing is bound, because ids repeat there. The caller has locked
-    /// all users who are named here.
-    /// - Parameter known: the owner before, where the caller has asked for it.
+    /// A signed token of a known user overrides an earlier binding, unless a later transaction names another user or an
+    /// admin transferred that very transaction. In Xcode nothing is bound, because ids repeat there. The caller has
+    /// locked all these users.
+    /// - Parameter known: the owner before, where the caller has queried it.
     func bind(
         _ purchase: StorePurchase, claimant: ID<User>, token: ID<User>?, known: DeferredResult<ID<User>?>? = nil
     ) throws -> ID<User> {
@@ -133,14 +133,15 @@ struct PurchaseOwnership {
         return token
     }
 
-    /// Returns true where a transaction's token names a user whom no stored one has named, and no later one contradicts it.
+    /// Returns true where no stored transaction has named the user of this transaction's token, and no later one names
+    /// another user.
     private func isNews(_ purchase: StorePurchase, naming user: ID<User>) throws -> Bool {
         guard let signed = try signedOwner(of: StoreSubject(purchase)) else { return true }
         return signed.user != user
             && (signed.purchase.purchasedAt, signed.purchase.signedAt) <= (purchase.purchasedAt, purchase.signedAt)
     }
 
-    /// Finds the user whom the latest stored transaction with a token of ours names, and that transaction.
+    /// Finds the user whom the latest stored transaction with a known token names, and that transaction.
     private func signedOwner(of subject: StoreSubject) throws -> (user: ID<User>, purchase: StorePurchase)? {
         let purchases = try tx.purchases.list(subject.environment, original: subject.original).map(\.purchase)
         let latestFirst = purchases.sorted { ($0.purchasedAt, $0.signedAt) > ($1.purchasedAt, $1.signedAt) }
@@ -155,14 +156,14 @@ struct PurchaseOwnership {
 
     /// Moves an original transaction to another user, with the grants of all its transactions.
     ///
-    /// Orders stay with the user who made them, and units with the user who first had them. Users who share the purchase go
-    /// on sharing it, because each share came from a verified claim of its own; only the new owner's share ends. The caller
-    /// has locked all of them.
+    /// Orders stay with the user who made them, and units with their first owner. Users who share the purchase keep
+    /// their shares, because each share came from a verified claim of its own; only the new owner's share ends. The
+    /// caller has locked all these users.
     func move(_ subject: StoreSubject, from old: ID<User>, to new: ID<User>) throws {
         try tx.purchaseOwners.deleteShare(of: subject, with: new)
         try tx.purchaseOwners.move(subject.environment, original: subject.original, from: old, to: new, at: log.now)
         try recordTransfer(of: subject, from: old, to: new)
-        // For each of the two users the move can leave a duplicate as the only purchase of its SKU.
+        // The move can leave each of the two users with a duplicate as the only purchase of its SKU.
         let records = try tx.purchases.list(subject.environment, original: subject.original)
         for sku in Set(records.filter { !$0.purchase.isPeriod }.compactMap(\.sku)).sorted() {
             for user in [old, new] {
@@ -175,7 +176,7 @@ struct PurchaseOwnership {
 
     /// Writes the audit entry and the event of a change of owner.
     ///
-    /// - Parameter old: nil where nobody had claimed the purchase.
+    /// - Parameter old: nil where the purchase was unclaimed.
     func recordTransfer(of subject: StoreSubject, from old: ID<User>?, to new: ID<User>) throws {
         try log.audit(
             subject: subject.original, "purchase.transferred", before: old?.rawValue ?? "", after: new.rawValue)
@@ -187,9 +188,9 @@ struct PurchaseOwnership {
 }
 
 // Locks. Two settlements take them in the same order, so that they cannot deadlock: original transactions, then users.
-// With an original transaction locked, its owner and its sharers stay the same.
+// While an original transaction is locked, its owner and its sharers cannot change.
 extension PurchaseOwnership {
-    /// Locks all users whose entitlements claims may change, and the claimant, who is made when first seen.
+    /// Locks all users whose entitlements the claims may change, and the claimant, who is inserted where unknown.
     ///
     /// - Returns: the claimant.
     func lockHolders(of claims: [PurchaseClaim], claimant name: ExternalUserID) throws -> ID<User> {
@@ -200,12 +201,13 @@ extension PurchaseOwnership {
         return claimant
     }
 
-    /// Locks all users whose entitlements claims may change, and a further user.
+    /// Locks all users whose entitlements the claims may change, and a further user.
     func lockHolders(of claims: [PurchaseClaim], besides user: ID<User>) throws {
         try lockUsers(findHolders(of: claims)().union([user]))
     }
 
-    /// Locks the original transactions of claims, and sends the queries for the users whose entitlements they may change.
+    /// Locks the original transactions of claims, and sends the queries for the users whose entitlements they may
+    /// change.
     ///
     /// - Returns: a closure that waits for the answers.
     private func findHolders(of claims: [PurchaseClaim]) throws -> () throws -> Set<ID<User>> {
@@ -236,7 +238,8 @@ extension PurchaseOwnership {
         return try holders.value().union(buyers).union([signedUser(of: statement)].compactMap { $0 })
     }
 
-    /// Finds the user of ours whom a statement's signed token names; nil for an erased one, who gets no further purchases.
+    /// Finds the known user whom a statement's signed token names; nil for an erased user, who gets no further
+    /// purchases.
     func signedUser(of statement: StoreStatement) throws -> ID<User>? {
         let user = try statement.purchase?.appAccountToken.flatMap { try tx.users.findID(appAccountToken: $0).value() }
         return try user.flatMap { try tx.users.isErased($0) ? nil : $0 }
@@ -250,7 +253,7 @@ extension PurchaseOwnership {
         for subject in inOrder { try tx.purchaseOwners.lock(subject.environment, subject.original) }
     }
 
-    /// Locks all users whose entitlements statements may change; of one statement the ledger locks them itself.
+    /// Locks all users whose entitlements several statements may change; for a single one the ledger locks them itself.
     func lockHolders(of statements: [StoreStatement]) throws {
         try lock(statements.compactMap { StoreSubject($0) })
         guard statements.count > 1 else { return }
@@ -266,13 +269,14 @@ extension PurchaseOwnership {
 private struct PurchaseTransfer: Encodable {
     let original_transaction_id: String
     let environment: Environment
-    /// The owner before; null where nobody had claimed the purchase.
+    /// The previous owner; null where the purchase was unclaimed.
     @Nullable private(set) var from_user_id: String?
     let user_id: String
 }
 
 extension StorePurchase {
-    /// Returns true where the purchase itself says that it lasts; of a pass only a SKU says for how long.
+    /// Returns true where the purchase may entitle its owner: it is not revoked, and its signed end is ahead, or it has
+    /// none and is no consumable.
     fileprivate func mayLast(at now: Timestamp) -> Bool {
         guard !isTakenBack else { return false }
         return ends.map { now < $0 } ?? (kind != .consumable)

@@ -11,7 +11,7 @@ package struct RestoredItem: Encodable, Sendable, Equatable {
 
     package let index: Int
     package let status: Status
-    /// The error that an attach of this transaction alone would have answered; nil unless rejected.
+    /// The error with which an attach of this transaction alone would have failed; nil unless rejected.
     package let refusal: GatewayError?
 
     private enum CodingKeys: String, CodingKey { case index, status }
@@ -37,13 +37,13 @@ extension RestoredItem {
 package struct TransferredPurchase: Encodable, Sendable, Equatable {
     package let original_transaction_id: String
     package let environment: Environment
-    /// The internal id; the app's own id is filled in where it is shown.
+    /// The internal id; it is replaced by the app's own id where it is shown.
     package let user_id: String
     /// False where the user owned it before.
     package let transferred: Bool
 }
 
-/// A literal Apple product id with its SKU, as `/apple-iap/products` lists it.
+/// An Apple product id that is no pattern, with its SKU, in the list of `/apple-iap/products`.
 package struct AppleProductView: Sendable {
     package let number: Int64
     package let productID: String
@@ -52,7 +52,7 @@ package struct AppleProductView: Sendable {
     package let planCode: String
 }
 
-/// A stored purchase that gives nothing yet.
+/// A stored purchase that grants nothing yet.
 package struct WaitingPurchaseView: Encodable, Sendable {
     let transaction_id: String
     let original_transaction_id: String

@@ -2,19 +2,19 @@ package import Domain
 package import ProviderKit
 import Store
 
-/// Store purchases: users attach and restore them, admins transfer them and list those that wait.
+/// Store purchases: users attach and restore them, admins transfer them and list waiting ones.
 package struct Purchases: Sendable {
     let store: StoreAccess
     let settlements: SettlementRunner
     let evidence: EvidenceVerifier
     let defaultCurrency: Currency?
 
-    /// Signatures that are checked in one run, so that other purchases are checked in between.
+    /// The number of signatures that are verified in one run, so that those of other requests come in between.
     private static let verifiedTogether = 10
 
     /// Attaches one purchase to its user.
     ///
-    /// - Parameter consent: true where the store may be told how much was used; nil leaves the customer's last choice.
+    /// - Parameter consent: true where the store may be told how much was used; nil keeps the customer's last choice.
     /// - Throws: `invalidTransaction`, `unknownProduct` (the purchase is stored), `purchaseBelongsToAnotherUser`,
     ///   `purchaseRevoked` (stored), `noProviderAvailable` where no account verifies store purchases.
     package func attach(
@@ -49,7 +49,7 @@ package struct Purchases: Sendable {
         return items.sorted { $0.index < $1.index }
     }
 
-    /// Attaches claims of one user in one transaction, in an order that two batches share.
+    /// Attaches claims of one user in one transaction, sorted so that two batches lock in the same order.
     private func attach(
         _ claims: [PurchaseClaim], consent: Bool? = nil, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> [ClaimOutcome] {
@@ -65,7 +65,8 @@ package struct Purchases: Sendable {
             for index in order {
                 outcomes[index] = try settlement.purchases.attach(
                     claims[index], claimant: claimant, name: user.rawValue)
-                // A claimant who does not hold the purchase has no rows of it, so that the consent changes nothing.
+                // A claimant who neither owns nor shares the purchase has no rows of it, so that the consent changes
+                // nothing.
                 if let consent {
                     let subject = StoreSubject(claims[index].purchase)
                     try settlement.tx.purchases.setConsumptionConsent(consent, subject, user: claimant)
@@ -75,11 +76,11 @@ package struct Purchases: Sendable {
         }
     }
 
-    /// Moves an original transaction to a user, whatever the policy and whoever owns it.
+    /// Moves an original transaction to a user, whatever the policy and the current owner.
     ///
-    /// It may be unclaimed, or bound to an erased user; its unclaimed transactions are fulfilled for the new owner. Users who
-    /// share it go on sharing it.
-    /// - Parameter environment: needed only where the id is known in several.
+    /// It may be unclaimed, or belong to an erased user; its unclaimed transactions are fulfilled for the new owner.
+    /// Users who share it keep their shares.
+    /// - Parameter environment: required only where the id exists in several environments.
     /// - Throws: `notFound`, `invalidRequest`.
     package func transfer(
         _ original: String, to user: ExternalUserID, environment: Environment?, context: CallContext
@@ -87,14 +88,14 @@ package struct Purchases: Sendable {
         try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
             let subject = StoreSubject(try Self.environment(of: original, named: environment, in: tx), original)
-            // Before a user is made, as every claim does.
+            // Locked before a user is inserted, in the lock order of every claim.
             try tx.purchaseOwners.lock(subject.environment, original)
             let target = try tx.users.ensure(user, candidate: settlement.ids.make(), at: settlement.now)
             for holder in try tx.purchaseOwners.listHolders(of: subject).value().union([target]).sorted() {
                 try tx.users.lock(holder)
             }
             let owner = try tx.purchaseOwners.find(of: StoreSubject(subject.environment, original)).value()
-            // A run that was cut short has moved it already, and it may have moved again since.
+            // An earlier run under the same key has moved it already, and it may have moved again since.
             if context.resumed == nil {
                 if let owner, owner != target {
                     try settlement.ownership.move(subject, from: owner, to: target)
@@ -111,7 +112,7 @@ package struct Purchases: Sendable {
         }
     }
 
-    /// - Throws: `notFound` where the id is not known, `invalidRequest` where it is in several environments.
+    /// - Throws: `notFound` where the id is unknown, `invalidRequest` where it exists in several environments.
     private static func environment(
         of original: String, named environment: Environment?, in tx: any Transaction
     ) throws -> Environment {
@@ -129,7 +130,7 @@ package struct Purchases: Sendable {
         return only
     }
 
-    /// Stored purchases that wait for a SKU or for a user, newest first.
+    /// Lists stored purchases that wait for a SKU or for a user, newest first.
     ///
     /// - Parameter wait: nil lists both.
     package func listWaiting(
@@ -146,7 +147,7 @@ package struct Purchases: Sendable {
         return Page(found.map(WaitingPurchaseView.init), limit: limit, cursor: \.cursor)
     }
 
-    /// Every literal Apple product id on offer, in the default currency where it has a price there.
+    /// Lists every Apple product id on offer that is no pattern, priced in the default currency where possible.
     package func listProducts() async throws(GatewayError) -> [AppleProductView] {
         let skus = try await store.read { db in try db.skus.listActive() }
         return skus.flatMap { sku in

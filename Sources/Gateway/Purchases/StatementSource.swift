@@ -3,11 +3,11 @@ import FoundationEssentials
 import ProviderKit
 import Store
 
-/// The account whose store stated or verified something, and the rules for its test purchases.
+/// The account whose store made or verified a statement, and the rules for its test purchases.
 struct StatementSource: Sendable {
     let account: AccountID
     let rules: TestPurchaseRules
-    /// The sealed evidence of the purchase; nil leaves the evidence that is stored.
+    /// The sealed evidence of the purchase; nil keeps the stored evidence.
     var evidence: Data?
 }
 
@@ -18,7 +18,8 @@ struct SourcedStatement: Sendable {
 }
 
 extension ProviderRegistry {
-    /// Returns an account as the source of statements; where it is configured no longer, its test purchases give nothing.
+    /// Returns an account as the source of statements; test purchases of an account that is no longer configured
+    /// entitle nobody.
     func source(of account: AccountID, evidence: Data? = nil) -> StatementSource {
         let rules = (self[account]?.provider as? any PurchaseVerifying)?.testPurchases
         return StatementSource(
@@ -32,7 +33,7 @@ extension StorePurchase {
 }
 
 extension StoreSubject {
-    /// The original transaction of a statement's purchase, else of its renewal; nil where it has neither.
+    /// The original transaction of a statement's purchase, or else of its renewal; nil where it has neither.
     init?(_ statement: StoreStatement) {
         if let purchase = statement.purchase {
             self.init(purchase)

@@ -3,15 +3,16 @@ import Logging
 import ProviderKit
 import Store
 
-/// The result of asking a store about a receipt's purchases.
+/// The result of querying a store about a receipt's purchases.
 enum ReceiptConfirmationResult: Sendable, Equatable {
-    /// The store stated the status of these.
+    /// The store stated the status of these original transactions.
     case confirmed(Set<StoreSubject>)
-    /// No store can be asked.
+    /// No store can be queried.
     case unasked
-    /// The store did not answer, not completely, or does not know the purchases yet: a job asks again. These it answered.
+    /// The store did not answer, not completely, or does not know the purchases yet: a job queries again. It answered
+    /// about these.
     case stale(Set<StoreSubject>)
-    /// The store rejects the receipt, with this status of `verifyReceipt`.
+    /// The store refuses the receipt, with this status of `verifyReceipt`.
     case rejected(Int64)
 
     /// The original transactions that the store answered about.
@@ -33,7 +34,7 @@ enum ReceiptConfirmationResult: Sendable, Equatable {
     }
 }
 
-/// Asks stores about the current status of receipts' purchases.
+/// Queries stores about the current status of receipts' purchases.
 struct ReceiptConfirmation: Sendable {
     let store: StoreAccess
     let reader: ReceiptReader
@@ -41,9 +42,9 @@ struct ReceiptConfirmation: Sendable {
     let time: TimeSource
     let logger: Logger
 
-    /// Asks the store while the client waits; a job asks again about what is not answered now.
+    /// Queries the store while the client waits; a job queries the rest later.
     ///
-    /// - Parameter unsigned: the purchases that are known by receipts alone.
+    /// - Parameter unsigned: the purchases that are known only from receipts.
     func confirm(
         _ verified: VerifiedReceipt, unsigned: [StorePurchase], context: CallContext
     ) async throws(GatewayError) -> ReceiptConfirmationResult {
@@ -68,7 +69,7 @@ struct ReceiptConfirmation: Sendable {
         return .stale(subjects)
     }
 
-    /// Asks again about a receipt whose store could not answer; the job's subject is the receipt's digest.
+    /// Queries a store again that could not answer about a receipt; the job's subject is the receipt's digest.
     func check(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let digest = ReceiptDigest(job.subject), let verified = try await reader.stored(digest),
             verified.reader.canConfirm(verified.receipt)
@@ -90,7 +91,7 @@ struct ReceiptConfirmation: Sendable {
     private func outcome(of error: ReceiptConfirmationError, _ job: ClaimedJob) -> JobOutcome {
         switch error {
         case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - time.now.rawValue))
-        // After days of retries the store will not learn of the purchase any more.
+        // After days of retries the store will not report the purchase any more.
         case .store(.unknownYet) where job.attempt > job.kind.backOff.count:
             logger.notice("a store does not know what a receipt holds")
         case .store(.retryable(nil)), .store(.unknownYet), .store(.startAgain): return .pending

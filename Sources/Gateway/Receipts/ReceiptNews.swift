@@ -2,13 +2,13 @@ import Domain
 import ProviderKit
 import Store
 
-/// The purchases of a receipt that are new, sorted by what is to be done about them.
+/// The new purchases of a receipt, sorted by the necessary step.
 struct ReceiptNews: Sendable {
-    /// Purchases that are not stored as the receipt states them.
+    /// The purchases that are not stored in the state of the receipt.
     let unknown: [StorePurchase]
-    /// Purchases that are known by receipts alone, newest first.
+    /// The purchases that are known only from receipts, newest first.
     let unsigned: [StorePurchase]
-    /// Purchases that the user has to claim: of each subscription the newest period, which brings the others.
+    /// The purchases that the user has to claim: for each subscription the newest period, which brings the others.
     let unclaimed: [StorePurchase]
 }
 
@@ -46,7 +46,7 @@ extension ReceiptNews {
 }
 
 extension StorePurchase {
-    /// True where a receipt states anything of this transaction that is not stored.
+    /// Returns true where a receipt contains something about this transaction that is not stored.
     fileprivate func isOtherwise(than other: StorePurchase) -> Bool {
         guard receipt != nil else { return other.revocation != nil && revocation == nil }
         return expiresAt != other.expiresAt || receiptEndsAt != other.receiptEndsAt

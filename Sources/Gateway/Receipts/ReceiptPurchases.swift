@@ -3,11 +3,11 @@ import Foundation
 import ProviderKit
 import Store
 
-/// Stores the purchases of receipts and applies a store's answers about them.
+/// Stores the purchases of receipts, and applies a store's answers about them.
 struct ReceiptPurchases: Sendable {
-    /// Purchases that are applied in one transaction.
+    /// The number of purchases that are applied in one transaction.
     private static let batch = 200
-    /// Seconds until a job asks the store, unless the answer comes before: a crash in between must not lose the question.
+    /// The seconds until a job queries the store unless the answer comes before, so that the query survives a crash.
     private static let questionDelay: Int64 = 60
 
     let settlements: SettlementRunner
@@ -16,9 +16,9 @@ struct ReceiptPurchases: Sendable {
 
     private var registry: ProviderRegistry { settlements.providers.registry }
 
-    /// Stores purchases of a receipt for the users to whom they belong; unclaimed ones stay unclaimed.
+    /// Stores purchases of a receipt for their owners; unclaimed ones stay unclaimed.
     ///
-    /// Where the store can be asked, a job is made that asks it, in case that no answer comes before.
+    /// Where the store can be queried, a job is made that does so unless the answer comes before.
     func insert(
         _ purchases: [StorePurchase], of verified: VerifiedReceipt, context: CallContext
     ) async throws(GatewayError) {
@@ -63,7 +63,7 @@ struct ReceiptPurchases: Sendable {
         return outcomes
     }
 
-    /// Stores the receipt itself, and makes the job that asks its store.
+    /// Stores the receipt itself, and makes the job that queries its store.
     func askLater(about verified: VerifiedReceipt, context: CallContext) async throws(GatewayError) {
         let (digest, account, sealed) = (verified.receipt.digest, verified.account, try reader.sealed(verified))
         try await settlements.run(context.audit) { settlement in
@@ -80,7 +80,7 @@ struct ReceiptPurchases: Sendable {
 
     /// Applies a store's answer about a receipt.
     ///
-    /// - Parameter endsJob: true where the answer is complete, so that no job needs to ask.
+    /// - Parameter endsJob: true where the answer is complete, so that no job needs to query the store.
     func apply(
         _ answer: StoreAnswer, of verified: VerifiedReceipt, _ audit: AuditContext, endsJob: Bool
     ) async throws(GatewayError) {
@@ -88,12 +88,12 @@ struct ReceiptPurchases: Sendable {
         let statements = evidence.statements(of: answer, from: account)
         for (index, batch) in statements.batches(of: Self.batch).enumerated() {
             try await settlements.run(audit) { settlement in
-                // The job first, because its run locks it first.
+                // The job comes first, in the lock order of its run.
                 if endsJob && index == 0 {
                     try settlement.tx.jobs.delete(kind: JobKind.checkReceipt.rawValue, subject: digest.rawValue)
                 }
                 try settlement.ownership.lockHolders(of: batch.map(\.statement))
-                // The receipt is the evidence of the answer's purchases.
+                // The receipt is the evidence of the purchases in the answer.
                 try settlement.tx.receipts.upsert(digest, account: account, evidence: sealed, at: settlement.now)
                 try settlement.purchases.apply(batch)
             }
@@ -102,7 +102,7 @@ struct ReceiptPurchases: Sendable {
 }
 
 extension Array {
-    /// Parts of at most so many elements; an empty array is one empty part.
+    /// Splits the array into parts of at most this size; an empty array becomes one empty part.
     fileprivate func batches(of size: Int) -> [[Element]] {
         guard count > size else { return [self] }
         return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }

@@ -7,7 +7,7 @@ import Store
 /// A verified receipt with the account that verified it.
 struct VerifiedReceipt: Sendable {
     let receipt: StoreReceipt
-    /// Base64, as the client sent it.
+    /// The client's base64, unchanged.
     let text: String
     let account: AccountID
     let reader: any ReceiptReading
@@ -16,11 +16,11 @@ struct VerifiedReceipt: Sendable {
 /// The outcome of reading an authentic receipt.
 enum ReceiptReadingOutcome: Sendable {
     case read(VerifiedReceipt)
-    /// The receipt is of an environment that is not accepted.
+    /// The receipt's environment is not accepted.
     case otherEnvironment(takesProduction: Bool)
 }
 
-/// Verifies receipts by the accounts that can, and opens stored ones.
+/// Verifies receipts with the accounts that can, and opens stored ones.
 struct ReceiptReader: Sendable {
     let store: StoreAccess
     let registry: ProviderRegistry
@@ -33,9 +33,9 @@ struct ReceiptReader: Sendable {
 
     /// Verifies a receipt.
     ///
-    /// - Parameter secret: the shared secret of one of the apps, which is checked before the receipt; nil where a user's
-    ///   token vouches for the request.
-    /// - Throws: `invalidReceipt` with the reason, `unauthenticated` where the secret is no app's or another app's,
+    /// - Parameter secret: the shared secret of one of the apps, which is checked before the receipt; nil where a
+    ///   user's token authenticates the request.
+    /// - Throws: `invalidReceipt` with the reason, `unauthenticated` where the secret is wrong or another app's,
     ///   `noProviderAvailable` where no account reads receipts.
     func read(_ text: String, secret: String?) async throws(GatewayError) -> ReceiptReadingOutcome {
         let candidates = registry.accounts.compactMap { account -> Candidate? in
@@ -56,7 +56,7 @@ struct ReceiptReader: Sendable {
                 if let apps, !apps.contains(receipt.bundleID) { continue }
                 return .read(VerifiedReceipt(receipt: receipt, text: text, account: account, reader: reader))
             } catch {
-                // A fault of the receipt itself says more than that it is another account's app's.
+                // A fault of the receipt itself says more than that it belongs to another account's app.
                 if refused == nil || refused?.refusal.reason == .wrongApp {
                     refused = (error, reader.takesProductionReceipts)
                 }

@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// The purchases of a receipt, with what was signed about them since.
+/// The purchases of a receipt, with the signed facts about them since.
 package struct ReceiptReport: Sendable {
     /// A transaction, with its entry in the receipt.
     package struct Row: Sendable {
@@ -21,10 +21,10 @@ package struct ReceiptReport: Sendable {
         }
     }
 
-    /// The purchases that are the caller's, and those that are not.
+    /// The number of the caller's purchases, and the refused ones.
     package struct Attachment: Sendable {
         package var attached = 0
-        /// The refused transactions, each with the error that an attach of it would answer.
+        /// The refused transactions, each with the error with which an attach of it would fail.
         package var refused: [(transactionID: String, reason: GatewayError)] = []
     }
 
@@ -41,12 +41,12 @@ package struct ReceiptReport: Sendable {
     }
 
     package let receipt: StoreReceipt
-    /// Base64, as the client sent it.
+    /// The client's base64, unchanged.
     package let text: String
     /// The transactions, newest first.
     package let rows: [Row]
     package let renewals: [Renewal]
-    /// nil where no user asks.
+    /// The caller's purchases; nil without a user.
     package let attachment: Attachment?
     package let source: ReceiptSource
     package let isStale: Bool
@@ -60,11 +60,11 @@ extension ReceiptReport {
         var rows: [Row] = []
         var renewals: [Renewal] = []
 
-        /// nil where no user asks.
+        /// The caller's purchases; nil without a user.
         var attachment: Attachment?
 
         /// - Parameters:
-        ///   - caller: the user who asks; the lists are the same for every caller.
+        ///   - caller: the user of the request; the lists are the same for every caller.
         ///   - newestOnly: true leaves out all but the latest period of each subscription.
         init(
             _ receipt: StoreReceipt, _ subjects: Set<StoreSubject>, caller: ExternalUserID?, newestOnly: Bool,
@@ -75,7 +75,7 @@ extension ReceiptReport {
             let entries = Dictionary(receipt.entries.map { ($0.purchase.transactionID, $0) }) { first, _ in first }
             for subject in subjects.sorted(by: { $0.original < $1.original }) {
                 let kept = try db.purchases.list(subject.environment, original: subject.original)
-                // An entry shows what any transaction of its purchase stated last.
+                // An entry shows the last state that any transaction of its purchase stated.
                 let records = kept.transactionsByPurchase.flatMap { $0 }
                 let purchases = records.map(\.purchase)
                 if caller != nil {
@@ -115,7 +115,7 @@ extension ReceiptReport {
 }
 
 extension ReceiptReport.Attachment {
-    /// - Parameter isHolder: true where the caller owns or shares its original transaction.
+    /// - Parameter isHolder: true where the caller owns or shares the original transaction.
     fileprivate mutating func add(_ record: PurchaseRecord, isHolder: Bool) {
         let reason: GatewayError? =
             if !isHolder {
@@ -132,7 +132,7 @@ extension ReceiptReport.Attachment {
 }
 
 extension StorePurchase {
-    /// The next purchase of another product, which replaced this one.
+    /// Returns the next purchase of another product, which replaced this one.
     fileprivate func replacement(among purchases: [StorePurchase]) -> StorePurchase? {
         purchases.filter { $0.productID != productID && $0.purchasedAt > purchasedAt }
             .min { $0.purchasedAt < $1.purchasedAt }
@@ -140,7 +140,7 @@ extension StorePurchase {
 }
 
 extension ReceiptReport.Renewal {
-    /// Without renewal information a running subscription counts as renewing.
+    /// Makes a renewal; without renewal information a running subscription counts as renewing.
     fileprivate init(_ state: SubscriptionState, _ renewal: StoreRenewal?, _ original: String, at now: Timestamp) {
         let status = state.status(at: now)
         let runs = status == .active || status == .inGracePeriod || status == .scheduled

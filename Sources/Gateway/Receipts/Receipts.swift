@@ -3,14 +3,14 @@ import Logging
 import ProviderKit
 import Store
 
-/// The answer about a receipt: a report, or a status of `verifyReceipt` that says why there is none.
+/// The answer about a receipt: a report, or the status of `verifyReceipt` that explains its absence.
 package enum ReceiptAnswer: Sendable {
     case report(ReceiptReport)
-    /// Apple's number, such as 21007.
+    /// Apple's status number, for example 21007.
     case status(Int64)
 }
 
-/// The authority of a statement about a receipt's purchases.
+/// The source of the state of a receipt's purchases.
 package enum ReceiptSource: String, Encodable, Sendable {
     case receipt
     case appStore = "app_store"
@@ -19,13 +19,13 @@ package enum ReceiptSource: String, Encodable, Sendable {
 /// A transaction of a receipt after its attach.
 package struct VerifiedPurchase: Sendable {
     package let attached: AttachedPurchase
-    /// nil where the evidence is the transaction's own.
+    /// nil where the evidence is the transaction's own JWS.
     package let source: ReceiptSource?
     /// True where the store could not state the current status of the purchase.
     package let isStale: Bool
 }
 
-/// Receipts of StoreKit 1: validation of all purchases, and attach of one named transaction.
+/// StoreKit 1 receipts: validation of all purchases, and attach of one named transaction.
 package struct Receipts: Sendable {
     let store: StoreAccess
     let reader: ReceiptReader
@@ -35,13 +35,13 @@ package struct Receipts: Sendable {
     let time: TimeSource
     let logger: Logger
 
-    /// Stores all purchases of a receipt, attaches them where a user asks, and reports about them.
+    /// Stores all purchases of a receipt, attaches them to the user where there is one, and reports about them.
     ///
-    /// They are stored first, then the store is asked, and only then does the user claim them, so that the store's statement
-    /// about their owner counts. The lists are the same for every caller; a user also reads which of the purchases are the
-    /// user's.
+    /// They are stored first, then the store is queried, and only then does the user claim them, so that the store's
+    /// statement about their owner counts. The lists are the same for every caller; a user also learns which of the
+    /// purchases belong to them.
     /// - Parameters:
-    ///   - password: the app's shared secret, which counts where no user asks.
+    ///   - password: the app's shared secret, which is required without a user.
     ///   - newestOnly: true leaves out all but the current period of each subscription.
     ///   - user: claims the purchases; nil leaves unclaimed ones unclaimed.
     /// - Throws: `invalidReceipt`, `unauthenticated` for a missing or wrong password.
@@ -51,7 +51,7 @@ package struct Receipts: Sendable {
         let verified: VerifiedReceipt
         switch try await reader.read(text, secret: user == nil ? password ?? "" : nil) {
         case .read(let read): verified = read
-        // A server that takes production got a test's receipt, any other got production's.
+        // A server for production got a test receipt, or another one a production receipt.
         case .otherEnvironment(let takesProduction): return .status(takesProduction ? 21_007 : 21_008)
         }
         let receipt = verified.receipt
@@ -63,7 +63,7 @@ package struct Receipts: Sendable {
         let now = time.now
         let subjects = receipt.subjects.union(result.answered)
         if let user {
-            // Purchases that only the store's answer names are the customer's as well.
+            // Purchases that only the store's answer contains are the customer's as well.
             let named = result.answered.subtracting(receipt.subjects)
             let others = try await store.read { db in
                 try ReceiptNews(
@@ -87,9 +87,9 @@ package struct Receipts: Sendable {
     /// Attaches the named transaction of a client's receipt: a PKCS #7 app receipt, a JWS, or the simulator's JSON in
     /// development.
     ///
-    /// - Throws: `invalidReceipt`, with `transaction_not_in_receipt` when the transaction is neither in the receipt nor a
-    ///   renewal of one that is; `providerUnavailable` when only the store could tell that and does not answer; those of an
-    ///   attach.
+    /// - Throws: `invalidReceipt`, with `transaction_not_in_receipt` where the transaction is neither in the receipt
+    ///   nor a renewal of one that is; `providerUnavailable` where only the store could confirm that and does not
+    ///   answer; the errors of an attach.
     package func verify(
         _ text: String, transactionID: String, user: ExternalUserID, context: CallContext
     ) async throws(GatewayError) -> VerifiedPurchase {
@@ -155,10 +155,10 @@ package struct Receipts: Sendable {
         }
     }
 
-    /// Finds the purchase that a client names: one of the receipt's, the newest of a named original, or a renewal of one
+    /// Finds the purchase that a client names: one in the receipt, the newest of a named original, or a renewal of one
     /// that the store confirms.
     ///
-    /// An id alone proves nothing, because the store would answer about anybody's.
+    /// An id alone proves nothing, because the store would answer about any customer's.
     private func purchase(_ id: String, of verified: VerifiedReceipt) async throws(GatewayError) -> NamedPurchase {
         let receipt = verified.receipt
         let entries = receipt.entries.map(\.purchase)
@@ -187,7 +187,7 @@ package struct Receipts: Sendable {
 
 /// The form of a client's receipt, recognized by its beginning.
 private enum ReceiptForm {
-    /// A JWS in compact form.
+    /// A JWS in compact serialization.
     case signedTransaction
     /// The simulator's base64 of JSON.
     case simulator

@@ -4,7 +4,8 @@ import Store
 
 /// The disputes of one transaction: an open one suspends its order's grant, a won one reinstates it, a lost one revokes it.
 struct DisputeLedger {
-    /// Seconds by which a provider's clock may be ahead of ours; a later time would win over every report after it.
+    /// The seconds by which a provider's clock may be ahead of ours; a later time is replaced by ours, because
+    /// it would win over every report after it.
     private static let clockSkew: Int64 = 86_400
 
     let log: ChangeLog
@@ -26,14 +27,14 @@ struct DisputeLedger {
         let whole = locked.payment.amount
         var disputed = report.amount
         if let amount = disputed, amount.currency != whole.currency {
-            // The share of the payment cannot be known, so all of it counts as disputed.
+            // The share of the payment is unknown, so all of it counts as disputed.
             try log.record(
                 .disputeCurrency, locked.order, "a dispute of \(amount) was reported for \(locked.payment.id)")
             disputed = whole
         } else if let amount = disputed, !(1...whole.value).contains(amount.value) {
             try log.record(
                 .amountMismatch, locked.order, "a dispute of \(amount) was reported for \(locked.payment.id)")
-            // A bank may ask for more than was paid, by its own rate of exchange; it is a dispute all the same.
+            // A bank may claim more than was paid, by its own exchange rate; the dispute counts all the same.
             guard amount.value > whole.value else { return }
             disputed = whole
         }

@@ -2,14 +2,14 @@ import Domain
 import ProviderKit
 import Store
 
-/// The refunds of one transaction: opens them, moves them by the facts of their providers, and sums what was given back.
+/// The refunds of one transaction: opens them, moves them by the facts of their providers, and sums them.
 struct RefundLedger {
     let log: ChangeLog
     let entitlements: EntitlementLedger
 
     private var tx: any Transaction { log.tx }
 
-    /// Applies an account's report about a refund of a locked payment: one of ours, or one that was made at the provider.
+    /// Applies an account's report about a refund of a locked payment, which was made here or at the provider.
     func apply(_ report: RefundReport, from account: AccountID, to reported: LockedPayment) throws {
         guard reported.belongs(to: account) else { return }
         let locked = try payment(of: report, reported)
@@ -29,7 +29,7 @@ struct RefundLedger {
         try move(refund, fact, reference: report.reference, locked)
     }
 
-    /// Finds the payment whose money goes back: the reported one, or a second payment under the same number.
+    /// Finds the refunded payment: the reported one, or a second payment under the same number.
     private func payment(of report: RefundReport, _ reported: LockedPayment) throws -> LockedPayment {
         if let known = try report.refund.flatMap({ try tx.refunds.find($0) }), known.payment != reported.payment.id,
             let record = try tx.payments.find(known.payment).value(), record.payment.original == reported.payment.id
@@ -50,7 +50,7 @@ struct RefundLedger {
 
     /// Makes the durable intent of a refund; the caller has locked the payment.
     ///
-    /// - Returns: nil when the amount is more than what is left, which a guarded statement decides.
+    /// - Returns: nil where less than the amount is left, which a guarded statement checks.
     func open(_ amount: Money, of payment: Payment, reason: String) throws -> Refund? {
         guard try tx.payments.reserveRefund(amount.value, of: payment.id) else { return nil }
         let refund = Refund(
@@ -78,10 +78,9 @@ struct RefundLedger {
         return try adopt(report, locked)
     }
 
-    /// Stores a refund that was made at the provider, or that an older backup of the database does not have: it is only
-    /// followed and never sent.
+    /// Stores a refund that was made at the provider, or that a restored backup lacks; it is queried but never sent.
     ///
-    /// - Returns: nil where its amount is not known, since the provider is asked for that first, or cannot be right.
+    /// - Returns: nil where its amount is unknown, because the provider is queried for that first, or cannot be right.
     private func adopt(_ report: RefundReport, _ locked: LockedPayment) throws -> Refund? {
         let whole = locked.payment.amount
         guard let amount = report.amount else { return nil }
@@ -128,7 +127,7 @@ struct RefundLedger {
 
     /// Sums a payment's refunds and lost disputes again, in the order in which they were made.
     ///
-    /// A refund that goes beyond what was captured is stored and not counted, and is an anomaly.
+    /// A refund beyond the captured amount is stored and not counted, and is an anomaly.
     func recount(_ payment: ID<Payment>, _ order: Order) throws {
         let (disputes, refunds) = (try tx.disputes.list(of: payment), try tx.refunds.list(of: payment))
         guard let record = try tx.payments.find(payment).value() else { return }

@@ -2,29 +2,31 @@ import Domain
 import ProviderKit
 import Store
 
-/// Sends refunds to their providers, and asks the providers about those whose outcome is not known.
+/// Sends refunds to their providers, and queries those whose outcome is unknown.
 struct RefundSending: Sendable {
     let settlements: SettlementRunner
 
     private var store: StoreAccess { settlements.store }
     private var providers: ProviderCalling { settlements.providers }
 
-    /// Sends a refund whose intent is durable, or asks its provider where an earlier call's outcome is not known.
+    /// Sends a refund whose intent is durable, or queries it where the outcome of an earlier call is unknown.
     ///
-    /// - Throws: `refundExceedsCaptured`, `providerRejected` (the money stays), `providerUnavailable` (a job asks again).
+    /// - Throws: `refundExceedsCaptured`, `providerRejected` (no money was returned), `providerUnavailable` (a job
+    ///   repeats it).
     @discardableResult
     func send(_ id: ID<Refund>, audit: AuditContext) async throws(GatewayError) -> RefundView {
         let (refund, payment, reference) = try await store.read { db -> (Refund?, Payment?, String?) in
             let refund = try db.refunds.find(id)
             let payment = try refund.flatMap { try db.payments.find($0.payment).value()?.payment }
-            // Money beside a payment that waits under the provider's only id has none of its own.
+            // A further payment under the provider's only reference has none of its own, so the first one's is used.
             let original = try payment?.original.flatMap { try db.payments.find($0).value()?.payment }
             return (refund, payment, payment?.reference ?? original?.reference)
         }
         guard let refund, let payment else { throw .notFound }
         guard !refund.state.isFinal else { return try await refundView(id) }
         if refund.state == .created && !refund.counted {
-            // A lost dispute took what this refund had bound. Once it may have been sent, only its provider can tell.
+            // A lost dispute took the amount that this refund had reserved. Once the refund may have been sent, only
+            // its provider knows the outcome.
             guard refund.sentAt == nil else {
                 try await settlements.run(audit) { try $0.refunds.markUnknown(refund) }
                 return try await send(id, audit: audit)
@@ -35,7 +37,7 @@ struct RefundSending: Sendable {
             throw .refundExceedsCaptured
         }
         guard let account = providers.registry[payment.processor ?? payment.account] else { throw .providerUnavailable }
-        // Somebody else has moved it since it was read.
+        // It was changed since it was read, so it is read again.
         guard let sentAt = try await sendingTime(of: refund) else { return try await send(id, audit: audit) }
         let attempt = RefundAttempt(
             refund: id,
@@ -48,9 +50,10 @@ struct RefundSending: Sendable {
         return try await refundView(id)
     }
 
-    /// The time of a refund's last sending; for one that is about to be sent, the present, which is stored before the call.
+    /// Returns the time of a refund's last sending; for one that is about to be sent, the current time, which is stored
+    /// before the call.
     ///
-    /// For refunds of earlier releases, which did not store it, it is the time of the first question.
+    /// Earlier releases did not store it; for their refunds it is the time of the first query.
     /// - Returns: nil where the refund was changed since it was read.
     private func sendingTime(of refund: Refund) async throws(GatewayError) -> Timestamp? {
         if refund.state != .created, let sentAt = refund.sentAt { return sentAt }
@@ -58,7 +61,7 @@ struct RefundSending: Sendable {
         return try await store.write { tx in try tx.refunds.markSent(refund.id, in: refund.state, at: now) } ? now : nil
     }
 
-    /// Sends one refund of several: its errors are dropped, so that the caller continues with the next one.
+    /// Sends one refund of several; its errors are dropped, so that the caller continues with the next one.
     ///
     /// - Throws: `leaseLost`.
     func sendAmongOthers(_ id: ID<Refund>, audit: AuditContext) async throws(GatewayError) {
@@ -80,7 +83,7 @@ struct RefundSending: Sendable {
                 refund.state == .created ? try await client.refund(attempt) : try await client.query(refund: attempt)
         } catch {
             switch error {
-            // A question that is refused says nothing of the money: it may have gone back.
+            // A refused query says nothing about the money: the refund may have succeeded.
             case .rejected where refund.state != .created, .unfit where refund.state != .created,
                 .unsupported where refund.state != .created:
                 throw .providerUnavailable

@@ -12,9 +12,10 @@ package struct Refunds: Sendable {
     ///
     /// - Parameters:
     ///   - amount: nil refunds all that is left of one payment, a second payment of the order first.
-    ///   - partner: limits the orders to the partner's and those that no partner made; nil: all orders.
-    /// - Throws: `orderNotFound`, `invalidRequest`, `refundExceedsCaptured`, `providerRejected` (the money stays),
-    ///   `providerUnavailable` (the refund is not lost: the same key, or a refresh, goes on with it).
+    ///   - partner: limits the orders to those of the partner and those that no partner made; nil for all orders.
+    /// - Throws: `orderNotFound`, `invalidRequest`, `refundExceedsCaptured`, `providerRejected` (no money was
+    ///   returned), `providerUnavailable` (the refund is not lost: a request with the same key, or a refresh, continues
+    ///   it).
     package func request(
         _ order: String, amount: Money?, reason: String, visibleTo partner: String? = nil, context: CallContext
     ) async throws(GatewayError) -> RefundView {
@@ -32,7 +33,7 @@ package struct Refunds: Sendable {
             guard let unlocked = try tx.orders.find(id) else { throw GatewayError.orderNotFound(order) }
             try tx.users.lock(unlocked.user)
             guard let target = try tx.orders.lock(id).flatMap({ try Self.refundable($0, amount, in: tx) }) else {
-                // Only Apple gives its customers' money back; what somebody else was paid as well is not Apple's.
+                // Only Apple refunds its customers; money that another provider was paid as well is not Apple's.
                 if try tx.purchases.exists(for: id).value() {
                     throw GatewayError.providerRejected(reason: "refund_by_apple_only")
                 }
@@ -57,8 +58,8 @@ package struct Refunds: Sendable {
 }
 
 extension Refunds {
-    /// Chooses the payment of an order that a refund takes from: a second payment that has as much left, else the one that
-    /// paid the order.
+    /// Chooses the payment that a refund takes from: a second payment with enough left, else the one that paid the
+    /// order.
     ///
     /// A second payment is refunded first, so that the customer keeps what the other payment bought.
     private static func refundable(

@@ -20,17 +20,17 @@ package struct DayStatsView: Encodable, Sendable, Equatable {
     }
 }
 
-/// The period of a report: from its beginning until before its end.
+/// The period of a report, without its end.
 struct ReportPeriod: Sendable {
     let from: Timestamp
     let to: Timestamp
 
     /// - Parameters:
-    ///   - days: the default length.
-    ///   - limit: the longest period in days; nil: any.
+    ///   - days: the default length in days.
+    ///   - limit: the longest period in days; nil for any.
     init(from: Timestamp?, to: Timestamp?, days: Int64?, limit: Int64?, now: Timestamp) throws(GatewayError) {
         let range = Timestamp(0)...Timestamp.farFuture
-        // The end is exclusive; what happens in this very second is included.
+        // The end is exclusive; this adds the current second.
         let end = to ?? now.adding(seconds: 1)
         let start = from ?? days.map { max(Timestamp(0), end.adding(days: -$0)) } ?? Timestamp(0)
         guard range.contains(end) else { throw .invalidRequest(field: "to", reason: "must be seconds since 1970") }

@@ -1,8 +1,8 @@
 import Domain
 
-// What all of it comes to.
+// The summary of an explanation.
 extension Explainer {
-    /// The sentence about the entitlements of now, and their ends.
+    /// Returns the sentences about the current entitlements and their ends.
     func conclusion() -> String {
         let sentences = source.sku.map(sentences(of:)) ?? everything()
         return language.joined(
@@ -21,7 +21,7 @@ extension Explainer {
             + balances(of: nil)
     }
 
-    /// True where a pass that begins later prolongs a running membership, whose end includes it.
+    /// True for a later pass that prolongs a running membership, whose end includes it.
     private func isCovered(_ entitlement: Entitlement) -> Bool {
         fold.tiers.contains { tier in
             tier.tier == entitlement.grant.tier && (tier.endsAt.map { entitlement.startsAt < $0 } ?? true)
@@ -37,7 +37,7 @@ extension Explainer {
         return [sentence] + units
     }
 
-    /// - Parameter own: the grants of one SKU; nil is answered where there are none.
+    /// - Parameter own: the grants of one SKU; without any the result is nil.
     private func standing(_ own: [Entitlement], _ item: String) -> String? {
         if own.contains(where: { $0.status.holds }) {
             return language.ownership.owned(item, coveredUntil(own)?.utcDate)
@@ -55,7 +55,7 @@ extension Explainer {
             ? language.ownership.wasTaken(item, last.0.utcDate) : language.ownership.isOver(item, last.0.utcDate)
     }
 
-    /// Until when the grants, one after the other, leave no gap from now on; nil when one of them never ends.
+    /// Returns the time until which the grants entitle without a gap from now on; nil where one of them never ends.
     private func coveredUntil(_ own: [Entitlement]) -> Timestamp? {
         var covered = now
         let counting = own.filter { $0.status.holds || $0.status == .scheduled }

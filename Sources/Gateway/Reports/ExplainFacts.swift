@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-/// Makes the explanation of stored facts.
+/// Makes an explanation from stored facts.
 struct Explainer {
     let source: ExplainSource
     let fold: EntitlementFold
@@ -10,13 +10,13 @@ struct Explainer {
     let reader: Explanation.Reader
     let now: Timestamp
 
-    /// For one SKU, true where it is owned now; for everything, true where there is a membership.
+    /// True where the SKU is owned now; in an explanation of everything, true where there is a membership.
     var isActive: Bool {
         guard let sku = source.sku else { return fold.membership != nil }
         return fold.entitlements.contains { $0.grant.sku == sku && $0.status.holds }
     }
 
-    /// Oldest first; what happened in one second stays in the order of cause and effect.
+    /// Returns the facts, the oldest first; facts of the same second stay in the order of cause and effect.
     func facts() -> [Explanation.Fact] {
         let facts = purchaseFacts() + source.orders.flatMap(orderFacts) + transferFacts() + grantFacts() + ledgerFacts()
         let sorted = facts.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
@@ -36,12 +36,12 @@ struct Explainer {
         source.skus[sku].map { $0.localized(for: languages).name } ?? sku.rawValue
     }
 
-    /// The sentences of the order's history; steps without meaning for a customer are left out.
+    /// Returns the sentences of the order's history; entries without meaning for a customer are left out.
     private func orderFacts(_ snapshot: OrderSnapshot) -> [Explanation.Fact] {
         let order = snapshot.order
         let isStores = source.purchases.contains { $0.order == order.id }
         return snapshot.timeline.compactMap { line in
-            // What a store sold is told by its purchase.
+            // The purchase has the fact of a sale by a store.
             if order.origin != .checkout && line.type == "order.paid" { return nil }
             guard let text = text(line, snapshot, isStores: isStores) else { return nil }
             return fact(line.at, line.type, text, order: order.id)
@@ -67,7 +67,8 @@ struct Explainer {
             return language.joined([language.orders.orderPaid(date), test])
         case "order.closed": return language.orders.orderClosed(date)
         case "order.revoked":
-            // Of a part the line names the share; what earlier releases wrote was of the whole purchase.
+            // The entry states the share of a partial revocation; entries of earlier releases were always about the
+            // whole purchase.
             let share = line.detail.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
             return language.ownership.takenBackByStore(name(order.sku), share, date)
         case "order.sharing_ended": return language.ownership.sharingEnded(name(order.sku), date)

@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-// What was given, where it lies in time, and what ended it.
+// The facts of grants: their sources, periods and ends.
 extension Explainer {
     func grantFacts() -> [Explanation.Fact] {
         fold.entitlements.reversed().filter { source.sku == nil || $0.grant.sku == source.sku }.flatMap(facts(of:))
@@ -9,7 +9,7 @@ extension Explainer {
 
     private func facts(of entitlement: Entitlement) -> [Explanation.Fact] {
         let grant = entitlement.grant
-        // A purchase that came to this user from another has an order that is the other's.
+        // The order of a purchase that was transferred to this user is another user's, so it is not shown.
         let order = source.orders.contains { $0.order.id == grant.order } ? grant.order : nil
         func tell(_ at: Timestamp, _ type: String, _ text: String) -> Explanation.Fact {
             fact(at, type, text, order: order, grant: grant.id)
@@ -54,7 +54,7 @@ extension Explainer {
         }
     }
 
-    /// The pass that this one begins behind.
+    /// Returns the pass after which this one begins.
     private func predecessor(of entitlement: Entitlement) -> Entitlement? {
         fold.entitlements.first {
             $0.grant.id != entitlement.grant.id && $0.endsAt == entitlement.startsAt
@@ -63,7 +63,7 @@ extension Explainer {
         }
     }
 
-    /// The fact that the rules for test purchases shortened a grant.
+    /// Returns the sentence that the rules for test purchases shortened a grant; nil where they did not.
     private func bound(_ entitlement: Entitlement) -> String? {
         let grant = entitlement.grant
         guard grant.environment != .production, case .until(let end) = grant.term else { return nil }

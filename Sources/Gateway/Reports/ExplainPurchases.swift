@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-// What a store sold, and whose it became.
+// The facts of store purchases and their transfers.
 extension Explainer {
     func purchaseFacts() -> [Explanation.Fact] { source.purchases.flatMap(facts(of:)) }
 
@@ -30,7 +30,7 @@ extension Explainer {
             facts.append(
                 fact(purchase.purchased, "purchase.upgraded", language.ownership.upgraded(name(sku)), order: order))
         }
-        // The history of an order that is the user's own tells it already.
+        // The history of the user's own order tells it already.
         if let revocation = purchase.revocation, !isOwn {
             let at = Timestamp(revocation.at.flooredSeconds)
             let text =
@@ -54,7 +54,7 @@ extension Explainer {
         }
     }
 
-    /// The time at which a purchase moved to another user; its later facts are not shown to this one.
+    /// Returns the time at which a purchase moved to another user; its later facts are not shown to this one.
     private func leftAt(_ record: PurchaseRecord) -> Timestamp? {
         guard let owner = record.user, owner != source.user else { return nil }
         let original = record.purchase.originalTransactionID

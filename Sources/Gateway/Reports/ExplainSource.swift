@@ -1,20 +1,20 @@
 import Domain
 import Store
 
-/// The stored facts that an explanation is made of, as one snapshot has them.
+/// The stored facts of an explanation, from one snapshot.
 struct ExplainSource: Sendable {
-    /// That a purchase changed hands.
+    /// A transfer of a purchase between users.
     struct Transfer: Sendable {
         let original: String
         let at: Timestamp
-        /// True where this user got it, false where this user lost it.
+        /// True where this user got the purchase, false where this user lost it.
         let isGain: Bool
     }
 
-    /// The one SKU that it is about; nil: everything.
+    /// The SKU to explain; nil for everything.
     var sku: SKUCode?
     var user: ID<User>?
-    /// All of the user's grants, because others decide where one lies in time.
+    /// All grants of the user, because the stack of passes determines the period of each.
     var grants: [Grant] = []
     /// Oldest first.
     var orders: [OrderSnapshot] = []
@@ -26,10 +26,10 @@ struct ExplainSource: Sendable {
     var ledger: [LedgerEntry] = []
     var balances: [String: Int64] = [:]
     var skus: [SKUCode: SKU] = [:]
-    /// True where there is more than the lists hold.
+    /// True where older facts were left out.
     var isCut = false
 
-    /// The numbers of the latest orders, purchases and changes of balances that are read.
+    /// The largest number of orders, of purchases and of changes of balances that are read, the latest first.
     private static let limit: Int64 = 200
 
     static func load(_ name: ExternalUserID, _ sku: SKUCode?, from db: any Database) throws -> ExplainSource {
@@ -52,12 +52,12 @@ struct ExplainSource: Sendable {
         return source
     }
 
-    /// The grants that it is about.
+    /// The grants of the SKU to explain, or all.
     var told: [Grant] { grants.filter { sku == nil || $0.sku == sku } }
 
     private func concerns(_ purchase: PurchaseRecord) -> Bool {
         guard let sku else { return true }
-        // A subscription's one grant follows the product that the subscriber changed to.
+        // A subscription has one grant, whose SKU changes with the product.
         return purchase.sku == sku || orders.contains { $0.order.id == purchase.order }
             || told.contains {
                 $0.source.kind == .appleSubscription && $0.source.id == purchase.purchase.originalTransactionID
@@ -81,8 +81,8 @@ struct ExplainSource: Sendable {
         }
     }
 
-    /// Reads the reason of an audit entry, `<grant> <sku>` with the reason beside it; earlier releases wrote
-    /// `<grant> <sku>: <reason>`.
+    /// Reads the reasons of grants by hand from the audit: an entry is `<grant> <sku>` and has the reason beside it;
+    /// earlier releases wrote `<grant> <sku>: <reason>`.
     private mutating func readReasons(of user: ID<User>, from db: any Database) throws {
         guard told.contains(where: { $0.source.kind == .admin || $0.source.kind == .partner }) else { return }
         for act in try db.audit.listActs(subject: user.rawValue, action: "grant.created", limit: Self.limit) {

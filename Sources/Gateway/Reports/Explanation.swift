@@ -1,6 +1,6 @@
 package import Domain
 
-/// The reasons for a user's entitlements, as a support person can read them to a customer.
+/// The reasons for a user's entitlements, in sentences that a support agent can read to a customer.
 package struct Explanation: Encodable, Sendable {
     package struct Fact: Encodable, Sendable {
         package let at: Timestamp
@@ -16,7 +16,7 @@ package struct Explanation: Encodable, Sendable {
         }
     }
 
-    /// The reader; the user does not see the reasons that staff gave.
+    /// The reader; the reasons that staff gave are not shown to the user.
     package enum Reader: Sendable {
         case user, staff
     }

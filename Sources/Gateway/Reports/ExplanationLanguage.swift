@@ -1,10 +1,10 @@
 /// The language of an explanation, English or Simplified Chinese, with its sentences.
 ///
-/// Days are those of UTC, as ISO 8601 writes them.
+/// Days are those of UTC, in the form of ISO 8601.
 struct ExplanationLanguage: Sendable {
     private let isChinese: Bool
 
-    /// - Parameter languages: the caller's, best first; English where none of them is known.
+    /// - Parameter languages: the caller's languages, the preferred first; English where none is supported.
     init(_ languages: [String]) {
         let known = languages.lazy.map { $0.lowercased().prefix { $0 != "-" } }.first { $0 == "zh" || $0 == "en" }
         isChinese = known == "zh"

@@ -15,9 +15,9 @@ extension ExportedOrder {
         "created_at_iso", "paid_at_iso",
     ]
 
-    /// The cells of one record.
+    /// Returns the cells of an order's record.
     ///
-    /// Its currency is that of the money that moved; a price in another currency is left out.
+    /// The record's currency is that of the payment; a price in another currency is left out.
     var cells: [String] {
         let currency = (order.charged ?? order.amount)?.currency
         let amount = order.amount?.currency == currency ? order.amount?.value : nil
@@ -35,10 +35,11 @@ extension ExportedOrder {
 
 /// Comma-separated values (RFC 4180).
 enum CSV {
-    /// A record with its line end.
+    /// Returns a record with its line end.
     static func line(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") + "\r\n" }
 
-    /// A cell that a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV injection).
+    /// Returns a cell; text that a spreadsheet would take for a formula gets an apostrophe before it (OWASP, CSV
+    /// injection).
     private static func cell(_ text: String) -> String {
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
         let guarded = isFormula ? "'" + text : text

@@ -1,6 +1,6 @@
 import Domain
 
-/// The sentences of an explanation about store purchases, grants, balances and what is owned now.
+/// The sentences of an explanation about store purchases, grants, balances and current entitlements.
 struct OwnershipSentences: Sendable {
     let language: ExplanationLanguage
 
@@ -33,7 +33,7 @@ struct OwnershipSentences: Sendable {
         pick("“\(item)” was replaced by another product of its group.", "“\(item)”已被同组的其他商品取代。")
     }
 
-    /// - Parameter share: of the price, in thousandths of a percent.
+    /// - Parameter share: the share of the price in thousandths of a percent.
     func takenBackByStore(_ item: String, _ share: Int64?, _ date: String) -> String {
         guard let share, share < Order.wholeShare else {
             return pick("On \(date), Apple took back the purchase of “\(item)”.", "\(date),Apple 撤销了“\(item)”的购买。")
@@ -43,7 +43,7 @@ struct OwnershipSentences: Sendable {
             "On \(date), Apple refunded \(percent) % of “\(item)”.", "\(date),Apple 退还了“\(item)”的 \(percent)%。")
     }
 
-    /// Thousandths of a percent in percent, without zeros at its end: 33.333, 40.
+    /// Formats thousandths of a percent as percent, without zeros at the end: 33.333, 40.
     private static func percent(_ share: Int64) -> String {
         let (whole, rest) = share.quotientAndRemainder(dividingBy: 1_000)
         guard rest > 0 else { return "\(whole)" }

@@ -10,9 +10,9 @@ package struct Reports: Sendable {
     /// The longest period of statistics in days.
     private static let statsLimit: Int64 = 400
 
-    /// Explains a user's entitlements by the stored facts that led to them: those of one SKU, or all.
+    /// Explains a user's entitlements to one SKU, or all of them, by the stored facts that led to them.
     ///
-    /// A user who is not known has no facts.
+    /// An unknown user has no facts.
     ///
     /// - Throws: `skuNotFound`.
     package func explain(
@@ -24,7 +24,7 @@ package struct Reports: Sendable {
             guard let named = SKUCode(sku) else { throw .skuNotFound(sku) }
             code = named
         }
-        // The texts are made on the same thread: hundreds of orders have thousands of facts.
+        // The texts are made on the same thread, because hundreds of orders have thousands of facts.
         return try await store.report { [code] db in
             if let code, try db.skus.find(code) == nil { throw GatewayError.skuNotFound(code.rawValue) }
             let source = try ExplainSource.load(user, code, from: db)
@@ -37,26 +37,26 @@ package struct Reports: Sendable {
         }
     }
 
-    /// Orders opened and paid, and the money that came and went, by day of UTC and currency, newest first.
+    /// Sums the opened and paid orders and the payments and refunds by day (UTC) and currency, newest first.
     ///
-    /// - Throws: `invalidRequest` for more than 400 days; without a beginning it is the last 30.
+    /// - Throws: `invalidRequest` for more than 400 days; without a beginning the period is the last 30 days.
     package func sumOrders(from: Timestamp?, to: Timestamp?) async throws(GatewayError) -> [DayStatsView] {
         let period = try ReportPeriod(from: from, to: to, days: 30, limit: Self.statsLimit, now: time.now)
         return try await store.report { db in try db.reports.listDays(from: period.from, to: period.to) }.map(
             DayStatsView.init)
     }
 
-    /// Begins an export of the orders made in a period; without one, of all until now.
+    /// Begins an export of the orders made in a period; without a beginning, from the first order on.
     ///
     /// - Throws: `invalidRequest`.
     package func beginExport(from: Timestamp?, to: Timestamp?) throws(GatewayError) -> OrderExport {
         OrderExport(period: try ReportPeriod(from: from, to: to, days: nil, limit: nil, now: time.now))
     }
 
-    /// The next lines of an export as CSV (RFC 4180), in the order of the orders' ids; nil at the end.
+    /// Returns the next lines of an export as CSV (RFC 4180), in the order of the orders' ids; nil at the end.
     ///
-    /// Amounts are minor units and times seconds since 1970, as everywhere in the API; for people, the price stands in
-    /// major units and times in ISO 8601 beside them.
+    /// Amounts are minor units and times seconds since 1970, as everywhere in the API; for people there are also the
+    /// price in major units and the times in ISO 8601.
     package func continueExport(_ export: inout OrderExport) async throws(GatewayError) -> String? {
         guard !export.hasEnded else { return nil }
         let (period, last) = (export.period, export.last)

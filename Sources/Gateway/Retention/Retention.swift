@@ -2,9 +2,9 @@ import Domain
 import Logging
 import Store
 
-/// The days for which notifications and idempotency keys are kept.
+/// The days for which notifications and idempotency keys are stored.
 package struct RetentionPolicy: Sendable, Equatable {
-    /// Raw notifications; their hashes and facts stay.
+    /// The days of raw notifications; their hashes and facts stay.
     package var rawDays: Int64
     package var idempotencyDays: Int64
 
@@ -14,7 +14,7 @@ package struct RetentionPolicy: Sendable, Equatable {
     }
 }
 
-/// Deletes rows that are kept for a time only.
+/// Deletes rows after their retention.
 struct Retention: Sendable {
     let store: StoreAccess
     let policy: RetentionPolicy
@@ -22,17 +22,18 @@ struct Retention: Sendable {
     let logger: Logger
 
     private static let retentionInterval: Int64 = 3_600
-    /// Days for which a refused notification is kept (`api.md` section 9).
+    /// The days for which a refused notification is stored (`docs/api.md` section 9).
     private static let refusedDays: Int64 = 7
-    /// Seconds for which a receipt is kept in any case; its client may be about to use it.
+    /// The seconds for which every receipt is stored, because its client may be about to use it.
     private static let receiptSeconds: Int64 = 86_400
-    /// Rows in one transaction, so that nobody waits long for it, and transactions in one run.
+    /// The rows of a transaction, few so that it does not block others for long, and the transactions of a run.
     private static let retentionRows: Int64 = 500
     private static let retentionRounds = 20
 
-    /// Deletes rows whose time is over, and digests idempotency keys that an earlier release stored as they came.
+    /// Deletes rows after their retention, and hashes idempotency keys that an earlier release stored unhashed.
     ///
-    /// The evidence of purchases stays: it is what shows that a paid order was paid (`domain.md` section 10, invariant 8).
+    /// The evidence of purchases stays, because it proves that a paid order was paid (`docs/domain.md` section 10,
+    /// invariant 8).
     func apply() async throws(GatewayError) -> JobOutcome {
         var isMore = false
         for (perishable, days) in [
@@ -50,7 +51,7 @@ struct Retention: Sendable {
         return .again(after: isMore || digested == Self.retentionRows ? 0 : Self.retentionInterval)
     }
 
-    /// Drops receipts whose purchases all have better evidence by now.
+    /// Deletes receipts whose purchases all have better evidence by now.
     private func dropReceipts() async throws(GatewayError) {
         let (kind, now) = (JobKind.checkReceipt.rawValue, time.now)
         var last: ReceiptDigest?
@@ -70,7 +71,7 @@ struct Retention: Sendable {
         }
     }
 
-    /// Digests the idempotency keys that an earlier release stored as they came.
+    /// Hashes the idempotency keys that an earlier release stored unhashed.
     private func digestKeys() async throws(GatewayError) -> Int64 {
         Int64(try await store.write { tx in try tx.idempotencyKeys.digestAll(limit: Self.retentionRows) })
     }

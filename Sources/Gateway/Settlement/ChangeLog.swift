@@ -1,12 +1,12 @@
 import Domain
 import Store
 
-/// The records that a change leaves in its own transaction: timeline entries, anomalies, events and audit entries.
+/// The records of a change in its own transaction: timeline entries, anomalies, events and audit entries.
 struct ChangeLog {
-    /// The length that a timeline reaches by attempts to pay; longer ones only tell what became of the order.
+    /// The length of a timeline up to which attempts to pay are recorded; beyond it only the other entries are.
     static let attemptLimit: Int64 = 150
     static let timelineLimit: Int64 = 400
-    /// The most characters of a timeline entry's detail.
+    /// The largest number of characters of a timeline entry's detail.
     static let detailLength = 500
 
     let tx: any Transaction
@@ -46,7 +46,7 @@ struct ChangeLog {
     /// Writes an event.
     ///
     /// - Parameters:
-    ///   - subject: the id of the order, user, subscription or purchase by which events are put in order.
+    ///   - subject: the id of the order, user, subscription or purchase by which events are ordered.
     ///   - data: the event's JSON object.
     func emit(
         _ type: EventType, subject: String, user: ID<User>?, partner: String? = nil, data: String
@@ -70,8 +70,8 @@ struct ChangeLog {
     /// Writes an audit entry.
     ///
     /// - Parameters:
-    ///   - before: the state before the change; like `after` never free text, because the chain of hashes covers both and
-    ///     an erasure cannot remove them.
+    ///   - before: the state before the change. Like `after` it never contains free text, because the hash chain covers
+    ///     both and an erasure cannot remove them.
     ///   - reason: free text of the actor, which an erasure removes.
     ///   - user: the user whom the change concerns.
     ///   - isNew: true where this transaction made the subject, so that its chain is empty.
@@ -89,11 +89,11 @@ struct ChangeLog {
 }
 
 extension String {
-    /// This text without U+0000, which SQL text cannot hold.
+    /// This text without U+0000, which SQL text cannot contain.
     fileprivate var withoutNUL: String { utf8.contains(0) ? replacing("\u{0}", with: "") : self }
 
-    /// This text without control characters (SQL text cannot hold U+0000) and without repeated or outer spaces, cut to
-    /// `length` Unicode scalars.
+    /// Returns this text without control characters (SQL text cannot contain U+0000) and without repeated or outer
+    /// spaces, cut to `length` Unicode scalars.
     func stored(_ length: Int) -> String {
         let plain = unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
         let words = String(String.UnicodeScalarView(plain)).split(separator: " ", omittingEmptySubsequences: true)

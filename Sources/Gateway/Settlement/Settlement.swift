@@ -2,11 +2,11 @@ import Domain
 import ProviderKit
 import Store
 
-/// Work that follows from a transaction and is done after its commit, outside of the database.
+/// Work that follows from a transaction and happens after its commit, outside of the database.
 final class FollowUps {
-    /// Refunds that a policy decided; their intents are in the transaction.
+    /// The refunds that a policy decided; their intents are in the transaction.
     private(set) var refunds: [ID<Refund>] = []
-    /// True where a job was made that should not wait until workers look for work again.
+    /// True where a job was made that should not wait for the next search for work.
     private(set) var wakesWorkers = false
 
     func send(_ refund: ID<Refund>) { refunds.append(refund) }
@@ -63,9 +63,9 @@ struct Settlement {
 
     /// Applies a provider's fact about a payment, refund or dispute; a store's statement is left to ``PurchaseLedger``.
     ///
-    /// - Parameter isStored: true for a fact of a stored notification. Other facts are stored here, so that a rebuild has
-    ///   all of them.
-    /// - Returns: false when there is no such payment; nothing is changed then.
+    /// - Parameter isStored: true for a fact of a stored notification. Other facts are stored here, so that a rebuild
+    ///   has all of them.
+    /// - Returns: false where the payment is unknown; then nothing is changed.
     func apply(_ fact: ProviderFact, from account: AccountID, isStored: Bool = false) throws -> Bool {
         guard let payment = fact.payment, let locked = try LockedPayment.lock(payment, in: tx) else { return false }
         if !isStored { try store(fact, from: account, locked) }
@@ -90,7 +90,8 @@ struct Settlement {
             ids.make(), account: account, payment: locked.payment.id, fact: try fact.storedJSON(), at: now)
     }
 
-    /// Locks the users of several facts in one order, so that two notifications about the same users cannot deadlock.
+    /// Locks the users of several facts in a fixed order, so that two notifications about the same users cannot
+    /// deadlock.
     func lockUsers(of facts: [ProviderFact]) throws {
         guard facts.count > 1 else { return }
         try ownership.lock(
@@ -112,7 +113,7 @@ struct Settlement {
 }
 
 extension ProviderFact {
-    /// False for a fact that only says "not yet", about which the provider is asked again.
+    /// False for a fact without a result, after which the provider is queried again.
     fileprivate var isFinal: Bool {
         switch self {
         case .payment(let report):

@@ -2,7 +2,7 @@ import Domain
 import ProviderKit
 import Store
 
-/// Runs settlements, each in one transaction, and afterwards what they decided to do outside of the database.
+/// Runs settlements, each in one transaction, and afterwards the work that they decided outside of the database.
 struct SettlementRunner: Sendable {
     let store: StoreAccess
     let providers: ProviderCalling
@@ -12,7 +12,7 @@ struct SettlementRunner: Sendable {
     let time: TimeSource
     let signals: JobSignals
 
-    /// Runs a settlement, then wakes the workers that it has work for, and sends the refunds that it decided.
+    /// Runs a settlement, then wakes the workers of its jobs and sends the refunds that it decided.
     ///
     /// - Throws: the errors of the transaction and of the body; a refund that cannot be sent now is sent by its job.
     func run<T: Sendable>(
@@ -30,7 +30,7 @@ struct SettlementRunner: Sendable {
         signals.events.notify()
         if wakesWorkers { signals.workers.notify() }
         for refund in refunds {
-            // The intent is durable; whatever the provider answers is recorded, and a lost call is found again.
+            // The intent is durable: every answer of the provider is recorded, and a job repeats a lost call.
             _ = try? await RefundSending(settlements: self).send(refund, audit: audit)
         }
         return result

@@ -3,18 +3,18 @@ import Logging
 import ProviderKit
 import Store
 
-/// The result of asking a store for missed notifications.
+/// The result of requesting missed notifications from a store.
 struct MissedNotifications: Sendable {
-    /// The number of notifications that the store lists, and how many of them were not here.
+    /// The number of notifications in the store's list, and the number of those that were missing here.
     var listed: Int64 = 0
     var new: Int64 = 0
     /// The apps that the store refuses, each with its reason.
     var refused: [String] = []
-    /// The failure of an app for which asking again soon helps.
+    /// The failure of an app for which a retry soon helps.
     var trouble: StoreSyncError?
 }
 
-/// Asks stores for the notifications that they sent, and takes in those that never arrived.
+/// Requests the notifications that stores sent, and accepts those that never arrived.
 struct NotificationSync: Sendable {
     let store: StoreAccess
     let registry: ProviderRegistry
@@ -23,12 +23,12 @@ struct NotificationSync: Sendable {
     let time: TimeSource
     let logger: Logger
 
-    /// Seconds that are asked for again, since a notification can be listed later than it was signed.
+    /// The seconds that are requested again, since the store may list a notification later than it was signed.
     private static let overlap: Int64 = 3_600
-    /// Seconds that are asked for at once; the progress is stored after each.
+    /// The seconds of one request; the progress is stored after each.
     private static let window: Int64 = 86_400
 
-    /// Takes in an account's missed notifications; the job's subject is `<account>/<environment>`.
+    /// Accepts an account's missed notifications; the job's subject is `<account>/<environment>`.
     func run(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         let parts = job.subject.split(separator: "/").map(String.init)
         guard parts.count == 2, let environment = Environment(rawValue: parts[1]),
@@ -43,7 +43,7 @@ struct NotificationSync: Sendable {
         }
     }
 
-    /// Asks a store for everything of an account: its notifications, then each subscription.
+    /// Queries a store for everything of an account: its notifications, then each subscription.
     func syncAll(_ id: AccountID) async throws(GatewayError) -> SyncCounts {
         var counts = SyncCounts()
         guard let account = registry.syncing.first(where: { $0.id == id }) else { return counts }
@@ -57,7 +57,7 @@ struct NotificationSync: Sendable {
         return counts
     }
 
-    /// Asks for each app's notifications; an app that the store refuses stops no other.
+    /// Requests the notifications of each app; an app that the store refuses does not stop the others.
     private func takeMissed(
         from account: SyncingAccount, in environment: Environment
     ) async throws(GatewayError) -> MissedNotifications {
@@ -85,9 +85,9 @@ struct NotificationSync: Sendable {
         return missed
     }
 
-    /// Asks for an app's notifications since the last time, with an overlap, or as far back as the store has them.
+    /// Requests an app's notifications since the last time, with an overlap, or as far back as the store has them.
     ///
-    /// The progress is stored for each app, so that after a failure only that app is asked for again.
+    /// The progress is stored for each app, so that after a failure only that app is requested again.
     private func takeMissed(
         of app: String, from account: SyncingAccount, in environment: Environment,
         into missed: inout MissedNotifications
@@ -100,7 +100,7 @@ struct NotificationSync: Sendable {
         var from = max(oldest, last.map { $0.adding(seconds: -Self.overlap) } ?? oldest)
         while from < now {
             let until = min(now, from.adding(seconds: Self.window))
-            // The end is exclusive, and a notification that was signed in this second counts.
+            // The end is exclusive; this adds notifications that were signed in this second.
             let end = until == now ? now.adding(seconds: 1) : until
             let pages = account.store.notifications(of: app, in: environment, from: from, until: end)
             try await take(pages, at: account.id, into: &missed)

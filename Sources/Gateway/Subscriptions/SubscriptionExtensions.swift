@@ -6,7 +6,7 @@ import Store
 package struct ExtendedSubscription: Encodable, Sendable, Equatable {
     package let id: ID<Subscription>
     package let days: Int64
-    /// The end of the current period as the store answered it; nil where it gave none.
+    /// The new end of the current period in the store's answer; nil where it has none.
     @Nullable package private(set) var endsAt: Timestamp?
 
     private enum CodingKeys: String, CodingKey {
@@ -25,13 +25,13 @@ package struct SubscriptionExtensions: Sendable {
         before another extension, because a second one would count
         """
 
-    /// Asks a store to give days to a subscription; the new end itself comes by notification, or when the store is asked.
+    /// Requests a store to extend a subscription by days; the new end arrives by notification or by the next query.
     ///
-    /// The intent is stored before the store is called. A call whose outcome is not known is never made again, whatever
-    /// idempotency key it comes back with.
+    /// The intent is stored before the store is called. A call whose outcome is unknown is never repeated, whatever the
+    /// idempotency key.
     ///
-    /// - Throws: `invalidRequest`, `notFound`, `conflict` with the store's limits in words, `providerUnavailable` where
-    ///   nothing happened, `outcomeUnknown` where it may have.
+    /// - Throws: `invalidRequest`, `notFound`, `conflict` with the store's reason, `providerUnavailable` where nothing
+    ///   was extended, `outcomeUnknown` where it may have been.
     package func extend(
         _ subscription: String, days: Int64, reasonCode: Int64, context: CallContext
     ) async throws(GatewayError) -> ExtendedSubscription {
@@ -53,7 +53,7 @@ package struct SubscriptionExtensions: Sendable {
             throw .conflict(reason: Self.noStore)
         }
         if resumed != nil {
-            // Only an extension that certainly was not made is asked for again.
+            // Only an extension that certainly was not made is requested again.
             switch last {
             case .extended: return ExtendedSubscription(id: id, days: days, endsAt: nil)
             case .failed, .refused: break
@@ -64,7 +64,7 @@ package struct SubscriptionExtensions: Sendable {
             environment: record.environment, bundleID: bundle, originalTransactionID: record.original, days: days,
             reason: reason, request: resumed ?? settlements.ids.make(Request.self).rawValue)
         try await storeIntent(request, record, isNew: resumed == nil, context: context)
-        // A client who hangs up cuts neither the call nor the record of its end.
+        // A client that disconnects interrupts neither the call nor the record of its result.
         let end = try await settlements.providers.complete { () async throws(GatewayError) in
             try await call(provider, request, record, context.audit)
         }
@@ -120,7 +120,7 @@ package struct SubscriptionExtensions: Sendable {
         }
     }
 
-    /// Writes a step to the subscription's audit; the lock keeps two extensions of one subscription in order.
+    /// Writes a step to the subscription's audit; the lock orders two extensions of one subscription.
     private static func audit(
         _ step: ExtensionStep, _ request: RenewalExtension, _ record: SubscriptionRecord, _ detail: String = "",
         in settlement: Settlement
@@ -138,11 +138,11 @@ private enum ExtensionStep: String, Sendable {
     case asked = "subscription.extension_asked"
     case extended = "subscription.extended"
     case refused = "subscription.extension_refused"
-    /// The store could not be reached, so that nothing happened.
+    /// The store could not be reached, so that nothing was extended.
     case failed = "subscription.extension_failed"
     case unknown = "subscription.extension_unknown"
 
-    /// The most audit entries of a subscription that are searched.
+    /// The largest number of a subscription's audit entries that are searched.
     private static let depth: Int64 = 200
 
     /// Finds the last step of an earlier run of the same request.

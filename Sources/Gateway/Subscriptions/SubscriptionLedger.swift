@@ -9,9 +9,9 @@ struct SubscriptionLedger {
 
     private var tx: any Transaction { log.tx }
 
-    /// Stores the renewal information and the status that a store stated of a subscription.
+    /// Stores the renewal information and the status of a subscription that a store stated.
     ///
-    /// - Returns: true where either is newer than what is stored.
+    /// - Returns: true where either is newer than the stored one.
     func upsert(_ statement: StoreStatement, from source: StatementSource, owner: ID<User>?) throws -> Bool {
         let status = statement.purchase?.isSubscription == false ? nil : statement.standing
         guard statement.renewal != nil || status != nil, let subject = StoreSubject(statement) else { return false }
@@ -23,16 +23,16 @@ struct SubscriptionLedger {
         return isStatusNew || isRenewalNew
     }
 
-    /// Recomputes a subscription's grants, one for each holder, from all that was signed about it, and writes its event where
-    /// its state changed.
+    /// Recomputes a subscription's grants, one for each holder, from all signed facts about it, and writes its event
+    /// where its state changed.
     ///
-    /// Entitlements of users who share it are published here; those of the owner by the caller.
+    /// The entitlements of users who share it are published here; those of the owner by the caller.
     /// - Parameter purchase: any of its transactions.
     /// - Returns: true where the owner's grant changed.
     func recompute(
         _ purchase: StorePurchase, owner: ID<User>, entitled: Bool, rules: TestPurchaseRules
     ) throws -> Bool {
-        // In Xcode original transactions of several users have the same id.
+        // In Xcode several users can have original transactions with the same id.
         let known = try tx.purchases.list(purchase.environment, original: purchase.originalTransactionID)
             .filter { ($0.user == owner || purchase.environment != .xcode) && $0.sku != nil }
         let records = known.mergedByPurchase
@@ -66,7 +66,7 @@ struct SubscriptionLedger {
         return isChanged
     }
 
-    /// A period with the SKU that it gives and its order.
+    /// A period, the SKU that it grants, and its order.
     private struct GrantedPeriod {
         let period: SubscriptionState.Period
         let sku: SKU
@@ -78,7 +78,7 @@ struct SubscriptionLedger {
     ///
     /// - Parameters:
     ///   - later: the periods after the first, in order.
-    ///   - end: the end of a period as far as its purchase counts for the user.
+    ///   - end: returns the end of a period as far as its purchase entitles the user.
     private static func grant(
         _ id: ID<Grant>, to user: ID<User>, of purchase: StorePurchase, _ state: SubscriptionState,
         _ first: GrantedPeriod, _ later: ArraySlice<GrantedPeriod>, _ end: (SubscriptionState.Period) -> Timestamp
@@ -110,7 +110,7 @@ struct SubscriptionLedger {
     }
 }
 
-/// The events that tell partners a subscription's whole state.
+/// The events that report a subscription's whole state to partners.
 struct SubscriptionEvents {
     let log: ChangeLog
 
@@ -124,7 +124,7 @@ struct SubscriptionEvents {
         try log.emit(.subscriptionChanged, subject: subscription.id.rawValue, user: owner, data: json)
     }
 
-    /// Writes the events of a user's own subscriptions whose state time alone changed at a boundary.
+    /// Writes the events of a user's own subscriptions whose state changed by time alone at a boundary.
     func publishAll(of user: ID<User>, asOf boundary: Timestamp) throws {
         for subscription in try log.tx.subscriptions.list(of: user, before: nil, limit: 100)
         where subscription.user == user {
@@ -137,8 +137,8 @@ struct SubscriptionEvents {
 }
 
 extension SubscriptionState {
-    /// Returns the end of a period's entitlement: of the last period the end of its grace, of a test purchase at most what
-    /// the rules allow.
+    /// Returns the end of a period's entitlement: for the last period the end of its grace period, for a test purchase
+    /// at most the end that the rules allow.
     fileprivate func end(of period: Period, entitled: Bool, rules: TestPurchaseRules) -> Timestamp {
         let paid = period == last ? endsAt : period.paidUntil
         guard case .until(let end) = period.purchase.bounded(.until(paid), entitled: entitled, rules: rules) else {

@@ -1,7 +1,7 @@
 package import Domain
 package import Store
 
-/// A subscription as clients and events have it (`docs/api.md`, section 4).
+/// A subscription in the form that clients and events have (`docs/api.md`, section 4).
 package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     package struct Offer: Encodable, Sendable, Equatable {
         let type: String
@@ -10,7 +10,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         @Nullable private(set) var period: String?
     }
 
-    /// The most orders that are listed, the newest.
+    /// The largest number of orders that are listed, the newest.
     private static let namedOrders = 100
 
     package let id: ID<Subscription>
@@ -41,7 +41,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
             record, among: try db.purchases.list(record.environment, original: record.original), at: now)
     }
 
-    /// Makes the snapshots of many subscriptions in their order, without those of which no SKU names a product.
+    /// Makes the snapshots of many subscriptions in their order; those without a known product are left out.
     static func load(
         _ records: [SubscriptionRecord], from db: any Database, at now: Timestamp
     ) throws -> [SubscriptionSnapshot] {
@@ -51,7 +51,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
         }
     }
 
-    /// - Parameter purchases: every stored transaction of it, oldest first.
+    /// - Parameter purchases: all stored transactions of the subscription, oldest first.
     private init?(_ record: SubscriptionRecord, among purchases: [PurchaseRecord], at now: Timestamp) {
         let known = purchases.filter { ($0.user == record.user || record.environment != .xcode) && $0.sku != nil }
         let state = SubscriptionState(
@@ -63,7 +63,7 @@ package struct SubscriptionSnapshot: Encodable, Sendable, Equatable {
     init(
         _ record: SubscriptionRecord, _ state: SubscriptionState, _ transactions: [PurchaseRecord], at now: Timestamp
     ) {
-        // Product, SKU and status are those of the running period; the end and the next product tell what follows.
+        // Product, SKU and status are those of the running period; the end and the next product are those of the last.
         let (current, last) = (state.running(at: now).purchase, state.last.purchase)
         id = record.id
         sku = transactions.first { $0.purchase.transactionID == current.transactionID }?.sku?.rawValue

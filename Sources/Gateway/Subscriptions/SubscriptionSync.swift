@@ -4,14 +4,14 @@ import Logging
 import ProviderKit
 import Store
 
-/// An account whose store can be asked.
+/// An account whose store can be queried.
 struct SyncingAccount: Sendable {
     let id: AccountID
     let store: any StoreSyncing
 }
 
 extension ProviderRegistry {
-    /// The enabled accounts whose stores can be asked.
+    /// The enabled accounts whose stores can be queried.
     var syncing: [SyncingAccount] {
         accounts.compactMap { account in
             guard account.enabled, let store = account.provider as? any StoreSyncing,
@@ -22,37 +22,37 @@ extension ProviderRegistry {
     }
 }
 
-/// The reason why asking a store did not come to its end.
+/// The reason why a query of a store was not completed.
 enum SyncFailure: Error {
     case gateway(GatewayError)
     case store(StoreSyncError)
 }
 
-/// Runs a use case inside of a sync.
+/// Runs a use case, with its errors as failures of the sync.
 func inSync<T>(
     _ body: () async throws(GatewayError) -> T
 ) async throws(SyncFailure) -> T {
     do throws(GatewayError) { return try await body() } catch { throw .gateway(error) }
 }
 
-/// Asks stores about the current status of subscriptions, and for what else their customers have bought.
+/// Queries stores about the current status of subscriptions, and about their customers' other purchases.
 struct SubscriptionSync: Sendable {
     let settlements: SettlementRunner
     let evidence: EvidenceVerifier
     let logger: Logger
 
-    /// The runs of one job in which a store is asked again that does not know a purchase yet; afterwards it is asked at the
-    /// usual interval.
+    /// The number of a job's runs in which a store is queried again soon that does not know a purchase yet; afterwards
+    /// it is queried at the usual interval.
     private static let patientRuns: Int64 = 5
-    /// Seconds after the expected end of a period at which the store is asked about the renewal.
+    /// The seconds after the expected end of a period until the store is queried about the renewal.
     private static let renewalSlack: Int64 = 600
-    /// Seconds until a subscription whose store cannot be asked is looked at again.
+    /// The seconds until the next attempt for a subscription whose store cannot be queried.
     private static let unaskedPause: Int64 = 86_400
 
     private var store: StoreAccess { settlements.store }
     private var now: Timestamp { settlements.time.now }
 
-    /// Asks a store about one subscription and its customer's purchases since the last time.
+    /// Queries a store about one subscription, and about its customer's purchases since the last time.
     func check(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Subscription>(job.subject),
             let record = try await store.read({ db in try db.subscriptions.find(id) })
@@ -71,7 +71,7 @@ struct SubscriptionSync: Sendable {
             case .gateway(let error): throw error
             case .store(.retryable(let after?)): return .again(after: max(1, after.rawValue - now.rawValue))
             case .store(.retryable(nil)): return .pending
-            // A purchase that was just made can be unknown for a while.
+            // A new purchase can be unknown to the store for a while.
             case .store(.unknownYet) where job.attempt <= Self.patientRuns: return .pending
             case .store(let error):
                 logger.notice(
@@ -83,9 +83,9 @@ struct SubscriptionSync: Sendable {
         return .done
     }
 
-    /// Asks an account's store about each of its subscriptions, and adds the counts.
+    /// Queries an account's store about each of its subscriptions, and adds the counts.
     ///
-    /// Where the store cannot answer now, the rest is left to the periodic jobs.
+    /// Where the store cannot answer now, the periodic jobs query the rest.
     func refreshAll(at account: SyncingAccount, counting counts: inout SyncCounts) async throws(GatewayError) {
         var last: ID<Subscription>?
         while true {
@@ -112,7 +112,7 @@ struct SubscriptionSync: Sendable {
         }
     }
 
-    /// - Returns: true where the answers changed anything.
+    /// - Returns: true where the answers changed the subscription.
     private func refresh(_ record: SubscriptionRecord, by account: SyncingAccount) async throws(SyncFailure) -> Bool {
         let known = try await inSync { () async throws(GatewayError) in
             try await store.read { db in
@@ -120,7 +120,7 @@ struct SubscriptionSync: Sendable {
             }
         }
         guard let known else {
-            // Only a renewal was ever stated: there is no transaction to ask about.
+            // Only a renewal was ever stated, so there is no transaction to query.
             try await inSync { () async throws(GatewayError) in
                 try await postpone(record.id, until: now.adding(seconds: Self.unaskedPause))
             }
@@ -148,7 +148,7 @@ struct SubscriptionSync: Sendable {
         of purchase: StorePurchase, _ record: SubscriptionRecord, after cursor: String?, by account: SyncingAccount
     ) async throws(SyncFailure) {
         var pages = account.store.history(of: purchase, after: cursor).makeAsyncIterator()
-        // From a page that does not verify on, the cursor stays, so that the page is read again another day.
+        // After a page that does not verify, the stored cursor stays, so that the page is read again another day.
         var isComplete = true
         while true {
             let page: StoreAnswer?
@@ -163,7 +163,7 @@ struct SubscriptionSync: Sendable {
         }
     }
 
-    /// Applies a page of answers, and stores in the same transaction how far the history was read.
+    /// Applies a page of answers, and stores the position in the history in the same transaction.
     private func apply(
         _ answer: StoreAnswer, to record: SubscriptionRecord, from account: SyncingAccount, cursor: String?
     ) async throws(SyncFailure) {
@@ -179,8 +179,8 @@ struct SubscriptionSync: Sendable {
         }
     }
 
-    /// Sets the time at which the store is asked next: soon after an expected renewal, and never once the subscription is
-    /// long over.
+    /// Sets the time of the next query: soon after an expected renewal, and never for a subscription that ended long
+    /// ago.
     ///
     /// - Returns: true where the subscription has changed.
     private func scheduleNext(_ record: SubscriptionRecord, interval: Int64) async throws(GatewayError) -> Bool {

@@ -6,7 +6,7 @@ package struct Subscriptions: Sendable {
     let store: StoreAccess
     let time: TimeSource
 
-    /// A user's subscriptions as they are now, newest first; a user never seen has none.
+    /// Lists a user's subscriptions in their current state, newest first; an unknown user has none.
     package func list(
         user: ExternalUserID, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<SubscriptionSnapshot> {
@@ -17,7 +17,7 @@ package struct Subscriptions: Sendable {
                 try db.subscriptions.list(of: $0, before: before, limit: limit + 1)
             }
             let page = Page(records ?? [], limit: limit) { $0.id.rawValue }
-            // A subscription that no SKU names is left out; the cursor passes it all the same.
+            // A subscription without a known product is left out; the cursor passes it nevertheless.
             let shown = try SubscriptionSnapshot.load(page.items, from: db, at: now)
             return Page(items: shown, cursors: shown.map(\.id.rawValue), nextCursor: page.nextCursor)
         }
@@ -25,7 +25,7 @@ package struct Subscriptions: Sendable {
 
     /// A subscription of a user.
     ///
-    /// - Throws: `notFound`, also for another user's.
+    /// - Throws: `notFound`, also for another user's subscription.
     package func find(
         _ id: String, user: ExternalUserID
     ) async throws(GatewayError) -> SubscriptionSnapshot {

@@ -4,21 +4,21 @@ import Store
 
 /// Replaces internal ids of users in JSON by the app's own ids.
 ///
-/// Stored JSON (answers of idempotency keys, events, the audit) names users by internal ids only, so that deleting one mapping
-/// forgets a user everywhere.
+/// Stored JSON (answers of idempotency keys, events, the audit) has internal ids only, so that the deletion of one
+/// mapping anonymizes a user everywhere.
 package struct UserNames: Sendable {
     let store: StoreAccess
 
-    /// The name of a user who was erased.
+    /// The name of an erased user.
     static let erased = "erased"
 
-    /// Fills in the names of one text; an erased user is named "erased".
+    /// Replaces the ids in one text; an erased user becomes "erased".
     package func fill(_ json: Data) async throws(GatewayError) -> Data {
         guard !InternalIDs.places(in: json).isEmpty else { return json }
         return try await fill(all: [json]).first ?? json
     }
 
-    /// Fills in the names of many texts with one query.
+    /// Replaces the ids in many texts with one query.
     package func fill(all texts: [Data]) async throws(GatewayError) -> [Data] {
         let places = texts.map(InternalIDs.places)
         let found = Set(places.joined().map(\.id))
@@ -33,13 +33,13 @@ package struct UserNames: Sendable {
     }
 }
 
-/// The places of users' internal ids in an answer, an event or a webhook's message.
+/// The positions of users' internal ids in an answer, an event or a webhook's message.
 ///
-/// They are members that views have for users, at the depths that views have them: of the whole, of its `data`, of each of
-/// its `items` and of the `data` of each. What clients put into metadata or attributes lies deeper and stays as it is.
+/// They are values of known members at known depths: of the root object, of its `data`, of each of its `items`, and of
+/// the `data` of each item. Metadata and attributes of clients are deeper and stay unchanged.
 private enum InternalIDs {
     struct Place {
-        /// With its quotes.
+        /// The range of the text with its quotes.
         let range: Range<Int>
         let id: ID<User>
     }
@@ -49,14 +49,14 @@ private enum InternalIDs {
     private static let data = Array("data".utf8)
     private static let items = Array("items".utf8)
     private static let mark = Array("\"\(User.idPrefix)_".utf8)
-    /// A prefix, 26 characters and two quotes.
+    /// The length of an id with its prefix, its 26 characters and two quotes.
     private static let length = mark.count + 26 + 1
 
     static func places(in text: Data) -> [Place] {
         let bytes = [UInt8](text)
         guard holdsMark(bytes) else { return [] }
         var places: [Place] = []
-        // The member whose value is read in each object that is open; nil for an array.
+        // The current member of each open object; nil for an array.
         var path: [[UInt8]?] = []
         var (index, isName) = (0, false)
         while index < bytes.count {
@@ -88,7 +88,7 @@ private enum InternalIDs {
         return places
     }
 
-    /// True where a value at this path names a user.
+    /// Returns true where the value at this path is a user's id.
     private static func names(_ path: [[UInt8]?]) -> Bool {
         guard let last = path.last, let member = last, members.contains(member) else { return false }
         switch path.count {
@@ -100,7 +100,7 @@ private enum InternalIDs {
         }
     }
 
-    /// The index of the quote that ends the text which begins at `start`.
+    /// Returns the index of the quote that ends the string which begins at `start`.
     private static func endOfText(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start + 1
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
@@ -109,7 +109,7 @@ private enum InternalIDs {
         return min(index, bytes.count - 1)
     }
 
-    /// Most texts name nobody, and are looked through once for that.
+    /// Returns true where the bytes contain the beginning of an id; most texts contain none and are not parsed.
     private static func holdsMark(_ bytes: [UInt8]) -> Bool {
         let (mark, last) = (mark, mark.count - 1)
         return bytes.withUnsafeBufferPointer { bytes in

@@ -7,20 +7,20 @@ package struct Erasure: Encodable, Sendable, Equatable {
     package let erased: Bool
 }
 
-/// The app's users, known by the app's own ids.
+/// The app's users, who are known by the app's own ids.
 package struct Users: Sendable {
     let settlements: SettlementRunner
 
-    /// Forgets a user's name; their orders and grants stay under the internal id (`domain.md` section 9).
+    /// Erases a user's name; the orders and grants stay under the internal id (`docs/domain.md` section 9).
     ///
-    /// Deletes the mapping of the name, the app's own texts about the orders (metadata, return addresses; in events too), the
-    /// reasons of refunds, grants and debits, and the idempotency keys. Purchases stay bound to the internal id, so that no
-    /// other user inherits them, and late payments and refunds settle as before. Changes by time alone are no longer
-    /// announced.
+    /// It deletes the mapping of the name, the app's own texts about the orders (metadata, return addresses; in events
+    /// too), the reasons of refunds, grants and debits, and the idempotency keys. Purchases stay bound to the internal
+    /// id, so that no other user inherits them, and late payments and refunds settle as before. Changes by time alone
+    /// are no longer announced.
     ///
-    /// - Throws: `notFound` for a user who is not known; one who was erased before is not known either.
+    /// - Throws: `notFound` for a user who is unknown or already erased.
     package func erase(_ user: ExternalUserID, context: CallContext) async throws(GatewayError) -> Erasure {
-        // A run that was cut short has erased already.
+        // An earlier run under the same key has erased the user.
         guard context.resumed == nil else { return Erasure(erased: true) }
         return try await settlements.run(context.audit) { settlement in
             let tx = settlement.tx
@@ -58,7 +58,7 @@ package struct Users: Sendable {
 }
 
 extension JSONValue {
-    /// This array with each of its objects changed.
+    /// Returns this array with a change of each of its objects.
     fileprivate func mapObjects(_ change: (inout [String: JSONValue]) -> Void) -> JSONValue {
         guard case .array(let elements) = self else { return self }
         return .array(

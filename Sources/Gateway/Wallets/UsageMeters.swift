@@ -1,14 +1,14 @@
 package import Domain
 import Store
 
-/// Meters that limit the use of something in each period.
+/// Meters, which limit the use of something in each period.
 package struct UsageMeters: Sendable {
     let store: StoreAccess
     let meters: [Meter]
     let ids: IDSource
     let time: TimeSource
 
-    /// A user's use of a meter in the running period.
+    /// Returns a user's use of a meter in the current period.
     ///
     /// - Throws: `notFound` for an unknown meter.
     package func usage(of meter: String, user: ExternalUserID) async throws(GatewayError) -> Usage {
@@ -22,7 +22,7 @@ package struct UsageMeters: Sendable {
         }
     }
 
-    /// Uses up an amount of a meter, all or nothing.
+    /// Consumes an amount of a meter, all or nothing.
     ///
     /// - Throws: `notFound`, `invalidRequest`, `usageLimitReached` (then nothing is consumed).
     package func consume(
@@ -32,7 +32,7 @@ package struct UsageMeters: Sendable {
         guard (1...1_000_000).contains(amount) else {
             throw .invalidRequest(field: "amount", reason: "must be 1 to 1,000,000")
         }
-        // A run that was cut short has consumed already.
+        // An earlier run under the same key has consumed it.
         if context.resumed != nil { return try await usage(of: meter.id, user: user) }
         let (ids, now, window) = (ids, time.now, meter.window(at: time.now))
         return try await store.write { tx in

@@ -1,10 +1,10 @@
 package import Domain
 import Store
 
-/// A credit by staff; the ledger books each under an id of its own.
+/// A credit by staff; its ledger entry has an id of its own.
 enum Credit: Identified { static let idPrefix = "crd" }
 
-/// A use of units; the ledger books each under an id of its own.
+/// A debit of units; its ledger entry has an id of its own.
 enum Debit: Identified { static let idPrefix = "dbt" }
 
 /// A user's balance of one unit.
@@ -21,10 +21,10 @@ package struct Wallets: Sendable {
 
     private static let amounts: ClosedRange<Int64> = 1...1_000_000_000_000
     private static let reasonLimit = 500
-    /// The largest balance of a unit: sums stay exact in every client's JSON.
+    /// The largest balance of a unit, so that sums stay exact in every client's JSON.
     private static let balanceLimit: Int64 = 9_000_000_000_000_000
 
-    /// Gives a user units of a production balance.
+    /// Credits units to a user's production balance.
     ///
     /// - Parameter kind: `admin` or `partner`.
     /// - Throws: `invalidRequest`; `conflict` where the balance would be too large.
@@ -41,7 +41,7 @@ package struct Wallets: Sendable {
         guard (1...500).contains(reason.unicodeScalars.count) else {
             throw .invalidRequest(field: "reason", reason: .length(1...500))
         }
-        // A run that was cut short has given them already.
+        // An earlier run under the same key has credited them.
         if context.resumed != nil { return try await balance(of: unit, user: user) }
         let ids = ids
         return try await settlements.run(context.audit) { settlement in
@@ -66,7 +66,7 @@ package struct Wallets: Sendable {
         }
     }
 
-    /// Takes units of a user's production balance, all or nothing.
+    /// Debits units from a user's production balance, all or nothing.
     ///
     /// - Throws: `invalidRequest`; `insufficientBalance` where less is left, or the unit was never credited.
     package func debit(
@@ -81,7 +81,7 @@ package struct Wallets: Sendable {
         guard reason.hasScalars(0...Self.reasonLimit) else {
             throw .invalidRequest(field: "reason", reason: "at most 500 characters")
         }
-        // A run that was cut short has taken them already.
+        // An earlier run under the same key has debited them.
         if context.resumed != nil { return try await balance(of: unit, user: user) }
         let ids = ids
         return try await settlements.run(context.audit) { settlement in
@@ -109,7 +109,7 @@ package struct Wallets: Sendable {
         return BalanceView(unit: unit, balance: amount ?? 0)
     }
 
-    /// The changes of a user's balances of a unit, newest first.
+    /// Lists the changes of a user's balances of a unit, newest first.
     package func history(
         of unit: String, user: ExternalUserID, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<BalanceChange> {
@@ -126,7 +126,7 @@ package struct Wallets: Sendable {
     }
 }
 
-/// A change of a balance as staff see it.
+/// A change of a balance in the form that staff see.
 package struct BalanceChange: Encodable, Sendable {
     private struct Source: Encodable {
         let type: String
@@ -147,7 +147,7 @@ package struct BalanceChange: Encodable, Sendable {
         balance = entry.balance
         reason = entry.reason
         environment = entry.environment
-        // Only partners debit.
+        // Only partners debit units.
         let type = entry.source.kind == "debit" ? Grant.SourceKind.partner.rawValue : entry.source.kind
         source = Source(type: type, id: entry.source.id)
         position = entry.position

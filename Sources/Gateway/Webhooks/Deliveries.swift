@@ -13,13 +13,13 @@ struct Deliveries: Sendable {
 
     var time: TimeSource { settlements.time }
 
-    /// The numbers of messages that are under way to one endpoint at once.
+    /// The numbers of concurrent requests to an endpoint.
     private static let firstWidth = 16
     private static let furtherWidth = 4
     /// The number of transactions in one run that ends deliveries.
     private static let endingRounds = 40
 
-    /// Makes the first attempts of an endpoint's deliveries, each subject's in the order of its events.
+    /// Makes the first attempts of an endpoint's deliveries, those of each subject in the order of its events.
     func makeFirstAttempts(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let run = try await openRun(job, .first) else { return .done }
         return try await run.drain(width: Self.firstWidth) ? .done : .again(after: 0)
@@ -49,7 +49,7 @@ struct Deliveries: Sendable {
         if let previous = record.previousSecret {
             secrets.append(try WebhookSecret.open(previous, of: id, by: keyRing))
         }
-        // What was allowed when it was made may be forbidden by now.
+        // An address that was allowed when the endpoint was made may be forbidden by now.
         guard let url = try? WebhookURL(record.url, allowsPrivate: allowsPrivate) else {
             return DeliveryRun(self, job, kind, record, secrets, .failure(WebhookRefusal(.blockedAddress)))
         }
@@ -58,7 +58,8 @@ struct Deliveries: Sendable {
 
     /// Ends the deliveries of a disabled endpoint, or deletes those of a deleted one.
     ///
-    /// None of them is sent meanwhile, and the partner sees them as ended, because the endpoint's own row decides that.
+    /// Meanwhile none of them is sent, and the partner sees them as ended, because both follow from the endpoint's own
+    /// row.
     func end(_ job: ClaimedJob) async throws(GatewayError) -> JobOutcome {
         guard let id = ID<Webhook>(job.subject) else { return .done }
         for _ in 0..<Self.endingRounds {

@@ -2,32 +2,32 @@ import Domain
 import FoundationEssentials
 import Store
 
-/// A delivery that is ready to be sent.
+/// A delivery whose message is ready.
 struct PreparedDelivery: Sendable {
     let id: ID<Delivery>
     let event: ID<Event>
     let type: String
     let place: AttemptPosition
-    /// The line: deliveries with the same line are sent one after another.
+    /// The name of its line; the deliveries of a line are sent one after another.
     let line: String
     let attempts: Int64
     let body: Data
 }
 
-/// The deliveries of an endpoint that may be sent now.
+/// The result of checking an endpoint: the event types that it may get now.
 enum DeliveryPermit: Sendable {
     case types(Set<EventType>)
-    /// The endpoint has another address or secret, which another run will use.
+    /// The endpoint has another address or secret since, which the next run will use.
     case changed
     /// The endpoint is disabled or deleted.
     case ended
 }
 
-/// The state of a run: the deliveries that wait, those under way, and the results that are still to be written.
+/// The state of a run: the waiting deliveries, those under way, and the results that are not stored yet.
 ///
-/// One delivery of a line is under way at a time, in the order in which they came; lines do not wait for each other.
+/// Each line has one delivery under way at a time, in the order of arrival; lines do not wait for each other.
 struct DeliveryLines {
-    /// The largest number of deliveries that are held, those included whose line is busy.
+    /// The largest number of waiting deliveries, including those of busy lines.
     private static let capacity = 1_000
 
     private let width: Int
@@ -50,22 +50,22 @@ struct DeliveryLines {
     private var isLastPage = false
     /// True once the endpoint is disabled.
     private var isStopped = false
-    /// True once no delivery may start any more in this run.
+    /// True once no further delivery may start in this run.
     private(set) var isHeld = false
 
     init(width: Int) { self.width = width }
 
-    /// True where the run leaves no delivery for another one; a run that ends early may still hold some.
+    /// True where the run leaves no delivery to a later one; a run that ended early may still have some.
     var isExhausted: Bool { isStopped || (isLastPage && waiting == 0) }
 
-    /// True where a delivery could start that has no permit yet; marks that a permit is being asked for.
+    /// True where a delivery could start but the endpoint must be checked first; records that the check is under way.
     mutating func wantsPermit() -> Bool {
         guard !isAsking, busy.count < width, !ready.isEmpty else { return false }
         isAsking = true
         return true
     }
 
-    /// Takes the deliveries that may start now, and ends those that must not be sent any more.
+    /// Takes the deliveries that may start now, and ends those that must no longer be sent.
     mutating func startable(by permit: DeliveryPermit) -> [PreparedDelivery] {
         isAsking = false
         switch permit {
@@ -94,9 +94,9 @@ struct DeliveryLines {
         return delivery
     }
 
-    /// The results to write next; nil while others are being written.
+    /// Takes the results to store next; nil while others are being stored.
     ///
-    /// Meanwhile more gather.
+    /// Meanwhile further results accumulate.
     mutating func writable() -> [DeliveryResult]? {
         guard !isWriting, !results.isEmpty else { return nil }
         isWriting = true
@@ -104,7 +104,7 @@ struct DeliveryLines {
         return results
     }
 
-    /// True where another page should be read, because few deliveries are left; marks that it is being read.
+    /// True where another page should be read, because few deliveries are left; records that it is being read.
     mutating func wantsPage() -> Bool {
         guard !isFetching, !isLastPage, waiting - blocked < width * 4, waiting < Self.capacity else { return false }
         isFetching = true
@@ -127,7 +127,8 @@ struct DeliveryLines {
         }
     }
 
-    /// Ends a delivery; an endpoint that answers 410, or whose first deliveries time out, gets no further ones in this run.
+    /// Ends a delivery; an endpoint that answers 410, or that times out before any success, gets no further ones in
+    /// this run.
     mutating func end(_ delivery: PreparedDelivery, _ result: DeliveryResult) {
         results.append(result)
         hasSucceeded = hasSucceeded || result.fault == nil
@@ -149,7 +150,7 @@ struct DeliveryLines {
 }
 
 extension DeliveryResult {
-    /// The result of a delivery that no key of the partner may read any more; it ends without an attempt.
+    /// Makes the result of a delivery whose type no key of the partner may read any more; it ends without an attempt.
     fileprivate init(withheld delivery: PreparedDelivery) {
         self.init(delivery: delivery.id, attempts: delivery.attempts, status: nil, fault: .forbidden, delay: nil)
     }

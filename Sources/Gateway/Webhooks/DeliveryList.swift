@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// A delivery as its partner sees it, without the endpoint's answer.
+/// A delivery in the form that its partner sees, without the endpoint's answer.
 package struct DeliveryView: Encodable, Sendable {
     package let id: ID<Delivery>
     let webhook_id: ID<Webhook>
@@ -16,7 +16,8 @@ package struct DeliveryView: Encodable, Sendable {
     let created_at: Timestamp
     let done_at: Timestamp?
 
-    /// - Parameter isEnded: whether the webhook is switched off, so that nothing is under way even where the row still
+    /// - Parameter isEnded: true where the webhook is disabled, so that nothing is sent even where the row is still
+    ///   pending.
     ///   waits to be ended.
     init(_ record: DeliveryRecord, isEnded: Bool = false) {
         let isEnded = isEnded && record.state == .pending
@@ -36,7 +37,7 @@ package struct DeliveryView: Encodable, Sendable {
 }
 
 extension Webhooks {
-    /// An endpoint's deliveries, those of the newest events first.
+    /// Lists an endpoint's deliveries, those of the newest events first.
     ///
     /// - Throws: `notFound`, also for another partner's endpoint.
     package func deliveries(
@@ -55,10 +56,10 @@ extension Webhooks {
         return Page(views, limit: limit) { String($0.seq) }
     }
 
-    /// Sends an event once more, however its delivery ended; the schedule begins anew.
+    /// Sends an event again, whatever the outcome of its delivery; the schedule begins again.
     ///
-    /// - Throws: `notFound`, also for another partner's; `forbidden` for a key that may not read the webhook's types;
-    ///   `conflict` while the webhook is disabled.
+    /// - Throws: `notFound`, also for another partner's delivery; `forbidden` for a key that may not read the webhook's
+    ///   types; `conflict` while the webhook is disabled.
     package func redeliver(
         _ delivery: String, by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> DeliveryView {

@@ -3,14 +3,14 @@ import FoundationEssentials
 import ServiceLifecycle
 import Store
 
-/// A run over an endpoint's due deliveries: several messages under way at once, results written many at a time.
+/// A run over an endpoint's due deliveries, with several concurrent requests and many results in one transaction.
 struct DeliveryRun: Sendable {
     enum Kind: Sendable {
         case first
         case further
     }
 
-    /// A result of one of the run's tasks.
+    /// The end of one of the run's tasks.
     private enum Step: Sendable {
         case page([PreparedDelivery])
         case permitted(DeliveryPermit)
@@ -19,15 +19,15 @@ struct DeliveryRun: Sendable {
     }
 
     private static let pageSize: Int64 = 200
-    /// The seconds after which a run ends, so that another endpoint is served.
+    /// The seconds after which a run ends, so that another endpoint gets its turn.
     private static let longest: Int64 = 30
-    /// The longest time between two attempts of a delivery that keeps failing, with an hour for delays of a run.
+    /// The longest time between two attempts of a delivery that keeps failing, plus an hour for the delay of a run.
     private static let longestGap = DeliverySchedule.longestPause + 3_600
 
     let deliveries: Deliveries
     let job: ClaimedJob
     let kind: Kind
-    /// The endpoint as it was when the run began.
+    /// The endpoint in its state at the beginning of the run.
     let record: WebhookRecord
     let secrets: [WebhookSecret]
     let opened: Result<any WebhookSession, WebhookRefusal>
@@ -47,7 +47,7 @@ struct DeliveryRun: Sendable {
 
     /// Makes all attempts that are due.
     ///
-    /// - Returns: false when more may be due.
+    /// - Returns: false where more may be due.
     func drain(width: Int) async throws(GatewayError) -> Bool {
         let session = try? opened.get()
         do throws(GatewayError) {
@@ -95,7 +95,7 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// The next deliveries, their bodies made and the users' own names filled in.
+    /// Reads the next deliveries and makes their messages, with the app's own ids of users.
     private func page(after place: AttemptPosition) async throws(GatewayError) -> [PreparedDelivery] {
         let (webhook, kind, now) = (record.id, kind, deliveries.time.now)
         let due = try await deliveries.store.read { db in
@@ -112,9 +112,9 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// Reads whether the endpoint is still as the run found it, and the types that it may get.
+    /// Reads whether the endpoint is unchanged since the run began, and the types that it may get.
     ///
-    /// After a change of the endpoint or of the partner's keys, no delivery that it forbids is started.
+    /// So no delivery starts that a change of the endpoint or of the partner's keys forbids.
     private func permit() async throws(GatewayError) -> DeliveryPermit {
         let (record, now) = (record, deliveries.time.now)
         return try await deliveries.store.read { db in
@@ -124,9 +124,9 @@ struct DeliveryRun: Sendable {
         }
     }
 
-    /// `api.md` section 10; `data` is the stored snapshot as it is.
+    /// Makes the body of a message (`docs/api.md` section 10); `data` is the stored snapshot, unchanged.
     private static func body(_ due: DueDelivery) -> Data {
-        // A subject is an id of ours or of a store: it may hold what JSON escapes.
+        // A subject may be an id of a store, with characters that JSON escapes.
         let subject = (try? due.subject.storedJSON()) ?? "\"\""
         return Data(
             """
@@ -168,14 +168,15 @@ struct DeliveryRun: Sendable {
             delay: fault == nil ? nil : DeliverySchedule.delay(after: attempts, pause: pause))
     }
 
-    /// Writes results, makes the jobs of their next attempts, and disables an endpoint that is gone or has long been failing.
+    /// Stores results, makes the jobs of their next attempts, and disables an endpoint that is gone or has long been
+    /// failing.
     ///
-    /// The answers of an address that the endpoint has no more do not count for the new one.
+    /// Answers of an address that the endpoint no longer has do not count for the new one.
     /// - Returns: true where the endpoint was disabled.
     private func write(_ results: [DeliveryResult]) async throws(GatewayError) -> Bool {
         let (webhook, url, retry) = (record.id, record.url, deliveries.settlements.ids.make(Job.self))
         let soonest = results.compactMap(\.delay).min()
-        // What was withheld says nothing about the endpoint.
+        // A withheld delivery says nothing about the endpoint.
         let attempted = results.filter { $0.fault != .forbidden }
         let stops = try await deliveries.settlements.run(job.audit) { settlement in
             let (tx, now) = (settlement.tx, settlement.now)

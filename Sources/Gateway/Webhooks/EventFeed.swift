@@ -2,13 +2,13 @@ import Domain
 package import FoundationEssentials
 import Store
 
-/// A page of the outbox as JSON, which names users by internal ids.
+/// A page of the outbox as JSON, with internal ids of users.
 package struct EventFeed: Sendable {
-    /// The JSON of each event; its `data` is as it was stored.
+    /// The JSON of each event, with its stored `data` unchanged.
     package let items: [String]
     package let next: Int64?
 
-    /// The `data` of the answer, keys sorted.
+    /// The `data` of the answer, with sorted keys.
     package var json: Data {
         let next = next.map(String.init) ?? "null"
         return Data(#"{"items":[\#(items.joined(separator: ","))],"next_cursor":\#(next)}"#.utf8)
@@ -19,9 +19,10 @@ extension Events {
     /// The number of events that are read for one page.
     private static let window: Int64 = 5_000
 
-    /// The events after a number, oldest first: those of the key's scopes that belong to no partner or to the key's.
+    /// Lists the events after a number, oldest first: those that the key's scopes allow and that belong to no partner
+    /// or to the key's.
     ///
-    /// An event is listed once it has its number, which it gets after its commit, so that a reader never skips one.
+    /// An event is listed once it has its number, which it gets after its commit, so that a reader never misses one.
     ///
     /// - Throws: `invalidRequest` for a negative number.
     package func list(
@@ -52,7 +53,7 @@ extension Events {
 }
 
 extension NumberedEvent {
-    /// The event as JSON; the stored data is JSON already and is not parsed.
+    /// The event as JSON; its stored data is JSON already and is not parsed.
     fileprivate var json: String {
         get throws {
             let subject = try subject.storedJSON()

@@ -9,13 +9,13 @@ package struct Events: Sendable {
     let signals: JobSignals
 
     private static let dispatchLimit: Int64 = 500
-    /// The number of rows that one transaction makes, however many webhooks there are.
+    /// The largest number of rows that one transaction inserts, whatever the number of webhooks.
     private static let deliveryLimit: Int64 = 10_000
     private static let dispatchInterval: Int64 = 1
 
-    /// Gives every committed event its global number, and makes its deliveries to the webhooks that want it.
+    /// Gives every committed event its global number, and makes its deliveries to the webhooks that receive it.
     ///
-    /// One worker does this at a time, so that the numbers have no gap and no reader passes over a late commit. Without new
+    /// One worker does this at a time, so that the numbers have no gap and no reader misses a late commit. Without new
     /// events nothing is written.
     func dispatch() async throws(GatewayError) -> JobOutcome {
         let ids = ids
@@ -44,22 +44,23 @@ package struct Events: Sendable {
                 return (delivers: !deliveries.isEmpty, isMore: isMore)
             }
             if dispatched.delivers { signals.deliveries.notify() }
-            // What was committed meanwhile has asked for another pass.
+            // Events that were committed meanwhile have signalled another pass.
             isMore = dispatched.isMore
         }
         return .again(after: Self.dispatchInterval)
     }
 
-    /// The next events to be numbered, and the webhooks that may get each.
+    /// Finds the next events to be numbered, and the webhooks that may get each.
     ///
-    /// Where clocks disagree, all of a batch may follow events whose ids come after it, which a larger one has.
+    /// Where clocks disagree, all events of a batch may follow events with later ids outside of it, which a larger
+    /// batch includes.
     private static func nextTurn(
         in tx: any Transaction
     ) throws(StoreError) -> (events: [UndispatchedEvent], audiences: [EventAudience], isMore: Bool) {
         var size = dispatchLimit
         while true {
-            // In this order: whoever subscribed before one of these events is seen then, however long the endpoints' rows
-            // are waited for meanwhile.
+            // In this order: a webhook that was made before one of these events is then found, however long the query
+            // waits for locked rows of endpoints.
             let oldest = try tx.events.listUndispatched(limit: size)
             let (webhooks, scopes) = (try tx.webhooks.listEnabled(), try tx.apiKeys.listSubscriberScopes())
             let (found, liveScopes) = (try oldest.value(), try scopes.value())

@@ -14,16 +14,16 @@ struct WebhookSecret: Sendable {
 
     private init(bytes: Data) { self.bytes = bytes }
 
-    /// The text that the partner sees once.
+    /// The text that is shown to the partner once.
     var text: String { Self.prefix + bytes.base64EncodedString() }
 
-    /// A short digest, which tells two secrets apart and does not reveal them.
+    /// A short digest that distinguishes secrets without revealing them.
     var fingerprint: String {
         let digest = SHA256.hash(data: bytes).prefix(4)
         return "sha256:" + Hex.encoded(digest)
     }
 
-    /// The value of `webhook-signature` for one secret: HMAC-SHA256 over `id.timestamp.body`.
+    /// Returns the value of `webhook-signature` for one secret: HMAC-SHA256 over `id.timestamp.body`.
     func signature(id: String, timestamp: Int64, body: Data) -> String {
         var code = HMAC<SHA256>(key: SymmetricKey(data: bytes))
         code.update(data: Data("\(id).\(timestamp).".utf8))

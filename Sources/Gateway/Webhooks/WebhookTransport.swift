@@ -1,7 +1,7 @@
 package import Domain
 package import FoundationEssentials
 
-/// The HTTP client for webhooks, which follows no redirect, uses no proxy and returns no body of an answer.
+/// The HTTP client for webhooks, which follows no redirect, uses no proxy and reads no body of an answer.
 package protocol WebhookTransport: Sendable {
     /// Resolves the host and checks all its addresses; connections go to one of them.
     ///
@@ -9,7 +9,7 @@ package protocol WebhookTransport: Sendable {
     func open(_ url: WebhookURL) async -> Result<any WebhookSession, WebhookRefusal>
 }
 
-/// An endpoint that was checked a moment ago; its connections are used again.
+/// An endpoint whose addresses were just checked; its connections are reused.
 package protocol WebhookSession: Sendable {
     func post(_ message: WebhookMessage) async -> WebhookReply
     func close() async

@@ -10,12 +10,12 @@ struct WebhookWriter {
     private var tx: any Transaction { settlement.tx }
     private var now: Timestamp { settlement.now }
 
-    /// Locks an endpoint that a key of its partner changes.
+    /// Locks an endpoint for a change by a key of its partner.
     ///
-    /// A key that may not read all types of the endpoint may not change it: it could direct the events to itself, read the
-    /// secret, or keep the events from the partner.
+    /// A key that may not read all types of the endpoint may not change it: it could redirect the events to itself,
+    /// read the secret, or withhold the events from the partner.
     ///
-    /// - Throws: `notFound`, also for another partner's; `forbidden` for a key without the scopes.
+    /// - Throws: `notFound`, also for another partner's endpoint; `forbidden` for a key without the scopes.
     func lock(_ id: ID<Webhook>, for key: AuthenticatedKey) throws -> WebhookRecord {
         guard let record = try tx.webhooks.lock(id), record.partner == key.partner else {
             throw GatewayError.unknown(.webhook, id.rawValue)
@@ -45,10 +45,10 @@ struct WebhookWriter {
             after: "enabled")
     }
 
-    /// Deletes an endpoint: hides it at once, and deletes its rows now or by a job.
+    /// Deletes an endpoint: hides it at once, and deletes its rows now or in a job.
     ///
-    /// The endpoint's jobs end by themselves when they find it gone: a run holds its job and waits for the endpoint's row,
-    /// which is locked here.
+    /// The endpoint's own jobs end when they do not find it any more: they lock their job and then wait for the
+    /// endpoint's row, which is locked here.
     func delete(_ id: ID<Webhook>) throws {
         try tx.webhooks.retire(id)
         if try !tx.drop(id) { try endLater(id) }
@@ -61,19 +61,20 @@ struct WebhookWriter {
 }
 
 extension Transaction {
-    /// The number of rows that one transaction ends or deletes, so that no backlog exceeds a statement's time.
+    /// The largest number of rows that one transaction ends or deletes, so that it stays within the time limit of a
+    /// statement.
     private var endedAtOnce: Int64 { 500 }
 
     /// Ends deliveries of an endpoint.
     ///
-    /// - Returns: true when none is left.
+    /// - Returns: true where none is left.
     func end(_ id: ID<Webhook>, at now: Timestamp) throws(StoreError) -> Bool {
         try deliveries.end(of: id, limit: endedAtOnce, at: now) < endedAtOnce
     }
 
-    /// Deletes deliveries of an endpoint, and the endpoint after the last of them.
+    /// Deletes deliveries of an endpoint, and after the last of them the endpoint.
     ///
-    /// - Returns: true when the endpoint is deleted.
+    /// - Returns: true where the endpoint is deleted.
     func drop(_ id: ID<Webhook>) throws(StoreError) -> Bool {
         guard try deliveries.delete(of: id, limit: endedAtOnce) < endedAtOnce else { return false }
         try webhooks.delete(id)

@@ -1,7 +1,7 @@
 package import Domain
 import Store
 
-/// An endpoint as its partner sees it; the secret is present only where it was just made.
+/// An endpoint in the form that its partner sees; the secret is present only in the answer to the request that made it.
 package struct WebhookView: Encodable, Sendable {
     package let id: ID<Webhook>
     package let url: String
@@ -24,7 +24,7 @@ package struct WebhookView: Encodable, Sendable {
     }
 }
 
-/// A partner's change of an endpoint; nil leaves a member as it is.
+/// A partner's change of an endpoint; nil leaves a member unchanged.
 package struct WebhookChange: Sendable {
     package var url: String?
     package var types: [String]?
@@ -49,11 +49,11 @@ package struct Webhooks: Sendable {
 
     /// Makes an endpoint, which gets only events that the key may read.
     ///
-    /// It belongs to the partner: revoking the key does not end it, but an event of a type goes out only while some valid
-    /// key of the partner may read the type.
+    /// It belongs to the partner: revoking the key does not end it, but an event is sent only while some valid key of
+    /// the partner may read its type.
     ///
-    /// - Throws: `invalidRequest` for an address that may reach inside or an unknown type, `forbidden` for a type that the key
-    ///   may not read, `conflict` when the partner has too many.
+    /// - Throws: `invalidRequest` for an unknown type or an address that may be internal, `forbidden` for a type that
+    ///   the key may not read, `conflict` where the partner has too many endpoints.
     package func create(
         url: String, types: [String], by key: AuthenticatedKey, context: CallContext
     ) async throws(GatewayError) -> WebhookView {
@@ -78,7 +78,7 @@ package struct Webhooks: Sendable {
         return WebhookView(record, secret: secret)
     }
 
-    /// A partner's endpoints, newest first.
+    /// Lists a partner's endpoints, newest first.
     package func list(
         of partner: String, cursor: String?, limit: Int64
     ) async throws(GatewayError) -> Page<WebhookView> {
@@ -89,9 +89,9 @@ package struct Webhooks: Sendable {
         return Page(found.map { WebhookView($0) }, limit: limit) { $0.id.rawValue }
     }
 
-    /// A partner's endpoint.
+    /// Finds an endpoint of a partner.
     ///
-    /// - Throws: `notFound`, also for another partner's.
+    /// - Throws: `notFound`, also for another partner's endpoint.
     package func find(_ webhook: String, of partner: String) async throws(GatewayError) -> WebhookView {
         guard let id = ID<Webhook>(webhook), let record = try await store.read({ db in try db.webhooks.find(id) }),
             record.partner == partner
@@ -149,7 +149,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Makes a new secret; for a day the old one signs beside it.
+    /// Makes a new secret; the old one also signs for another day.
     ///
     /// - Throws: `notFound`, `forbidden` for a key that may not read the endpoint's types.
     package func rotateSecret(
@@ -183,7 +183,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// - Returns: the types without repetitions, in the order of the contract.
+    /// - Returns: the types without repetitions, in the order of the API's list.
     private static func checkedTypes(_ names: [String], scopes: Set<Scope>) throws(GatewayError) -> [String] {
         let types = Set(names.compactMap(EventType.init))
         guard names.allSatisfy({ EventType(rawValue: $0) != nil }) else {

@@ -199,7 +199,7 @@ struct Pipeline: Sendable {
         return Response(status: status, headers: headers, body: body)
     }
 
-    // MARK: What every request must be like
+    // MARK: Checks of every request
 
     func checkHeaders(_ headers: HTTPFields) throws(GatewayError) {
         let size = headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }

@@ -4,10 +4,10 @@ import Foundation
 /// `paydesk backup`.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copies the embedded database to a new file, also while serving.")
+        abstract: "Copies the SQLite database to a new file, also while the server runs.")
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "A file that does not exist yet.") var file: String
+    @Argument(help: "The file to write; it must not exist.") var file: String
 
     func run() async throws {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)

@@ -8,20 +8,21 @@ import Store
 /// `paydesk catalog`.
 struct Catalog: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Moves the catalogue in and out.", subcommands: [Import.self, Export.self])
+        abstract: "Imports and exports the catalogue.", subcommands: [Import.self, Export.self])
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Merges a file: new SKUs are added, known ones replaced, none removed.",
+            abstract: "Merges a file into the catalogue: adds new SKUs, replaces known ones, removes none.",
             discussion: """
-                From a .storekit file a SKU that names a product has its names and its price in the storefront's \
-                currency; the rest stays. Other products become SKUs with the product id as \
-                their id; what the file does not say of those is asked for.
+                From a .storekit file, a SKU that lists a product takes over the product's names and its price in the \
+                storefront's currency; its other fields stay. Each other product becomes a new SKU with the product \
+                id as its id. The options give the values of new SKUs that the file lacks; a missing one is an error, \
+                and nothing is changed.
                 """)
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var storeKit: StoreKitImportOptions
-        @Argument(help: "A file like Config/catalog.yaml, or Xcode's StoreKit configuration file (.storekit).")
+        @Argument(help: "A YAML file like Config/catalog.yaml, or a StoreKit configuration file of Xcode (.storekit).")
         var file: String
 
         func run() async throws {
@@ -48,7 +49,7 @@ struct Catalog: AsyncParsableCommand {
     }
 
     struct Export: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Prints the catalogue as YAML, or for Xcode.")
+        static let configuration = CommandConfiguration(abstract: "Prints the catalogue, as YAML or for Xcode.")
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var storeKit: StoreKitExportOptions

@@ -5,16 +5,19 @@ import Gateway
 
 /// The options of `catalog import` for a `.storekit` file.
 struct StoreKitImportOptions: ParsableArguments {
-    @Option(help: "Of a .storekit file: the currency of its prices, instead of its storefront's.")
+    @Option(help: "For a .storekit file: the currency of its prices, instead of its storefront's.")
     var currency: String?
-    @Option(help: "Of a .storekit file: the bundle id of the app that it belongs to.")
+    @Option(help: "For a .storekit file: the bundle id of its app.")
     var bundle: String?
     @Option(
-        help: "Of a .storekit file: PRODUCT=TIER:RANK, the membership of a product that no SKU names yet; or PRODUCT=.")
+        help: """
+            For a .storekit file: PRODUCT=TIER:RANK, the membership that a new product gives, or PRODUCT= for none. May be \
+            repeated.
+            """)
     var tier: [String] = []
-    @Option(help: "Of a .storekit file: PRODUCT=DAYS, how long a pass lasts that no SKU names yet. May be repeated.")
+    @Option(help: "For a .storekit file: PRODUCT=DAYS, the duration of a new pass. May be repeated.")
     var days: [String] = []
-    @Option(help: "Of a .storekit file: PRODUCT=NAME:NUMBER, what a consumable gives that no SKU names yet. Likewise.")
+    @Option(help: "For a .storekit file: PRODUCT=NAME:NUMBER, the units of a new consumable. May be repeated.")
     var units: [String] = []
 
     var isEmpty: Bool { currency == nil && bundle == nil && tier.isEmpty && days.isEmpty && units.isEmpty }
@@ -144,9 +147,13 @@ struct StoreKitImportOptions: ParsableArguments {
 struct StoreKitExportOptions: ParsableArguments {
     @Flag(help: "Prints a StoreKit configuration file for Xcode instead of YAML.")
     var storekit = false
-    @Option(help: "With --storekit: whose prices, as in USA; else a storefront of the configured default_currency.")
+    @Option(
+        help: """
+            With --storekit: the storefront, such as USA, in whose currency the prices are. Default: one with the configured \
+            default_currency.
+            """)
     var storefront: String?
-    @Option(help: "With --storekit: the bundle id of the app whose products are meant.")
+    @Option(help: "With --storekit: the bundle id of the app whose products are printed.")
     var bundle: String?
 
     /// Checks the options before the database is opened.

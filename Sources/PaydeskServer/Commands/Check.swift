@@ -6,7 +6,7 @@ import Store
 /// `paydesk check`.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Recomputes the invariants from the stored facts; it only reads, also while serving.")
+        abstract: "Checks the stored data against the invariants. It changes nothing and may run beside the server.")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "Prints JSON.") var json = false

@@ -7,7 +7,7 @@ import Store
 struct CommandLineTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "paydesk",
-        abstract: "A cashier between an app and everyone who can take money for it.",
+        abstract: "A server between an app and its payment providers and app stores.",
         version: Release.version,
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, Keys.self, Token.self, Catalog.self, Check.self, Verify.self,

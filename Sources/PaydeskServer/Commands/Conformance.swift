@@ -7,14 +7,14 @@ import ProviderTesting
 /// `paydesk conformance`.
 struct Conformance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Drives an account's plugin through everything that Paydesk relies on. It opens no database.",
+        abstract: "Tests whether the plugin of an account keeps the rules for plugins. It uses no database.",
         discussion: """
-            For accounts of kind remote, whose plugin runs in its rehearsal mode: payments are opened, paid, cancelled and \
-            refunded there. Each check is printed with its end; exit 0 where none failed.
+            For accounts of kind remote whose plugin runs in its rehearsal mode: payments are opened, paid, cancelled and \
+            refunded there. Every check is printed with its result. Exit code 0: no check failed.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "The account, as its file in providers/ is named.") var account: String
+    @Option(help: "The account's id, which is the name of its file in providers/.") var account: String
     @Flag(help: "Prints JSON.") var json = false
 
     private struct Shown: Encodable {

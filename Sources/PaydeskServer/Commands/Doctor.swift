@@ -9,11 +9,11 @@ import Store
 /// `paydesk doctor`.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what would fail at the first payment, and how to mend it.")
+        abstract: "Checks configuration, database and providers, and prints each fault with its remedy.")
 
     @OptionGroup var common: CommonOptions
     @Flag(help: "Prints JSON.") var json = false
-    @Flag(help: "Asks no provider anything over the network.") var offline = false
+    @Flag(help: "Makes no calls over the network to providers.") var offline = false
 
     func run() async throws {
         let (configuration, registry) = try load()

@@ -7,16 +7,16 @@ import Store
 /// `paydesk keys`.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes, lists and revokes API keys; seals secrets anew.",
+        abstract: "Makes, lists and revokes API keys, and encrypts stored secrets with the newest key.",
         subcommands: [Create.self, List.self, Revoke.self, Reseal.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Makes a key and shows it once.")
+        static let configuration = CommandConfiguration(abstract: "Makes an API key and prints it, this once only.")
 
         @OptionGroup var common: CommonOptions
-        @Option(help: "What the key is for.") var name: String
-        @Option(help: "Whose it is; the name where it is left out.") var partner: String?
-        @Option(help: "Scopes with commas between them, admin or orders:read,events:read.") var scopes: String
+        @Option(help: "A name for the key, such as its purpose.") var name: String
+        @Option(help: "The partner who owns the key. Default: the name.") var partner: String?
+        @Option(help: "The scopes, separated by commas: admin, or orders:read,events:read.") var scopes: String
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
@@ -32,7 +32,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the keys without their secrets.")
+        static let configuration = CommandConfiguration(abstract: "Lists the API keys without their secrets.")
 
         @OptionGroup var common: CommonOptions
         @Flag(help: "Prints JSON.") var json = false
@@ -71,7 +71,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Ends a key for good.")
+        static let configuration = CommandConfiguration(abstract: "Revokes a key permanently.")
 
         @OptionGroup var common: CommonOptions
         @Argument(help: "The key's id, key_….") var id: String
@@ -87,7 +87,7 @@ struct Keys: AsyncParsableCommand {
 extension Keys {
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seals every stored secret with the first of secrets.keys, so that the others may go.")
+            abstract: "Encrypts every stored secret with the first of secrets.keys, so that the others can be removed.")
 
         @OptionGroup var common: CommonOptions
         @Flag(help: "Prints JSON.") var json = false

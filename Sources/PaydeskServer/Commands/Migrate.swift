@@ -3,7 +3,7 @@ import Store
 
 /// `paydesk migrate`.
 struct Migrate: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Brings the database's schema up to date.")
+    static let configuration = CommandConfiguration(abstract: "Applies the pending migrations of the database.")
 
     @OptionGroup var common: CommonOptions
 

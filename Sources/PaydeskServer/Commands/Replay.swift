@@ -8,10 +8,10 @@ import Store
 /// `paydesk replay --dry-run`.
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Rebuilds orders and entitlements from what was stated, beside the database, and compares.")
+        abstract: "Rebuilds orders and entitlements from the stored facts, and prints the differences.")
 
     @OptionGroup var common: CommonOptions
-    @Flag(help: "Compares and changes nothing; there is no other way.") var dryRun = false
+    @Flag(help: "Required: only compares, and changes nothing in the database.") var dryRun = false
     @Flag(help: "Prints JSON.") var json = false
 
     func validate() throws {

@@ -17,12 +17,13 @@ import UnixSignals
 
 /// `paydesk serve`.
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serves the cashier.")
+    static let configuration = CommandConfiguration(abstract: "Runs the server.")
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "Listens here instead of http.host.") var host: String?
-    @Option(help: "Listens here instead of http.port.") var port: Int?
-    @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
+    @Option(help: "The address to listen on, instead of http.host.") var host: String?
+    @Option(help: "The port to listen on, instead of http.port.") var port: Int?
+    @Option(help: "The lowest level that is logged: trace, debug, info, notice, warning or error.")
+    var logLevel = "info"
 
     func run() async throws {
         // Files that this process makes (database, secrets, socket) are readable by its user only.

@@ -4,11 +4,11 @@ import HTTPAPI
 
 /// `paydesk token`.
 struct Token: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Makes a user's token, in development only.")
+    static let configuration = CommandConfiguration(abstract: "Makes a user's token (JWT); in development mode only.")
 
     @OptionGroup var common: CommonOptions
     @Option(help: "The user's id.") var user: String
-    @Option(help: "Seconds until it ends.") var ttl: Int64 = 3_600
+    @Option(help: "The token's lifetime in seconds.") var ttl: Int64 = 3_600
 
     func run() async throws {
         let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)

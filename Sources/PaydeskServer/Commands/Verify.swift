@@ -11,11 +11,11 @@ private struct PostedNotification: Decodable {
 /// `paydesk verify`.
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says what signed evidence of a purchase is, and how each check of it ends. It opens no database.",
+        abstract: "Verifies signed evidence of a purchase and prints the result of each check. It uses no database.",
         discussion: """
-            A JWS, a notification as Apple posts it, or an app receipt: as text, or the receipt's own file in DER or BER.
-            An Apple Pay token as the client sent it; its five minutes are judged against now, and it is not decrypted.
-            The last line is what the server would answer: accepted, or refused with the check and the reason.
+            The evidence is a JWS, a notification as Apple posts it, or an app receipt, as text or in DER or BER. An Apple
+            Pay token must be as the client sent it; it has to be signed within the last five minutes, and is not decrypted.
+            The last line is the server's decision: accepted, or refused with the check and the reason.
             """)
 
     @OptionGroup var common: CommonOptions

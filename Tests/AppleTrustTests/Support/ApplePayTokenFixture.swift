@@ -1,7 +1,7 @@
 import AppleTrust
 import TestSupport
 
-/// A verifier and a merchant's keys that read what `ApplePayTestTokens` makes.
+/// A verifier and a merchant's keys for the tokens of `ApplePayTestTokens`.
 enum ApplePayTokenFixture {
     /// Seconds since 1970-01-01 UTC.
     static let seconds: Int64 = 1_790_000_000
@@ -29,7 +29,7 @@ enum ApplePayTokenFixture {
             applicationData: applicationData, version: version, at: seconds, variant: variant, edit)
     }
 
-    /// What becomes of a token: its refusal, or nil where it verifies and decrypts.
+    /// Verifies and decrypts a token; returns its refusal, or nil.
     static func refusal(
         _ json: [UInt8], applicationData: [UInt8]? = applicationData, at now: Int64 = now,
         _ verifier: ApplePayVerifier = verifier, ring: ApplePayKeyRing = ring

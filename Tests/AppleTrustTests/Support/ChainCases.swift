@@ -2,7 +2,7 @@ import AppleTrust
 import SwiftASN1
 import X509
 
-/// The faults of the certificates.
+/// JWS with faults in their certificates.
 enum ChainCases {
     static let all: [SignedTextCase] = purposes + times + constraints + signatures
 
@@ -103,7 +103,7 @@ enum ChainCases {
     }()
     private static let selfSigned = TestChain(
         root: TestChain.root, intermediate: TestChain.sound.intermediate, leaf: TestChain.leafRecipe.issue(by: nil))
-    /// A further CA stands between the intermediate in the header and the root.
+    /// A chain with a CA between the intermediate in the header and the root.
     private static let longer: TestChain = {
         var recipe = TestChain.intermediateRecipe
         recipe.name = "Test Hidden CA"

@@ -3,7 +3,7 @@ import Crypto
 import Encodings
 import Foundation
 
-/// The faults of the three segments and the header.
+/// JWS with faults in their three segments and the header.
 enum HeaderCases {
     static let all: [SignedTextCase] = algorithms + certificates + others + forms
 
@@ -130,9 +130,9 @@ enum HeaderCases {
         let list = chain.x5c.map { "\"\($0.replacing("/", with: "\\/"))\"" }.joined(separator: ",")
         return Array("{ \"alg\" : \"ES256\" ,\n\"x5c\" : [\(list)] }".utf8)
     }
-    /// The signature has 64 bytes, so that two characters of padding are missing.
+    /// Adds the padding of base64 to the signature, whose 64 bytes leave two characters of it.
     private static func padded(_ sound: String) -> String { sound + "==" }
-    /// The signature's last character has four bits that mean nothing.
+    /// Changes the four unused bits in the signature's last character.
     private static func trailing(_ sound: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         guard let last = sound.last, let value = alphabet.firstIndex(of: last) else { return "" }
@@ -141,7 +141,7 @@ enum HeaderCases {
 }
 
 extension String {
-    /// This signing input with a signature that is its HMAC (RFC 7518 section 3.2).
+    /// Signs this signing input with an HMAC (RFC 7518 section 3.2).
     fileprivate func withHMAC(_ key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(utf8), using: SymmetricKey(data: key))
         return self + "." + Base64URL.encoded(Array(code))

@@ -1,6 +1,6 @@
 import AppleTrust
 
-/// The faults of the signature and the payload.
+/// JWS with faults in their signature and payload.
 enum PayloadCases {
     static let all: [SignedTextCase] = signatures + texts + sizes + claims + fields + unusual + odd
 
@@ -47,7 +47,7 @@ enum PayloadCases {
         SignedTextCase("sound, and too long", padded(to: 65_540), .malformed, difference: .itIsLaxer),
     ]
 
-    /// The payloads that Apple may send and rarely does.
+    /// Payloads with rare values that Apple may send.
     static let unusual: [SignedTextCase] =
         [
             ("type", "\"Rental\""), ("inAppOwnershipType", "\"LEASED\""), ("transactionReason", "\"GIFT\""),
@@ -90,7 +90,7 @@ enum PayloadCases {
             ("price", "NaN"),
         ].map { SignedTextCase("\($0.0) is \($0.1)", payload($0.0, $0.1), .malformed) }
 
-    /// Optional fields of another form than documented: they count as absent.
+    /// Payloads with optional fields of another form than documented, which count as absent.
     static let odd: [SignedTextCase] = oddFields.map {
         SignedTextCase("\($0.name) is \($0.value), which is odd", payload($0.name, $0.value), nil)
     }
@@ -113,7 +113,7 @@ enum PayloadCases {
         TestJWS(payload: TestJWS.transaction.with([name: value]))
     }
 
-    /// A sound transaction of as many bytes, or up to three fewer: base64url grows by four.
+    /// Makes a valid transaction of this length or up to three bytes less, because base64url grows by four.
     private static func padded(to length: Int) -> TestJWS {
         func of(_ count: Int) -> TestJWS {
             payload("note", "\"\(String(repeating: "x", count: count))\"")
@@ -143,7 +143,7 @@ enum PayloadCases {
         0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
     ]
 
-    /// order − s, the other half of the pair that verifies (ECDSA is malleable).
+    /// Returns order − s, the other half of the pair that verifies (ECDSA is malleable).
     private static func negated(_ scalar: [UInt8]) -> [UInt8] {
         var borrow = 0
         var difference = zero
@@ -155,7 +155,7 @@ enum PayloadCases {
         return difference
     }
 
-    /// SEQUENCE {INTEGER r, INTEGER s}.
+    /// Encodes a signature as SEQUENCE {INTEGER r, INTEGER s}.
     @Sendable private static func der(_ signature: [UInt8]) -> [UInt8] {
         let integers = [signature[..<32], signature[32...]].flatMap { half -> [UInt8] in
             let digits = Array(half.drop { $0 == 0 })

@@ -1,13 +1,13 @@
 import AppleTrust
 import Testing
 
-/// A minted receipt and what must become of it.
+/// A generated receipt and its expected refusal.
 struct ReceiptCase: Sendable, CustomTestStringConvertible {
     /// The result of `openssl cms -verify`.
     enum OpenSSL: Sendable, Equatable {
-        /// The same as we.
+        /// OpenSSL decides as we do.
         case agrees
-        /// OpenSSL accepts what we refuse: the check is ours alone.
+        /// OpenSSL accepts what we refuse: it lacks this check.
         case isLaxer
         /// OpenSSL refuses what we accept.
         case isStricter
@@ -15,10 +15,10 @@ struct ReceiptCase: Sendable, CustomTestStringConvertible {
 
     let name: String
     let bytes: [UInt8]
-    /// Nil where it must be accepted.
+    /// The expected reason; nil where the receipt must be accepted.
     let reason: AppleRefusal.Reason?
     let openSSL: OpenSSL
-    /// The creation date, in milliseconds.
+    /// The creation date in milliseconds since 1970.
     let time: Int64
 
     var text: String { bytes.base64 }

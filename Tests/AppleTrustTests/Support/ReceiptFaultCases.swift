@@ -2,7 +2,7 @@ import AppleTrust
 import SwiftASN1
 import X509
 
-/// Receipts with something wrong in what they say, in their chain, or in who signed them.
+/// Receipts with faults in their content, their chain or their signer.
 enum ReceiptFaultCases {
     static let all: [ReceiptCase] = chains + purposes + claims + contents
 
@@ -89,7 +89,7 @@ enum ReceiptFaultCases {
         },
     ]
 
-    /// Apple's markers: OpenSSL knows nothing of them.
+    /// Receipts without Apple's markers, which OpenSSL does not check.
     static let purposes: [ReceiptCase] = [
         ReceiptCase("the leaf lacks its marker", .wrongPurpose, .isLaxer) {
             $0.chain = TestReceiptChain.new(leaf: { $0.markers = [] })
@@ -123,7 +123,7 @@ enum ReceiptFaultCases {
         },
     ]
 
-    /// Signed contents that are no receipt.
+    /// Signed contents that are not receipts.
     static let contents: [ReceiptCase] = [
         field("no app", 2, nil), field("an app without a name", 2, TestDER.utf8("")),
         field("an app that is no text", 2, TestDER.octets([1])),
@@ -188,7 +188,7 @@ enum ReceiptFaultCases {
             root: sound.root, intermediate: sound.intermediate,
             leaf: TestChain.leafRecipe.issue(by: sound.intermediate, key: .new(.p256)))
     }()
-    /// A CA between the intermediate and the root; it stands as this chain's root.
+    /// A chain with a CA between the intermediate and the root, which takes the place of the root.
     private static let longer: TestChain = {
         var recipe = TestChain.intermediateRecipe
         recipe.name = "Test Hidden Receipt CA"

@@ -2,7 +2,7 @@ import AppleTrust
 import SwiftASN1
 import X509
 
-/// Receipts with something wrong in the message around them.
+/// Receipts with faults in the CMS message.
 enum ReceiptMessageCases {
     static let all: [ReceiptCase] = signatures + attributes + signers + certificates + forms
 

@@ -1,11 +1,11 @@
 import SwiftASN1
 import X509
 
-/// Receipts that have to be accepted.
+/// Valid receipts.
 enum ReceiptSoundCases {
     static let all: [ReceiptCase] = encodings + types + contents + odd + chains + messages + varied
 
-    /// Both digests, every encoding, with and without signed attributes.
+    /// Receipts with both digests, every encoding, with and without signed attributes.
     static let encodings: [ReceiptCase] = [TestDigest.sha1, .sha256].flatMap { digest in
         TestCMS.Encoding.allCases.flatMap { encoding in
             [false, true].map { isSigned in
@@ -57,7 +57,7 @@ enum ReceiptSoundCases {
         },
     ]
 
-    /// Unreadable attributes that no decision needs; they count as absent.
+    /// Receipts with unreadable attributes that no decision needs; they count as absent.
     static let odd: [ReceiptCase] =
         [
             ("an app id of nine octets", 1, TestDER.element(0x02, Array(repeating: 1, count: 9))),
@@ -88,7 +88,7 @@ enum ReceiptSoundCases {
         ReceiptCase("created inside the dates of a leaf that has ended", at: TestTime.now - 2 * TestTime.day) {
             $0.chain = ended
         },
-        // OpenSSL takes the last second for the first one after it.
+        // OpenSSL counts the last second as the first one after the end.
         ReceiptCase("created in the leaf's last second", nil, .isStricter, at: TestTime.now - TestTime.day) {
             $0.chain = ended
         },
@@ -148,7 +148,7 @@ enum ReceiptSoundCases {
 
     private static let other = TestReceiptChain.new(intermediateKey: TestReceiptChain.strangeKey)
 
-    /// Sound ones of every sort.
+    /// Valid receipts of every kind.
     static let varied: [ReceiptCase] = (0..<40).map { number in
         ReceiptCase("sound \(number)", at: TestTime.now - Int64(number) * 15 * TestTime.day) { receipt in
             receipt.digest = number % 2 == 0 ? .sha1 : .sha256

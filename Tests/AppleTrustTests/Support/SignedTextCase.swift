@@ -1,20 +1,20 @@
 import AppleTrust
 import Testing
 
-/// A minted JWS and what must become of it.
+/// A generated JWS and its expected refusal.
 struct SignedTextCase: Sendable, CustomTestStringConvertible {
     let name: String
     let text: String
-    /// Nil where it must be accepted.
+    /// The expected reason; nil where the JWS must be accepted.
     let reason: AppleRefusal.Reason?
-    /// What Apple's own library is known to do differently; nil where it must agree with us.
+    /// The known difference of Apple's library; nil where it must agree with us.
     let difference: Difference?
 
     /// The reason why Apple's library may decide otherwise.
     enum Difference: Sendable {
-        /// It accepts what we refuse: it does not look at this.
+        /// Apple's library accepts what we refuse: it lacks this check.
         case itIsLaxer
-        /// It refuses what we accept: it asks OpenSSL for strict conformance of the certificates.
+        /// Apple's library refuses what we accept: it requires strict certificates of OpenSSL.
         case itIsStricter
     }
 
@@ -36,7 +36,7 @@ struct SignedTextCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The verifier that most tests ask.
+/// The verifier of most tests.
 enum TestVerifier {
     static func new(
         environments: Set<AppleEnvironment> = [.production, .sandbox], roots: [TestIdentity] = [TestChain.root],

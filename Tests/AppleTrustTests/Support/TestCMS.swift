@@ -33,31 +33,31 @@ enum TestDigest: String, CaseIterable, Sendable {
     }
 }
 
-/// How one SignerInfo is made (RFC 5652 section 5.3).
+/// The parts of a SignerInfo (RFC 5652 section 5.3).
 struct TestSigner: Sendable {
     static let contentType: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 3]
     static let messageDigest: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 9, 4]
     static let rsa = TestDER.sequence(TestDER.oid([1, 2, 840, 113_549, 1, 1, 1]), TestDER.null)
 
-    /// Who is named, and signs.
+    /// The signer that the SignerInfo names and that signs.
     var identity: TestIdentity
-    /// Signs instead of the one who is named.
+    /// Signs instead of the named signer.
     var key: TestKey?
     var digest = TestDigest.sha256
     var version: Int64 = 1
-    /// Instead of issuer and serial number.
+    /// The bytes of the identifier, instead of issuer and serial number.
     var name: [UInt8]?
     var digestIdentifier: [UInt8]?
     var algorithm = rsa
     /// The signed attributes for a content's digest; nil for none.
     var attributes: (@Sendable (_ digest: [UInt8]) -> [[UInt8]])?
-    /// How the attributes stand in the message.
+    /// Encodes the attributes for the message.
     var attributesOnWire: @Sendable ([[UInt8]]) -> [UInt8] = { TestDER.element(0xA0, $0) }
     var signature: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    /// Behind the signature.
+    /// Unsigned attributes, after the signature.
     var unsigned: [UInt8] = []
 
-    /// Two sound attributes.
+    /// Returns two valid attributes.
     @Sendable static func sound(_ digest: [UInt8]) -> [[UInt8]] {
         [attribute(contentType, TestDER.oid(TestCMS.data)), attribute(messageDigest, TestDER.octets(digest))]
     }
@@ -81,18 +81,18 @@ struct TestSigner: Sendable {
     }
 }
 
-/// How a CMS message is put together (RFC 5652 section 5.1).
+/// The parts of a CMS message (RFC 5652 section 5.1).
 struct TestCMS: Sendable {
     static let data: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 1]
     static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113_549, 1, 7, 2]
 
     enum Encoding: String, CaseIterable, Sendable {
         case der
-        /// Indefinite lengths outside, the content in one piece.
+        /// Indefinite lengths outside, with the content in one piece.
         case indefinite
-        /// And the content in pieces.
+        /// Indefinite lengths, with the content in pieces.
         case segmented
-        /// And pieces of pieces.
+        /// Indefinite lengths, with the pieces in pieces.
         case nested
         /// Definite lengths, written with more octets than they need.
         case longLengths
@@ -103,7 +103,7 @@ struct TestCMS: Sendable {
     var contentType = data
     var version: Int64 = 1
     var digests = [TestDigest.sha256.identifier]
-    /// Nil where it is detached.
+    /// The content; nil where it is detached.
     var content: [UInt8]?
     var certificates: [[UInt8]] = []
     var signers: [[UInt8]] = []

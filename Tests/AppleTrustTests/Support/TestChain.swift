@@ -1,7 +1,7 @@
 import SwiftASN1
 import X509
 
-/// Root, intermediate and leaf as Apple's are made: P-384, P-384 with 6.2.1, P-256 with 6.11.1.
+/// A root, an intermediate and a leaf in the form of Apple's: P-384, P-384 with 6.2.1, P-256 with 6.11.1.
 struct TestChain: Sendable {
     static let storeLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
     static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]

@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// Writes DER, and BER where a test asks for it.
+/// Writes DER, and BER for some tests.
 enum TestDER {
     static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] { element(tag, parts) }
 
@@ -9,11 +9,11 @@ enum TestDER {
         return [tag] + length(content.count) + content
     }
 
-    /// The indefinite form, which BER has and DER has not.
+    /// Writes the indefinite form, which only BER allows.
     static func indefinite(_ tag: UInt8, _ parts: [[UInt8]]) -> [UInt8] { [tag, 0x80] + parts.joined() + [0, 0] }
 
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts) }
-    /// SET OF in the order of DER.
+    /// Writes a SET OF in DER's order.
     static func set(_ members: [[UInt8]]) -> [UInt8] {
         element(0x31, members.sorted { $0.lexicographicallyPrecedes($1) })
     }

@@ -4,7 +4,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A certificate that the tests made, and its key.
+/// A generated certificate with its key.
 struct TestIdentity: Sendable {
     let certificate: Certificate
     let der: [UInt8]
@@ -27,7 +27,7 @@ enum TestKey: Sendable {
         }
     }
 
-    /// r || s over SHA-256, as long as the curve makes it; by RSA what PKCS #1 v1.5 makes.
+    /// Signs SHA-256: r || s for an elliptic curve, PKCS #1 v1.5 for RSA.
     func sign(_ data: [UInt8]) -> [UInt8] {
         switch self {
         case .p256(let key): Array(minted { try key.signature(for: data).rawRepresentation })
@@ -36,7 +36,7 @@ enum TestKey: Sendable {
         }
     }
 
-    /// As CMS holds it: an ECDSA-Sig-Value, or what PKCS #1 v1.5 makes.
+    /// Signs a digest in the form of CMS: an ECDSA-Sig-Value, or PKCS #1 v1.5.
     func sign(_ digest: some Digest) -> [UInt8] {
         switch self {
         case .p256(let key): Array(minted { try key.signature(for: digest).derRepresentation })
@@ -48,7 +48,7 @@ enum TestKey: Sendable {
 
     static func new(_ curve: Curve) -> TestKey { curve == .p256 ? .p256(.init()) : .p384(.init()) }
 
-    /// A new pair; it costs a tenth of a second, so share it.
+    /// Makes an RSA key, which takes a tenth of a second, so it should be shared.
     static func rsa(bits: Int = 2_048) -> TestKey {
         .rsa(minted { try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: bits)) })
     }
@@ -56,7 +56,7 @@ enum TestKey: Sendable {
     enum Curve: Sendable { case p256, p384 }
 }
 
-/// How one certificate is made; days count from `TestTime.now`.
+/// The contents of a certificate; days count from `TestTime.now`.
 struct TestCertificate: Sendable {
     var name: String
     var days: ClosedRange<Int>
@@ -66,7 +66,7 @@ struct TestCertificate: Sendable {
     var usage: KeyUsage?
     var markers: [ASN1ObjectIdentifier] = []
     var critical: [ASN1ObjectIdentifier] = []
-    /// What stands as issuer; nil for the true one.
+    /// The issuer's name; nil for the true one.
     var issuerName: String?
     var algorithm: Certificate.SignatureAlgorithm?
 
@@ -135,7 +135,7 @@ extension [UInt8] {
     var base64: String { Data(self).base64EncodedString() }
 }
 
-/// What a fixture needs and cannot go on without.
+/// Returns the value of a closure that must not throw.
 func minted<Value>(_ body: () throws -> Value) -> Value {
     do {
         return try body()

@@ -1,7 +1,7 @@
 import Encodings
 import Foundation
 
-/// A JSON object whose values are raw JSON text, so that a test can write whatever it likes.
+/// A JSON object whose values are raw JSON text, so that a test can write invalid values.
 typealias RawJSON = [String: String]
 
 extension RawJSON {
@@ -10,7 +10,7 @@ extension RawJSON {
         return Array("{\(members.joined(separator: ","))}".utf8)
     }
 
-    /// This object with some members replaced; nil removes one.
+    /// Returns this object with some members replaced; nil removes one.
     func with(_ changes: [String: String?]) -> RawJSON {
         var copy = self
         for (name, value) in changes { copy[name] = value }
@@ -18,13 +18,13 @@ extension RawJSON {
     }
 }
 
-/// How a compact JWS is made; the defaults make a sound transaction.
+/// The parts of a compact JWS; the defaults make a valid transaction.
 struct TestJWS: Sendable {
     var chain = TestChain.sound
     var payload = TestJWS.transaction
     var header: [String: String?] = [:]
     var x5c: [String]?
-    /// The whole header or payload as bytes, instead of the above.
+    /// The whole header or payload as bytes, instead of the members.
     var headerBytes: [UInt8]?
     var payloadBytes: [UInt8]?
     var signer: TestKey?
@@ -57,7 +57,7 @@ struct TestJWS: Sendable {
         return "\(input).\(Base64URL.encoded(signature(signed)))"
     }
 
-    /// A transaction as Xcode's local StoreKit signs it: one self-signed certificate, times with fractions.
+    /// Makes a transaction in the form of Xcode's local StoreKit: one self-signed certificate, times with fractions.
     static func xcode(_ changes: [String: String?] = [:], signer: TestIdentity = xcodeSigner) -> TestJWS {
         TestJWS(
             payload: transaction.with([

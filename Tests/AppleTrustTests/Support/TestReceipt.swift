@@ -1,14 +1,14 @@
 import Foundation
 
-/// How an app receipt is made; the defaults make a sound one of production with one purchase.
+/// The parts of an app receipt; the defaults make a valid one of production with one purchase.
 struct TestReceipt: Sendable {
     var chain = TestReceiptChain.sound
-    /// The attributes that stand alone, by type; nil removes one.
+    /// The attributes outside of purchases, by type; nil removes one.
     var fields: [Int64: [UInt8]] = TestReceipt.sound
     var purchases: [TestPurchase] = [TestPurchase()]
-    /// Attributes as they stand in the content.
+    /// Further attributes as encoded bytes.
     var more: [[UInt8]] = []
-    /// Makes the content out of the attributes.
+    /// Encodes the content from the attributes.
     var arrange: @Sendable ([[UInt8]]) -> [UInt8] = TestDER.set
     var digest = TestDigest.sha256
     /// Changes the signer.
@@ -48,7 +48,7 @@ struct TestReceipt: Sendable {
         TestDER.sequence(TestDER.integer(type), TestDER.integer(1), TestDER.octets(value))
     }
 
-    /// As Apple writes times; nil for the empty text of an absent one.
+    /// Encodes a time in Apple's form; nil as the empty text of an absent one.
     static func date(_ milliseconds: Int64?) -> [UInt8] {
         let text = milliseconds.map {
             Date(timeIntervalSince1970: Double($0 / 1_000)).formatted(.iso8601)
@@ -56,7 +56,7 @@ struct TestReceipt: Sendable {
         return TestDER.ia5(text ?? "")
     }
 
-    /// This one with some changes.
+    /// Returns this receipt with changes.
     func with(_ edit: (inout TestReceipt) -> Void) -> TestReceipt {
         var copy = self
         edit(&copy)
@@ -64,7 +64,7 @@ struct TestReceipt: Sendable {
     }
 }
 
-/// A purchase of a receipt: the attributes of a consumable, with absent dates as Apple writes them.
+/// A purchase in a receipt: the attributes of a consumable, with absent dates in Apple's form.
 struct TestPurchase: Sendable {
     var fields: [Int64: [UInt8]] = [
         1701: TestDER.integer(1), 1702: TestDER.utf8("com.example.coins"), 1703: TestDER.utf8("2000000000000001"),

@@ -1,7 +1,7 @@
 import Crypto
 import X509
 
-/// Root, intermediate and leaf of receipts as Apple's are made, all with RSA; the keys are shared, names differ.
+/// A root, an intermediate and a leaf in the form of Apple's, all RSA; the keys are shared, the names differ.
 enum TestReceiptChain {
     static let rootKey = TestKey.rsa()
     static let intermediateKey = TestKey.rsa()
@@ -10,7 +10,7 @@ enum TestReceiptChain {
 
     static let root = rootRecipe.issue(by: nil, key: rootKey)
     static let sound = new()
-    /// All three signed over SHA-1, as Apple's were before 2023.
+    /// A chain with SHA-1 signatures, like Apple's before 2023.
     static let legacy: TestChain = {
         var recipe = rootRecipe
         recipe.name = "Test Legacy Root CA"
@@ -19,14 +19,14 @@ enum TestReceiptChain {
             root: recipe.issue(by: nil, key: rootKey), intermediate: { $0.algorithm = .sha1WithRSAEncryption },
             leaf: { $0.algorithm = .sha1WithRSAEncryption })
     }()
-    /// Ended the day before the tests' present.
+    /// A root that ended the day before the tests' present.
     static let expiredRoot: TestIdentity = {
         var recipe = rootRecipe
         recipe.name = "Test Expired Receipt Root"
         recipe.days = -3_650...(-1)
         return recipe.issue(by: nil, key: rootKey)
     }()
-    /// Of the same name as the trusted root.
+    /// A root with the name of the trusted root and another key.
     static let foreignRoot = rootRecipe.issue(by: nil, key: strangeKey)
 
     static var rootRecipe: TestCertificate {
@@ -52,6 +52,6 @@ enum TestReceiptChain {
             root: root, intermediate: issuer, leaf: leaf.issue(by: issuer, key: leafKey, signer: leafSigner))
     }
 
-    /// What configuration trusts in most tests.
+    /// The roots that most tests trust.
     static let trusted = [root, legacy.root, expiredRoot]
 }

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("The health of an account")
 struct CircuitBreakerTests {
-    /// What happens to a breaker, a step each.
+    /// A step of a breaker's test.
     enum Step: Sendable {
         case ok, fail, refuse, insist(CircuitBreaker.Ending)
         case other(CircuitBreaker.Ending)
         case pass(Int64)
     }
 
-    /// An opening that is begun and ends at once.
+    /// Applies the steps to a new breaker; an opening begins and ends at once.
     private static func run(_ steps: [Step]) -> (breaker: CircuitBreaker, now: Int64) {
         var (breaker, now) = (CircuitBreaker(), Int64(1_000_000))
         func open(_ ending: CircuitBreaker.Ending, insists: Bool) {
@@ -31,7 +31,7 @@ struct CircuitBreakerTests {
         return (breaker, now)
     }
 
-    /// Returns whether an opening that does not insist is held back; asking changes nothing.
+    /// Returns whether an opening that does not insist is refused, without changing the breaker.
     private static func isRefused(_ breaker: CircuitBreaker, at now: Int64) -> Bool {
         var copy = breaker
         return copy.beginOpening(insists: false, at: now) == nil
@@ -43,12 +43,12 @@ struct CircuitBreakerTests {
         arguments: [
             ([], .closed), (.init(repeating: .fail, count: 4), .closed), (opened, .open),
             ([.fail, .fail, .fail, .fail, .ok, .fail, .fail, .fail, .fail], .closed),
-            // An answer to a query does not hide that nothing can be opened.
+            // An answer to a query does not reset the count of failed openings.
             ([.fail, .other(.answered), .fail, .other(.answered), .fail, .fail, .other(.answered), .fail], .open),
             ([.fail, .fail, .fail, .fail, .refuse, .fail], .open),
             (.init(repeating: .refuse, count: 50), .closed), (.init(repeating: .other(.failed), count: 15), .closed),
             (.init(repeating: .other(.failed), count: 16), .open),
-            // Every second one of many.
+            // Every second or third of many calls fails.
             ([[Step]](repeating: [.fail, .ok], count: 15).flatMap(\.self), .closed),
             ([[Step]](repeating: [.fail, .ok], count: 16).flatMap(\.self), .open),
             ([[Step]](repeating: [.fail, .ok, .ok], count: 200).flatMap(\.self), .closed),
@@ -63,10 +63,10 @@ struct CircuitBreakerTests {
                 opened + [[Step]](repeating: [.pass(300_000), .fail], count: 20).flatMap(\.self) + [.pass(300_000)],
                 .halfOpen
             ),
-            // A closed one begins anew.
+            // A breaker that was closed counts from zero.
             (opened + [.pass(5_000), .ok, .fail, .fail, .fail, .fail], .closed),
             (opened + [.pass(5_000), .fail, .pass(10_000), .ok] + opened + [.pass(5_000)], .halfOpen),
-            // What nobody else could take tells as well, but extends nothing.
+            // The result of a call that insisted counts too, but never extends the pause.
             (opened + [.insist(.answered)], .closed), (opened + [.insist(.failed), .pass(5_000)], .halfOpen),
             (opened + [.other(.answered)], .open), (opened + [.other(.failed), .pass(5_000)], .halfOpen),
             // A clock that was set back or far ahead ends the pause.
@@ -96,7 +96,7 @@ struct CircuitBreakerTests {
         let secondCall = breaker.beginOpening(insists: false, at: now)
         let second = try #require(secondCall)
         #expect(second.isTrial)
-        // The lost one's end is no news.
+        // The end of the abandoned trial changes nothing.
         breaker.end(trial, .failed, at: now)
         #expect(breaker.health(at: now) == .halfOpen && Self.isRefused(breaker, at: now))
         breaker.end(second, .answered, at: now)
@@ -154,7 +154,7 @@ struct CircuitBreakerTests {
                 let isFailure = UInt64.random(in: 0..<10, using: &dice) < isBad
                 failedSinceClosed = failedSinceClosed || isFailure
                 breaker.end(call, isFailure ? .failed : Bool.random(using: &dice) ? .answered : .unused, at: now)
-                // What closed it, or was opened anew, has ended every trial before.
+                // A closing, or a new opening, makes all earlier trials obsolete.
                 if breaker.health(at: now) != .halfOpen { trials = [] }
             default: now += Int64.random(in: -20_000...400_000, using: &dice)
             }

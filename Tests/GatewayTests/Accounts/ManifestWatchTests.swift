@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct ManifestWatchTests {
-    /// Says what a script says; the provider behind it is of no account.
+    /// A plugin whose manifest states come from a script; its payment calls are never used.
     private final class Plugin: Sendable {
         private let script: Mutex<[ManifestState]>
         private let kept = Mutex<[Bool]>([])
@@ -67,7 +67,7 @@ struct ManifestWatchTests {
 
         var all: [Duration] { pauses.withLock { $0 } }
 
-        /// - Returns: how many there are.
+        /// - Returns: the number of pauses so far.
         func add(_ pause: Duration) -> Int {
             pauses.withLock { pauses in
                 pauses.append(pause)

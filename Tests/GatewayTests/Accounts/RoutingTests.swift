@@ -40,7 +40,7 @@ struct RoutingTests {
             #expect(spared.provider?.rawValue == "box-qr")
             #expect(try await desk.payments(spared.order).count == 1)
             #expect(desk.line.count(.open, at: "box-url") == 5)
-            // Whoever insists on it is not refused for a guess.
+            // A client that names the account is not refused because of its health.
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout(provider: "box-url") }
             #expect(desk.line.count(.open, at: "box-url") == 6)
 
@@ -89,7 +89,7 @@ struct RoutingTests {
             for _ in 0..<16 { _ = try? await desk.refund(contract.order, 10) }
             #expect(try await Self.health(desk, "box-url") == .open)
             #expect(try await desk.checkout(provider: nil).provider?.rawValue == "box-qr")
-            // What is under way is gone on with whatever is believed.
+            // Payments under way are continued whatever the account's health.
             desk.line.set(.refund, nil)
             try await desk.pass(seconds: 60)
             try await desk.work()
@@ -117,7 +117,8 @@ struct RoutingTests {
             }
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.checkout(provider: "box-url") }
             #expect(desk.line.count(.open, at: "box-url") == 2)
-            // Room ran out between the choice and the call: the request goes on, and nobody need be asked.
+            // The account reached its limit between the choice and the call: the request continues, and no provider is
+            // called.
             let id = try await desk.gateway.orders.list(user: GatewayFixture.user("alice"), cursor: nil, limit: 1)
                 .items[0].order
                 .id
@@ -178,7 +179,7 @@ struct RoutingTests {
 }
 
 extension GatewayFixture {
-    /// So many failed openings that the account counts as one that does not answer.
+    /// Makes openings fail until the account counts as unhealthy.
     func fail(_ account: String) {
         guard let id = AccountID(account) else { return }
         for _ in 0..<5 {
@@ -192,7 +193,7 @@ extension GatewayFixture {
         line.set(.open, isAway ? .unavailable : nil, at: account)
     }
 
-    /// Changes an account's rules by chance, as an admin would.
+    /// Changes an account's rules at random, as an admin might.
     fileprivate func shuffle(_ account: String, _ dice: inout Dice) async throws {
         func pick(_ choices: [JSONValue]) -> JSONValue { choices.randomElement(using: &dice) ?? .null }
         let routing: JSONValue = .object([

@@ -7,10 +7,10 @@ import Testing
 @testable import Domain
 @testable import Gateway
 
-/// Accounts in a provider's test mode: the desk's sandbox accounts are in it, `scripted` plays a live one.
+/// Accounts in a provider's test mode: the fixture's sandbox accounts are in it, `scripted` plays a live one.
 @Suite("Test accounts")
 struct TestAccountTests {
-    /// What the days' sums say of a currency: orders opened, orders paid, charged and refunded minor units.
+    /// Returns the sums over the days for a currency: opened and paid orders, charged and refunded minor units.
     private func sums(_ desk: GatewayFixture, _ currency: String = "CNY") async throws -> [Int64] {
         let now = desk.clock.now
         let days = try await desk.gateway.reports.sumOrders(from: now.adding(days: -2), to: now.adding(days: 2))
@@ -40,7 +40,7 @@ struct TestAccountTests {
             }
             let shown = try await desk.snapshot()
             #expect(shown.active && shown.tier == "VIP" && shown.entitlements.map(\.environment) == [.sandbox])
-            // The limit of Apple's Sandbox does not apply.
+            // The limit for Apple's Sandbox does not apply.
             #expect(shown.expires_at == desk.clock.now.adding(days: 30))
             #expect(shown.balances == [:] && shown.sandbox_balances == ["coins": 100, "stars": 1])
             let usage = try await desk.gateway.meters.usage(of: "messages", user: GatewayFixture.user("alice"))
@@ -75,14 +75,15 @@ struct TestAccountTests {
             #expect(try await desk.grants(real.order).map(\.environment) == [.production])
             await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie", provider: "scripted") }
             #expect(try await sums(desk, "USD") == [1, 1, 99, 0])
-            // What comes back in one environment makes it for sale there alone.
+            // A refund in one environment makes the SKU available only there.
             try await desk.refund(real.order, currency: "USD")
             _ = try await desk.checkout("walkie", provider: "scripted")
             await #expect(throws: GatewayError.alreadyOwned) { try await desk.checkout("walkie") }
         }
     }
 
-    /// The accounts of an order's attempts in turn, which of them is paid, and the environment while it is open and then.
+    /// The accounts of an order's attempts, the index of the paid one, and the order's environment while open and after
+    /// it.
     static let attempts: [(accounts: [String], paid: Int, open: Environment, then: Environment)] = [
         (["box-url", "scripted"], 1, .production, .production), (["box-url", "scripted"], 0, .production, .sandbox),
         (["scripted", "box-url"], 1, .sandbox, .sandbox), (["scripted", "box-url"], 0, .sandbox, .production),

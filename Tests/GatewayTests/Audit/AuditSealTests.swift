@@ -85,7 +85,7 @@ struct AuditSealTests {
         }
     }
 
-    /// What somebody who owns the database does to it, and what gives it away.
+    /// A change by somebody who controls the database, and the violation that reveals it.
     struct Tampering: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let detail: String
@@ -135,7 +135,7 @@ struct AuditSealTests {
         Tampering("the last seal removed", lost, sql: "DELETE FROM audit_seals WHERE position = 2"),
     ]
 
-    /// Changes the actor of entries and makes each chain fit again.
+    /// Changes the actor of entries and recomputes the hashes of each chain.
     private static func rechain(_ tx: any Transaction, editing action: String) throws {
         try tx.execute("UPDATE audit SET actor = 'nobody' WHERE action = ?", action)
         var previous = Data()

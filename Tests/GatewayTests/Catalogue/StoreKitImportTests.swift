@@ -140,7 +140,7 @@ struct StoreKitImportTests {
             #expect(found.map(\.product) == ["b.new", "a.new"] && found.map(\.purchases) == [2, 1])
             #expect(found.first?.newest == Timestamp(newest) && found.first?.bundle == "com.example.app")
             #expect(try await apple.gateway.catalogue.unknownProducts(bound: 1).map(\.product) == ["b.new"])
-            // The row of a purchase that nobody claimed would not change, so the catalogue is asked.
+            // The row of an unclaimed purchase does not change, so the catalogue is read.
             try await apple.store.write { tx in
                 try tx.execute("UPDATE purchases SET sku = NULL WHERE product_id = 'com.example.ring'")
             }

@@ -234,7 +234,7 @@ struct CheckoutTests {
 }
 
 extension GatewayFixture {
-    /// The price of another attempt; nil when the order takes none.
+    /// The price of another attempt; nil where the order accepts none.
     fileprivate func retryPrice(after contract: PaymentContract) async throws -> Money? {
         do {
             return try await retry(contract.order).amount
@@ -245,7 +245,7 @@ extension GatewayFixture {
 }
 
 extension GatewayError {
-    /// This error without its words for people.
+    /// This error without its text.
     var withoutReason: GatewayError {
         if case .invalidRequest(let field, _) = self { return .invalidRequest(field: field, reason: "") }
         if case .conflict = self { return .conflict(reason: "") }

@@ -84,7 +84,7 @@ struct FailoverTests {
             let order = try await desk.onlyOrder()
             let payments = try await desk.payments(order).map(\.payment)
             #expect(payments.map(\.account.rawValue) == ["box-url", "box-qr", "box-stripe"])
-            // What was tried last may be gone on with.
+            // The last attempt may be continued.
             #expect(payments.map(\.state) == [.cancelled, .cancelled, .created])
             #expect(desk.scripted.opened.isEmpty)
         }
@@ -192,7 +192,7 @@ struct FailoverTests {
             try await desk.gateway.paymentAttempts.cancel(
                 of: order, audit: AuditContext(actor: .user, requestID: "req_test"))
             try await desk.crash()
-            // Nobody else can take it now, which an admin may change.
+            // No other account can take it now, until an admin changes that.
             await #expect(throws: GatewayError.noProviderAvailable) {
                 try await desk.retry(order, provider: nil, context: try await desk.run("again"))
             }
@@ -268,7 +268,7 @@ struct FailoverTests {
 }
 
 extension GatewayFixture {
-    /// Makes an account the first choice.
+    /// Gives an account the highest priority.
     func prefer(_ account: String) async throws {
         let change = AccountChange(routing: .object(["priority": .integer(1_000)]))
         _ = try await gateway.accounts.change(account, change, context: .test)

@@ -16,8 +16,8 @@ struct FreeOnceTests {
         return try JSONDecoder().decode(SKU.self, from: Data(json.utf8))
     }
 
-    /// How often it is free (nil: as a catalogue of the release before says it), whether it is given a second time, and
-    /// whether again when what was given has been taken back.
+    /// The `once` of a free SKU (nil for a catalogue of the release before), and whether the SKU is given a second
+    /// time, and again after its grant was revoked.
     static let words: [(kind: String, once: String?, again: Bool, afterwards: Bool)] = [
         ("consumable", nil, false, false), ("consumable", "ever", false, false), ("consumable", "none", true, true),
         ("consumable", "running", true, true), ("non_renewing", "ever", false, false),
@@ -87,7 +87,7 @@ struct FreeOnceTests {
                 first.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(try await !isRefused())
             #expect(try await isRefused())
-            // What is free waits for no payment, and one that has expired waits for none any more.
+            // A free order waits for no payment, and an expired one no longer does.
             _ = try await desk.checkout("trial", provider: nil)
             desk.clock.advance(seconds: 3_600)
             #expect(try await !isRefused())

@@ -6,7 +6,7 @@ import Testing
 @testable import Domain
 @testable import Gateway
 
-/// Where the payer is, for payment services that compare it: told the same each time, kept no longer than needed.
+/// Tests that the payer's address is the same in every call to a provider, and is deleted afterwards.
 @Suite("The payer's address")
 struct PayerAddressTests {
     private static let home = "93.184.216.34"

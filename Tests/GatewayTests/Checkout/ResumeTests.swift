@@ -6,10 +6,10 @@ import Testing
 @testable import Domain
 @testable import Gateway
 
-/// A run under an idempotency key that was cut short goes on with what it made.
+/// Tests that a cut run under an idempotency key continues with the objects that it made.
 @Suite("Resuming a cut checkout")
 struct ResumeTests {
-    /// Where a run is cut.
+    /// The point where a run is cut.
     enum Cut: String, CaseIterable, CustomTestStringConvertible {
         case providerUnavailable, providerReplyLost, recordedButNotAnswered
 
@@ -216,7 +216,7 @@ struct ResumeTests {
 }
 
 extension GatewayFixture {
-    /// The order of a desk that has one.
+    /// Returns the only order of the fixture.
     func onlyOrder() async throws -> ID<Order> {
         let orders = try await gateway.orders.list(OrderQuery(), cursor: nil, limit: 10).items
         return try #require(orders.count == 1 ? orders.first : nil).order.id

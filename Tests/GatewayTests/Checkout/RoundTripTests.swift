@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// How often the hot paths wait for PostgreSQL: each wait is a turn of two processes.
+/// Counts the round trips to PostgreSQL in the hot paths; each one switches between two processes.
 @Suite struct RoundTripTests {
     @Test func `an attach and a pass over its events wait for PostgreSQL few times`() async throws {
         try await withAppleDesk(on: .postgres) { apple in
@@ -57,7 +57,8 @@ import Testing
         await store.engine.close()
     }
 
-    /// The fewest waits of each of two steps: a call that meets a connection which is just being opened waits for that too.
+    /// Returns the fewest round trips of each of two steps: a call may also wait for a connection that is just being
+    /// opened.
     private static func fewest<Call>(
         _ proxy: PostgresProxy, _ calls: [Call], _ first: (Call) async throws -> Void,
         then second: () async throws -> Void

@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 @testable import Store
 
-/// Answers about what users own are given again only while nothing has changed.
+/// Tests that cached answers about entitlements are returned only while nothing has changed.
 @Suite("Answers by version")
 struct AnswersByVersionTests {
     private static func answers(
@@ -119,7 +119,7 @@ struct AnswersByVersionTests {
         try await withDesk(on: engine) { desk in
             try await desk.buy()
             let first = try await Self.answers(desk)
-            // Behind the back of the process: nothing else shows whether the database was asked.
+            // This changes the version without the process, which shows whether the database is read.
             func count(_ change: Int) async throws {
                 try await desk.store.write { tx in
                     try tx.execute("UPDATE user_states SET version = version + ?", change)
@@ -155,7 +155,7 @@ struct AnswersByVersionTests {
         }
     }
 
-    /// What somebody has left, as far as they were told.
+    /// The remaining units of a user, from the latest answer.
     private final class Purse: Sendable {
         let name: String
         private let coins = Atomic<Int64>(100)
@@ -167,7 +167,7 @@ struct AnswersByVersionTests {
         func spend() { coins.subtract(1, ordering: .releasing) }
     }
 
-    /// Asks until all is spent.
+    /// Reads the balance until all is spent.
     private static func watch(_ user: Purse, at desk: GatewayFixture) async throws {
         var coins: Int64 = 100
         while coins > 70 {

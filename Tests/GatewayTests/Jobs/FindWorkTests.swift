@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Jobs: finding what is due")
 struct FindWorkTests {
-    /// A provider payment, and whether somebody is to ask about it.
+    /// A payment at a provider, and whether it has to be queried.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var payment = Payment.State.pending

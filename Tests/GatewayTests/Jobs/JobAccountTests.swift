@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Jobs: accounts that hang and others")
 struct JobAccountTests {
-    /// What the jobs ask their accounts about.
+    /// The subjects about which jobs query their accounts.
     enum Work: String, CaseIterable, CustomTestStringConvertible {
         case payments, refunds, expiredOrders
 
@@ -23,7 +23,7 @@ struct JobAccountTests {
         }
     }
 
-    /// Something that must be asked about at an account.
+    /// Makes a subject that must be queried at an account.
     private static func make(_ work: Work, _ desk: GatewayFixture, user: String, at account: String) async throws {
         let contract = try await desk.checkout(user: user, provider: account)
         guard work == .refunds else { return }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Jobs: boundaries of entitlements")
 struct JobBoundaryTests {
-    /// An announced snapshot, as far as these tests read it.
+    /// The members of an announced snapshot that these tests read.
     private struct Told: Decodable {
         let version: Int64
         let tier: String
@@ -112,7 +112,7 @@ struct JobBoundaryTests {
 }
 
 extension ID where Subject == User {
-    /// A user id of its own for each small number.
+    /// Returns a different user id for each small number.
     fileprivate static func sample(_ number: Int) -> ID<User> {
         let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
         return ID("usr_00000000000000000000000\(digits[number / 32])\(digits[number % 32])0")!

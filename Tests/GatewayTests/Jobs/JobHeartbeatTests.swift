@@ -16,7 +16,7 @@ private final class Tally: Sendable {
 
 @Suite("Jobs: the heartbeat of every run")
 struct JobHeartbeatTests {
-    /// A node whose heart beats when the test lets it; no other pause ends.
+    /// Makes a node whose lease is extended when the test allows it; no other pause ends.
     private static func node(_ desk: GatewayFixture, _ beat: Duration, _ heart: Gate) -> Gateway {
         desk.node { duration in
             if duration == beat { await heart.pass() } else { await Pauses.forever(duration) }
@@ -32,7 +32,8 @@ struct JobHeartbeatTests {
             let node = Self.node(desk, .seconds(15), heart)
             async let answer = node.accountReconciliation.sync("scripted", context: .test)
             await gate.arrivals()
-            // Its lease is nearly over when its heart beats; the second beat follows a first that was written.
+            // The lease is about to expire when it is extended; the second extension begins after the first was
+            // written.
             try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 1") }
             heart.open()
             await heart.arrivals(3)
@@ -61,7 +62,7 @@ struct JobHeartbeatTests {
                 }
             }
             await gate.arrivals()
-            // Nor does a client who hangs up end it.
+            // A client that disconnects does not end it either.
             request.cancel()
             try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 1") }
             heart.open()

@@ -23,7 +23,7 @@ struct JobLeaseTests {
         }
     }
 
-    /// The worker fell silent: its lease is over, and another takes the job.
+    /// Simulates a silent worker: its lease expires, and another worker claims the job.
     private static func steal(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String) async throws -> ClaimedJob {
         try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
         return try #require(try await desk.gateway.jobQueue.claim(kind, subject: subject))
@@ -66,7 +66,7 @@ struct JobLeaseTests {
             try await desk.pass(seconds: 3_600)
             #expect(try await desk.gateway.jobQueue.claim([.reconcileRefund], limit: 1).map(\.subject) == ["soon"])
             #expect(try await desk.gateway.jobQueue.claim([.reconcileRefund], limit: 5).map(\.subject) == ["late"])
-            // A lease that nobody kept alive is over after a minute.
+            // A lease that is not extended expires after a minute.
             try await desk.pass(seconds: 59 - 5)
             #expect(try await desk.gateway.jobQueue.claim([.reconcileRefund], limit: 5).isEmpty)
             try await desk.pass(seconds: 10)
@@ -75,7 +75,7 @@ struct JobLeaseTests {
         }
     }
 
-    /// Otherwise a process that is ended some times in a minute would use up the attempts of whatever it was doing.
+    /// Otherwise a process that is restarted several times in a minute would use up the attempts of its jobs.
     @Test(arguments: TestEngine.allCases)
     func `a job whose runs end without a word waits longer each time`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
@@ -88,7 +88,7 @@ struct JobLeaseTests {
                     #expect(try await desk.gateway.jobQueue.claim([.processNotification], limit: 1).isEmpty)
                     try await desk.pass(seconds: 1)
                 }
-                // What nothing ends is due at once.
+                // Endless jobs are due at once.
                 let jobs = try await desk.gateway.jobQueue.claim(kinds, limit: 2)
                 #expect(Set(jobs.map(\.kind)) == Set(kinds) && jobs.allSatisfy { $0.attempt == attempt })
                 try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
@@ -206,7 +206,7 @@ struct JobLeaseTests {
             await desk.gateway.jobQueue.perform(last) { (_) async throws(GatewayError) in throw .providerUnavailable }
             #expect(try await Self.job(desk, schedule.kind, "x")?.state == .quarantined)
             #expect(try await desk.gateway.jobQueue.claim(schedule.kind, subject: "x") == nil)
-            // Asking again does not take it out; an admin does.
+            // A new request does not end the quarantine; an admin does.
             try await Self.ask(desk, schedule.kind, "x")
             #expect(try await desk.gateway.jobQueue.claim(schedule.kind, subject: "x") == nil)
         }
@@ -218,7 +218,7 @@ struct JobLeaseTests {
             let ends: [(end: Result<JobOutcome, GatewayError>, error: String)] = [
                 (.success(.pending), "not final yet"), (.failure(.providerUnavailable), "providerUnavailable"),
             ]
-            // At its end the schedule begins anew, after its longest pause.
+            // After its end and its longest pause the schedule begins again.
             let pauses = Self.longWait + [86_400]
             for (end, error) in ends {
                 try await Self.ask(desk, kind, error)
@@ -235,7 +235,7 @@ struct JobLeaseTests {
         }
     }
 
-    /// A worker takes the job and falls silent, so many times.
+    /// Claims the job this many times with a worker that falls silent.
     private static func fallSilent(_ desk: GatewayFixture, _ kind: JobKind, _ subject: String, times: Int) async throws
     {
         for _ in 0..<times { _ = try await steal(desk, kind, subject) }
@@ -250,12 +250,12 @@ struct JobLeaseTests {
             try await Self.ask(desk, kind, "x")
             try await Self.fallSilent(desk, kind, "x", times: 20)
             for silent in 20..<22 {
-                // By now it may be the job's own doing, so that it waits as long as it ever does.
+                // The job itself may be the reason by now, so it waits for the longest pause.
                 try await desk.pass(seconds: 86_399)
                 #expect(try await desk.gateway.jobQueue.claim([kind], limit: 1).isEmpty)
                 try await desk.pass(seconds: 1)
                 let job = try #require(try await desk.gateway.jobQueue.claim([kind], limit: 1).first)
-                // An admin sees in the list what becomes of it.
+                // An admin sees the reason in the list.
                 #expect(try await Self.job(desk, kind, "x")?.error == "\(silent) runs ended without a result")
                 #expect(job.attempt == Int64(silent + 1))
                 try await desk.store.write { tx in try tx.execute("UPDATE jobs SET lease_until = 0") }
@@ -338,7 +338,7 @@ struct JobLeaseTests {
 }
 
 extension GatewayFixture {
-    /// A verified notification of a contract's success that is stored and has no job, as after a crash.
+    /// Stores a verified notification of a contract's success without a job, as after a crash.
     func keepUnprocessed(_ contract: PaymentContract, _ eventID: String) async throws -> ID<Domain.Notification> {
         let fact = ProviderFact.payment(
             PaymentReport(payment: try payment(contract), outcome: .succeeded(contract.amount)))

@@ -15,7 +15,7 @@ struct JobNotificationTests {
         try await desk.gateway.notifications.list(status, cursor: nil, limit: 50).items
     }
 
-    /// Breaks what processing a contract's notifications reads, until it is mended.
+    /// Breaks the rows that the processing of a contract's notifications reads, or repairs them.
     private static func breakPayment(
         _ desk: GatewayFixture, _ contract: PaymentContract, mend: Bool = false
     ) async throws {

@@ -85,7 +85,7 @@ struct JobReconcileTests {
             #expect(desk.line.count(.query) == 0)
             try await desk.pass(seconds: 60)
             try await desk.work()
-            // What never reached the provider is its request's to open; asking would close it there.
+            // A payment that never reached the provider is left to its request, because a query would close it there.
             #expect(try await states() == [.pending, .pending, .created])
             desk.scripted.say(try desk.payment(pending), .succeeded(pending.amount))
             try await desk.work()
@@ -170,7 +170,7 @@ struct JobReconcileTests {
             try await desk.work()
             #expect(try await desk.count("idempotency_keys WHERE completed_at IS NOT NULL") == 0)
             try await desk.crash()
-            // The work is found at the finder's next look.
+            // The next search finds the work.
             try await desk.pass(seconds: 10)
             try await desk.work()
             #expect(try await desk.count("idempotency_keys WHERE completed_at IS NOT NULL") == 2)
@@ -178,14 +178,14 @@ struct JobReconcileTests {
             #expect(try await desk.count("payments WHERE state = 'unknown'") == 0)
             #expect(try await desk.refunds(contract.order).map(\.state) == [.succeeded])
             #expect(try await desk.count("jobs WHERE subject <> ''") == 0)
-            // Whoever comes back with the key goes on with the same order.
+            // A client that repeats the key continues with the same order.
             let again = try await desk.checkout(context: try await desk.run("checkout"))
             #expect(again.status == .pending)
             #expect(try await desk.count("orders") == 2)
         }
     }
 
-    /// How a refund's provider answers a request that nobody waits for.
+    /// The provider's answer about a refund for which no request waits.
     enum Answer: String, CaseIterable, CustomTestStringConvertible {
         case pending, lost, away
 
@@ -207,7 +207,7 @@ struct JobReconcileTests {
             let order = answer == .pending ? scripted.order : contract.order
             _ = try? await desk.refund(order, context: try await desk.run("refund"))
             try await desk.crash()
-            // Longer than the schedule of failures: it ends, or is still tried.
+            // Longer than the schedule of failures: the job ends, or is still repeated.
             for _ in 0..<3 {
                 try await desk.pass(seconds: 86_400)
                 try await desk.work()
@@ -221,7 +221,7 @@ struct JobReconcileTests {
         }
     }
 
-    /// What a cut request asked for.
+    /// The kind of the cut request.
     enum Request: String, CaseIterable, CustomTestStringConvertible {
         case checkout, retry
 
@@ -286,7 +286,7 @@ struct JobReconcileTests {
         }
     }
 
-    /// Both entries are of one chain.
+    /// Both entries belong to one chain.
     ///
     /// A database with one writer needs no lock for that.
     @Test(.timeLimit(.minutes(5)))
@@ -302,11 +302,11 @@ struct JobReconcileTests {
         }
     }
 
-    /// What is in flight for long will mostly never end, and what was made just now is what somebody waits for.
+    /// A payment that has been in flight for long will mostly never end, and a new one is one that somebody waits for.
     @Test(arguments: TestEngine.allCases, ["payments", "refunds"])
     func `a sync asks about everything, the newest first`(_ engine: TestEngine, _ what: String) async throws {
         var setup = GatewayFixtureSetup()
-        // The old ones are copies without a history.
+        // The old payments are copies without a history.
         setup.checksInvariants = false
         try await withDesk(on: engine, setup) { desk in
             let contract = try await desk.checkout(provider: "scripted")
@@ -345,7 +345,7 @@ struct JobReconcileTests {
             let gate = Gate()
             let isFirst = Mutex(true)
             desk.scripted.hold {
-                // Only the first question is answered at once.
+                // Only the first query is answered at once.
                 let passes = isFirst.withLock { first in
                     defer { first = false }
                     return first
@@ -370,7 +370,7 @@ struct JobReconcileTests {
             desk.scripted.say(try desk.payment(paid), .succeeded(paid.amount))
             let gate = Gate()
             desk.scripted.hold { await gate.pass() }
-            // Ten seconds are over when the provider has been asked.
+            // Ten seconds have passed when the provider is queried.
             let node = desk.node { duration in
                 if duration == .seconds(10) { await gate.arrivals() } else { await Pauses.forever(duration) }
             }
@@ -379,13 +379,13 @@ struct JobReconcileTests {
             let job = try #require(jobs.first { $0.kind == "sync_account" })
             #expect(answer == .running(job.id))
             #expect(job.status == "running" && job.subject == "scripted")
-            // Asked again meanwhile, it is the same job.
+            // A repeated request returns the same job.
             #expect(try await node.accountReconciliation.sync("scripted", context: .test) == .running(job.id))
             #expect(try await desk.order(paid.order).status == .open)
             gate.open()
             await desk.gateway.calls.untilIdle()
             #expect(try await desk.order(paid.order).status == .paid)
-            // What was asked for meanwhile is run again.
+            // The repeated request runs the job again.
             try await desk.work()
             #expect(try await desk.count("jobs WHERE subject <> ''") == 0)
         }

@@ -51,7 +51,7 @@ struct JobRunnerTests {
             gate.open()
             await group.triggerGracefulShutdown()
             try await running.value
-            // What it was asking about is settled, and the rest is the next run's.
+            // The order of the query under way is settled, and the next run does the rest.
             #expect(try await desk.count("orders WHERE state = 'paid'") == 1)
             #expect(try await desk.count("jobs WHERE id = ?", id.rawValue) == 1)
         }
@@ -143,7 +143,7 @@ struct JobRunnerTests {
             try await desk.pass(seconds: 60)
             let (gate, heartbeat) = (Gate(), Gate())
             desk.scripted.hold { await gate.pass() }
-            // A worker looks after its leases each quarter of a minute; here, once the test lets it.
+            // A worker extends its leases every quarter of a minute; here, when the test allows it.
             let node = desk.node { duration in
                 if duration == .seconds(15) { await heartbeat.pass() } else { await Pauses.forever(duration) }
             }
@@ -174,7 +174,8 @@ struct JobRunnerTests {
             proxy.stop()
             let store = try desk.database.openAnother(through: proxy)
             let node = desk.node(store: store) { _ in
-                // The first pause is the one before it looks again; a connection that has just failed may want another.
+                // The first pause is the one before the next search; a connection that has just failed may need another
+                // one.
                 _ = try? proxy.restart()
                 await Task.yield()
             }

@@ -105,7 +105,7 @@ struct NotificationTests {
         let testDescription: String
         let error: GatewayError
         let token: String
-        /// The word under which it is kept.
+        /// The reason that is stored with the notification.
         let reason: String
         let make: @Sendable (SandboxNotice, Timestamp) throws -> RawNotification
 

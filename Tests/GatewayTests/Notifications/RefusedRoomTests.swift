@@ -26,7 +26,7 @@ struct RefusedRoomTests {
         }
     }
 
-    /// A message that the sandbox signed and that cannot be understood: it holds U+0000.
+    /// Makes a signed message of the sandbox that cannot be decoded, because it contains U+0000.
     private static func signed(_ desk: GatewayFixture, type: String = "payment.pend\0ing") throws -> RawNotification {
         try SandboxNotice(
             event_id: "evt", payment_id: "pay_00000000000000000000000000", type: type, amount: GatewayFixture.money(1),
@@ -57,7 +57,7 @@ struct RefusedRoomTests {
     func `U+0000 inside a signed message is kept as it came`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let raw = try Self.signed(desk)
-            // Somebody saw it and sent it first, without the signature.
+            // An attacker who has read it sends it first, without the signature.
             try await Self.send(RawNotification(method: .post, headers: [], body: raw.body), desk)
             try await Self.send(raw, desk)
             #expect(try await desk.count("notifications WHERE refusal = 'unreadable' AND refused_signed = 1") == 1)
@@ -74,7 +74,7 @@ struct RefusedRoomTests {
             #expect(try await desk.count("notifications") == 60)
             for number in 0..<70 { try await Self.send(Self.forged("b\(number)"), desk, from: "192.0.2.2") }
             #expect(try await desk.count("notifications") == 120)
-            // The account's share of this minute is full.
+            // The account's limit of this minute is reached.
             try await Self.send(Self.forged("c"), desk, from: "192.0.2.3")
             #expect(try await desk.count("notifications") == 120)
             try await Self.send(Self.forged("c"), desk, account: "box-qr", from: "192.0.2.3")
@@ -98,7 +98,7 @@ struct RefusedRoomTests {
             let bytes = try #require(try kept.first?.int("n"))
             #expect(bytes <= 8 << 20 && bytes > 7 << 20)
             #expect(try await desk.count("notifications WHERE refused_signed = 1") == 1)
-            // The newest of the others are there.
+            // The newest of the others are still stored.
             #expect(try await Self.refused(desk).count == 34)
         }
     }

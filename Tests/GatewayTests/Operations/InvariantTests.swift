@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Invariants")
 struct InvariantTests {
-    /// A change behind the gateway's back, and the invariant that it breaks.
+    /// A change of the database without the gateway, and the invariant that it breaks.
     struct Tampering: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String
@@ -169,7 +169,7 @@ struct InvariantTests {
             try await desk.work()
             #expect(try await InvariantCheck(store: desk.store).run() == [])
             desk.clock.advance(days: 40)
-            // What somebody does who takes the waiting boundary for told.
+            // This marks the next boundary as announced without an announcement.
             try await desk.store.write { tx in try tx.execute("UPDATE user_states SET next_change_at = NULL") }
             let found = try await InvariantCheck(store: desk.store).run()
             #expect(found.map(\.invariant) == [16])
@@ -208,7 +208,7 @@ struct InvariantTests {
     }
 }
 
-/// The main job: paid, refunded in part and whole, disputed, credited, free.
+/// The main scenario: paid, refunded in part and in full, disputed, credited and free orders.
 enum MainScenario {
     @discardableResult
     static func play(at desk: GatewayFixture) async throws -> [Outcome] {

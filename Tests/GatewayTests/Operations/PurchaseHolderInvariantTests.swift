@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Purchases: invariants of who holds them")
 struct PurchaseHolderInvariantTests {
-    /// A change behind the gateway's back, and what is found then.
+    /// A change of the database without the gateway, and the violation that is found.
     static let tamperings: [(sql: String, detail: String)] = [
         ("DELETE FROM purchase_shares", "an order of several grants, or a grant of an order that is not paid"),
         ("DELETE FROM purchase_shares", "a store's grant is of a user who neither owns nor shares its purchase"),
@@ -37,7 +37,7 @@ struct PurchaseHolderInvariantTests {
         let tampering = Self.tamperings[number]
         var setup = PurchasePolicyTests.setup(.share)
         setup.desk.checksInvariants = false
-        // Each closure runs twice, and the second run must come to the same.
+        // Each closure runs twice, and the second run must have the same result.
         setup.desk.rehearse = true
         try await withAppleDesk(on: engine, setup) { apple in
             for sale in [apple.period("both", from: 0), apple.sale()] {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Purchases: invariants")
 struct PurchaseInvariantTests {
-    /// A change behind the gateway's back, and the invariant that it breaks.
+    /// A change of the database without the gateway, and the invariant that it breaks.
     struct Tampering: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sql: String
@@ -93,7 +93,7 @@ struct PurchaseInvariantTests {
         }
     }
 
-    /// What a catalogue may say of a product, beside the app's own bundle and another's.
+    /// The entries by which a catalogue may name a product: without a bundle, with the app's own, with another app's.
     private static let entries = [
         "com.example.late.9", "com.example.app:com.example.late.9", "com.example.other:com.example.late.9",
         "com.example.late.${days}", "com.example.app:com.example.late.${days}",
@@ -105,7 +105,7 @@ struct PurchaseInvariantTests {
         "com.example.late.09", "com.example.late.", "com.example.late.x9", "com.example.late.9.9",
     ]
 
-    /// The rule in SQL is the catalogue's own, for every product and entry.
+    /// The rule in SQL agrees with the catalogue's own, for every product and entry.
     @Test(arguments: TestEngine.allCases)
     func `a kept purchase that a SKU knows is found, unless a job grants it`(_ engine: TestEngine) async throws {
         var setup = AppStoreGatewayFixtureSetup()
@@ -139,7 +139,7 @@ struct PurchaseInvariantTests {
                 try await apple.store.write { tx in try tx.execute("DELETE FROM apple_products WHERE entry = ?", entry)
                 }
             }
-            // As long as the job is there, it will grant them.
+            // While the job exists, it will grant them.
             let late = #"""
                 {"id": "late", "name": "Late", "kind": "non_renewing", "duration_days": 9,
                  "prices": [{"currency": "CNY", "value": 100}], "apple_product_ids": ["com.example.late.${days}"]}
@@ -169,7 +169,7 @@ struct PurchaseInvariantTests {
         }
     }
 
-    /// A purchase of each kind, some of them taken back, one unmapped.
+    /// Makes a purchase of each kind, some of them revoked, one unmapped.
     private static func play(at apple: AppStoreGatewayFixture) async throws {
         _ = try await apple.token("bob")
         let refunded = apple.sale()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Notifications: a replay beside the running job")
 struct ReplayLockTests {
-    /// A notification whose job waits: it was quarantined, and an admin retries it.
+    /// Makes a notification whose job waits: it was quarantined, and an admin retries it.
     private static func waiting(
         _ desk: GatewayFixture
     ) async throws -> (contract: PaymentContract, id: ID<Domain.Notification>) {
@@ -29,9 +29,10 @@ struct ReplayLockTests {
         return (contract, try #require(items.first).id)
     }
 
-    /// Holds the notification until both of them wait, the second one for the first.
+    /// Locks the notification until both of them wait, the second one for the first.
     ///
-    /// Nothing here runs a lost race again, so that a deadlock fails whom it hits. A database with one writer has none.
+    /// A deadlock fails the test, because nothing here repeats a transaction. A database with one writer has
+    /// none.
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func `whichever comes first, both end well`(_ isReplayFirst: Bool) async throws {
         try await withDesk(on: .postgres) { desk in
@@ -61,7 +62,7 @@ struct ReplayLockTests {
         }
     }
 
-    /// Runs a job that may find its lease gone, but never the database in its way.
+    /// Runs a job that may find its lease lost, but must never fail in the database.
     private static func expectEnd(of job: ClaimedJob, at node: Gateway) async {
         await node.jobQueue.perform(job) { (job) async throws(GatewayError) in
             do throws(GatewayError) {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Replay")
 struct ReplayTests {
-    /// Something of everything that can be stated.
+    /// Makes orders and purchases with every kind of fact.
     private static func trade(_ apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
         try await desk.buy()
@@ -18,21 +18,21 @@ struct ReplayTests {
         try await desk.refund(refunded.order)
         let half = try await desk.buy(user: "dave")
         try await desk.refund(half.order, 1_000)
-        // Paid at once, without a notification.
+        // An order that is paid at once, without a notification.
         _ = try await desk.checkout(user: "erin", provider: "box-none", accept: [.none])
         let disputed = try await desk.buy(user: "frank")
         try await desk.notify("dispute.opened", disputed)
         try await desk.notify("dispute.lost", disputed)
-        // Closed, and paid all the same.
+        // An order that is closed and then paid.
         let late = try await desk.checkout(user: "grace")
         try await desk.pass(seconds: 1)
         _ = try await desk.gateway.orderClosing.cancel(
             late.order.rawValue, user: GatewayFixture.user("grace"), context: .test)
         try await desk.pass(seconds: 1)
         try await desk.notify("payment.succeeded", late)
-        // Never paid.
+        // An order that is never paid.
         _ = try await desk.checkout(user: "heidi")
-        // A second payment of one order.
+        // An order with a second payment.
         let twice = try await desk.checkout(user: "ivan")
         let again = try await desk.retry(twice.order, user: "ivan")
         try await desk.notify("payment.succeeded", twice)
@@ -75,7 +75,7 @@ struct ReplayTests {
         }
     }
 
-    /// What somebody could have changed behind our back.
+    /// Changes of the database without the gateway.
     static let tamperings = [
         "UPDATE grants SET suspended = 1 - suspended WHERE source_kind = 'order' AND user_id = ?",
         "UPDATE grants SET tier = 'Gold' WHERE source_kind = 'order' AND user_id = ?",

@@ -10,7 +10,7 @@ import Testing
 struct RetentionTests {
     private static let day: Int64 = 86_400
 
-    /// Runs the job at a node with this policy.
+    /// Runs the job on a node with this policy.
     private static func apply(at desk: GatewayFixture, rawDays: Int64 = 90, idempotencyDays: Int64 = 30) async throws {
         let policy = RetentionPolicy(rawDays: rawDays, idempotencyDays: idempotencyDays)
         #expect(try await desk.node(retention: policy).retention.apply() == .again(after: 3_600))
@@ -71,7 +71,7 @@ struct RetentionTests {
             try await Self.apply(at: desk)
             #expect(try await desk.count("idempotency_keys") == 1)
             try await desk.pass(seconds: 120)
-            // One that was made long ago and is being run again just now.
+            // A key that was made long ago and is running again now.
             let old = try #require(try await desk.run("held").idempotency)
             let held = StoredKey.of("held", caller: old.caller)
             try await desk.store.write { tx in

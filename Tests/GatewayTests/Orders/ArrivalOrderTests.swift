@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Every order of arrival ends in one state")
 struct ArrivalOrderTests {
-    /// Facts about one payment, and the state in which all their orders end.
+    /// Facts about one payment, and the state to which every order of them leads.
     struct Story: Sendable, CustomTestStringConvertible {
         enum Fact: Sendable {
             case pending, succeeded, failed, cancelled, refunded(Int64), opened, won, lost
@@ -60,7 +60,8 @@ struct ArrivalOrderTests {
             active: false, balance: 100),
     ]
 
-    /// 720 orders: on one engine, because what is settled does not depend on it and the shorter stories show that.
+    /// These are 720 orders, run on one engine only: the result does not depend on the engine, as the shorter stories
+    /// show.
     @Test func `whatever of six comes first`() async throws {
         try await Self.tell(
             Story(
@@ -116,7 +117,7 @@ struct ArrivalOrderTests {
             .dispute(
                 .init(
                     payment: payment, reference: "complaint", outcome: outcome, amount: price,
-                    // By the provider's own clock it was opened before it was decided.
+                    // By the provider's clock it was opened before it was decided.
                     at: Timestamp(outcome == .opened ? 10 : 20)))
         }
         switch fact {

@@ -62,7 +62,7 @@ struct AttemptTests {
     ) async throws {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout()
-            // The service refuses to close it (it is being paid), and says of it that it waits.
+            // The provider refuses to close it, because it is being paid, and reports it as waiting.
             desk.line.set(.cancel, .refused)
             await #expect(throws: GatewayError.providerUnavailable) {
                 try await desk.gateway.orderClosing.cancel(
@@ -135,7 +135,7 @@ struct AttemptTests {
                 #expect(refunds.map(\.reason) == ["duplicate_payment"])
             case .hold:
                 #expect(refunds.isEmpty)
-                // Money that is held is given back by an admin, before what paid the order.
+                // An admin's refund takes the duplicate payment first, and then the one that paid the order.
                 try await desk.refund(first.order)
                 #expect(try await desk.refunds(first.order).map(\.payment) == [try desk.payment(first)])
                 #expect(try await desk.order(first.order).status == .paid)
@@ -234,7 +234,7 @@ struct AttemptTests {
         try await withDesk(on: engine) { desk in
             let contract = try await desk.checkout(provider: "scripted")
             let payment = try desk.payment(contract)
-            // A reason of the provider's own can be longer than a line, and have what no line may.
+            // A reason of the provider can be longer than allowed, and contain characters that are not.
             let long = String(repeating: " no\n", count: 400)
             let reasons = ["card_declined", "card_declined", "expired_card", "card_declined", long, long, long]
             for reason in reasons {

@@ -6,19 +6,19 @@ import Testing
 @testable import Domain
 @testable import Gateway
 
-/// What a provider says of money that comes and goes back, in every order in which it can arrive.
+/// Tests that a provider's facts about charged and returned money lead to one state in every order of arrival.
 @Suite("Refunds and disputes in every order")
 struct MoneyBackOrderTests {
     enum Fact: Sendable {
         case accepted, succeeded, refundCreated, refundSucceeded, refundFailed, opened, won, lost
     }
 
-    /// Facts about one payment with one refund and one dispute, and the state in which all their orders end.
+    /// Facts about one payment with one refund and one dispute, and the state to which every order of them leads.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let facts: [Fact]
         var refund: Int64 = 1_000
-        /// Our own refund, made once the payment was paid; else one that was made at the provider.
+        /// True for our own refund, made after the payment was paid; false for one that was made at the provider.
         var isOurs = false
         let status: Order.Status
         let active: Bool
@@ -49,7 +49,8 @@ struct MoneyBackOrderTests {
             status: .refunded, active: false, refunded: 0, lost: 3_990),
     ]
 
-    /// 720 orders: on one engine, because what is settled does not depend on it and the shorter stories show that.
+    /// These are 720 orders, run on one engine only: the result does not depend on the engine, as the shorter stories
+    /// show.
     @Test func `every order of six ends in one state`() async throws {
         try await Self.tell(
             Story(
@@ -92,7 +93,7 @@ struct MoneyBackOrderTests {
         }
         for (number, fact) in facts {
             try await desk.state("\(user) \(number)", Self.fact(fact, payment, contract.amount, story, refund))
-            // What holds after every single fact.
+            // These conditions hold after every single fact.
             let record = try #require(try await desk.payments(contract.order).first)
             #expect(record.refunding + record.lost <= record.captured && record.refunded <= record.refunding)
         }
@@ -121,7 +122,7 @@ struct MoneyBackOrderTests {
             .dispute(
                 .init(
                     payment: payment, reference: "complaint", outcome: outcome, amount: price,
-                    // By the provider's own clock it was opened before it was decided.
+                    // By the provider's clock it was opened before it was decided.
                     at: Timestamp(outcome == .opened ? 10 : 20)))
         }
         switch fact {

@@ -7,10 +7,10 @@ import Testing
 @testable import Domain
 @testable import Gateway
 
-/// The event of a new order is made of what its transaction knows, and has to say what reading it again would.
+/// Tests that the event of a new order, which is made from values in memory, has the data that reading the order gives.
 @Suite("Events of new orders")
 struct OrderEventTests {
-    /// An order as the database has it.
+    /// Reads an order as the database has it.
     private static func read(_ order: ID<Order>, at desk: GatewayFixture) async throws -> JSONValue {
         let text = try await desk.store.read { db in
             try OrderSnapshot.load(order, from: db, audience: .stored)?.storedJSON()
@@ -23,7 +23,7 @@ struct OrderEventTests {
         _ engine: TestEngine, _ asked: (sku: String, quantity: Int64, days: Int64?)
     ) async throws {
         try await withDesk(on: engine) { desk in
-            // Nothing becomes of it after its transaction.
+            // The order does not change after its transaction.
             desk.line.set(.open, .unavailable)
             await #expect(throws: GatewayError.providerUnavailable) {
                 try await desk.checkout(
@@ -45,7 +45,7 @@ struct OrderEventTests {
     static let sales: [(String, String, Int64?)] = [
         ("com.example.vip.month", AppleSale.pass, 39_900), ("merchant.example.day7", AppleSale.pass, nil),
         ("com.example.gems", AppleSale.consumable, 0), ("com.example.apple.auto", AppleSale.subscription, 29_900),
-        // Of another kind than the SKU's, which is an anomaly.
+        // The purchase is of another kind than the SKU, which is an anomaly.
         ("com.example.vip.year", AppleSale.consumable, 39_900),
         ("com.example.vip.year", AppleSale.subscription, 39_900),
     ]

@@ -64,7 +64,7 @@ struct RefreshTests {
             async let closing = refresh(desk, contract)
             await gate.arrivals()
             desk.line.hold(.cancel, at: "box-url", nil)
-            // It was begun while the order's time was not over.
+            // The attempt began before the order expired.
             try await desk.pass(seconds: -10)
             #expect(try await desk.retry(contract.order, provider: "box-qr").status == .pending)
             try await desk.pass(seconds: 10)

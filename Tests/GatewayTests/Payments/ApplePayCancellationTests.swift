@@ -62,7 +62,7 @@ struct ApplePayCancellationTests {
             wallet.line.hold(.charge, at: ApplePayGatewayFixture.processor) { await gate.pass() }
             async let paying = wallet.pay(contract, token).status
             await gate.arrivals()
-            // The processor, which has not heard of it, closes it: the charge comes too late.
+            // The processor does not know the payment yet and closes it: the charge comes too late.
             let closed = try await wallet.gateway.orderClosing.cancel(
                 contract.order.rawValue, user: GatewayFixture.user("alice"), context: .test)
             #expect(closed.order.state == .closed)
@@ -151,7 +151,7 @@ struct ApplePayCancellationTests {
                 try await wallet.pay(contract, try wallet.token(contract))
             }
             #expect(try await type() == .qr)
-            // Where there is no other, a guess must not refuse a sale.
+            // Without another account, an unhealthy one is still offered.
             #expect(try await wallet.checkout().instruction.type == .applePay)
             let change = AccountChange(enabled: false)
             _ = try await wallet.gateway.accounts.change(ApplePayGatewayFixture.processor, change, context: .test)

@@ -54,7 +54,7 @@ struct ApplePayOnceTests {
             #expect(
                 try await wallet.refusal(second, stolen, user: "bob") == .applePayTokenInvalid(.applicationDataMismatch)
             )
-            // Only Apple could sign the same transaction for another payment; not even that pays twice.
+            // Only Apple could sign the same transaction for another payment; even then it pays only once.
             let twice = try wallet.token(second) { $0.transactionID = id }
             #expect(try await wallet.refusal(second, twice, user: "bob") == .applePayTokenReused)
             #expect(wallet.line.count(.charge) == 1)
@@ -101,7 +101,7 @@ struct ApplePayOnceTests {
         try await withWalletDesk(on: engine) { wallet in
             let contract = try await wallet.checkout()
             let payment = try wallet.desk.payment(contract)
-            // What is durable when the process dies between the claim and the call.
+            // The rows that are durable when the process dies between the claim and the call.
             let audit = AuditContext(actor: .user, requestID: "req_test")
             let processor = try AccountID.test(ApplePayGatewayFixture.processor)
             #expect(
@@ -126,7 +126,7 @@ struct ApplePayOnceTests {
             try await wallet.desk.pass(seconds: 600)
             let again = try await wallet.desk.run("key")
             #expect(again.resumed == (try wallet.desk.payment(contract).rawValue))
-            // The token is too old by now, and is not looked at.
+            // The token is too old by now, and is not verified again.
             #expect(try await wallet.pay(contract, token, context: again).status == .paid)
             #expect(wallet.line.count(.charge) == 1)
         }
@@ -142,7 +142,7 @@ struct ApplePayOnceTests {
             wallet.line.set(.charge, nil)
             try await wallet.desk.pass(seconds: 400)
             #expect(try await wallet.pay(contract, used).status == .failed)
-            // Also after another contract of the order, which the token does not answer.
+            // The result stays the same after another contract of the order, for which the token was not made.
             let next = try await wallet.retry(contract.order)
             #expect(try await wallet.pay(next, used).status == .failed)
             let late = GatewayError.applePayTokenInvalid(.signingTimeOutOfWindow)

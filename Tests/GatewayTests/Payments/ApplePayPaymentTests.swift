@@ -85,10 +85,10 @@ struct ApplePayPaymentTests {
             #expect(
                 refund.refund.state == .succeeded
                     && wallet.line.count(.refund, at: ApplePayGatewayFixture.processor) == 1)
-            // A dispute is told by the processor's own notification.
+            // The processor's own notification reports the dispute.
             try await wallet.desk.notify("dispute.opened", contract, account: ApplePayGatewayFixture.processor)
             #expect(try await wallet.desk.grants(contract.order).map(\.suspended) == [true])
-            // Another account's word counts for nothing.
+            // A report from another account changes nothing.
             try await wallet.desk.notify("dispute.lost", contract, account: "box-qr")
             #expect(try await wallet.desk.grants(contract.order).map(\.suspended) == [true])
         }
@@ -193,7 +193,7 @@ struct ApplePayPaymentTests {
 }
 
 extension ApplePayGatewayFixture {
-    /// Offers something at a price in fen.
+    /// Adds a consumable with a price in fen.
     func sell(_ sku: String, _ price: Int64) async throws {
         let json = """
             [{"id": "\(sku)", "name": "Odd", "kind": "consumable", "units": {"coins": 1},

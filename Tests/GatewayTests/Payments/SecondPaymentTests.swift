@@ -20,7 +20,7 @@ struct SecondPaymentTests {
                     event,
                     .payment(.init(payment: payment, outcome: .succeeded(contract.amount), reference: reference)))
             }
-            // The first money is the payment's, whatever reference it was opened with.
+            // The first money is the payment's, whatever the reference when it was opened.
             try await paid("first", "trade-1")
             try await paid("again", "trade-1")
             try await paid("without", nil)

@@ -12,7 +12,7 @@ struct AppleLifeTests {
     @Test func `every pair of the table has a row that tells its effect`() {
         let told = Set(AppleLife.all.flatMap(\.steps).map(\.pair) + AppleOccurrence.all.map(\.pair))
         for pair in AppleNotificationPair.all { #expect(told.contains(pair), "\(pair)") }
-        // What is told beyond is what no release of Apple's knows.
+        // The further pairs are unknown to every release of Apple's documentation.
         let unknown = told.subtracting(AppleNotificationPair.all)
         #expect(unknown == AppleOccurrence.unknown)
         #expect(Set(AppleNotificationPair.all).count == 39)
@@ -80,7 +80,7 @@ struct AppleLifeTests {
     ) async throws {
         let all = try await apple.subscriptions()
         let shown = try #require(all.first)
-        // What is told of an older period changes nothing of the current one.
+        // A notification about an older period does not change the current one.
         let current = periods.last { $0.period == periods.map(\.period).max() } ?? step
         #expect(all.count == 1 && shown.status == step.status, "\(step)")
         #expect(shown.product_id == current.product && shown.environment == .production, "\(step)")
@@ -123,7 +123,7 @@ struct AppleLifeTests {
     }
 }
 
-/// A notification that is about no subscription, and what it gives.
+/// A notification that is not about a subscription, and the entitlement that it gives.
 struct AppleOccurrence: Sendable, CustomTestStringConvertible {
     struct Gift: Sendable {
         var tier = ""
@@ -134,12 +134,12 @@ struct AppleOccurrence: Sendable, CustomTestStringConvertible {
 
     let pair: AppleNotificationPair
     var name = ""
-    /// Product and kind.
+    /// The product and the kind of the purchase.
     var sale: (product: String, kind: String)?
     var isClaimed = true
-    /// What stands for `data`, by its name.
+    /// The member that replaces `data`, by its name.
     var top: (name: String, members: [String: JSONValue])?
-    /// nil: nothing.
+    /// The entitlement; nil for none.
     var gives: Gift?
 
     var testDescription: String { "\(pair) \(name)" }

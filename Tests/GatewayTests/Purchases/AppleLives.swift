@@ -1,38 +1,39 @@
 import Domain
 import Testing
 
-/// A subscription's life as Apple tells it: its notifications in their order, each with how everything stands afterwards.
+/// A subscription's life in Apple's notifications, in order, each with the expected state after it.
 struct AppleLife: Sendable, CustomTestStringConvertible {
-    /// A notification.
+    /// A notification and the state after it.
     struct Step: Sendable, CustomStringConvertible {
         let type: String
         var subtype: String?
-        /// The transaction inside.
+        /// The period of the signed transaction.
         var period: Int64 = 0
         var product = AppleLife.vip
-        /// The days after the start on which the transaction was bought and ends; nil: its period's, of 30 days.
+        /// The days after the start on which the transaction was bought and ends; nil for those of its period, which
+        /// has 30 days.
         var bought: Int64?
         var ends: Int64?
         var revoked = false
-        /// `offerType` of the transaction.
+        /// The `offerType` of the transaction.
         var offer: Int64?
         var willRenew = true
-        /// The product of the next renewal, where it is another.
+        /// The product of the next renewal; nil for the same one.
         var next: String?
         var isInRetry = false
         var graceEnds: Int64?
-        /// `priceIncreaseStatus`.
+        /// The `priceIncreaseStatus`.
         var consent: Int64?
-        /// `data.status`.
+        /// The `data.status`.
         var says: Int64?
-        /// The day on which it comes.
+        /// The day on which the notification arrives.
         var day: Int64
 
         var status: Subscription.Status
-        /// The membership's end in days after the start; nil: there is none.
+        /// The membership's end in days after the start; nil where there is none.
         var until: Int64?
         var tier = "VIP"
-        /// Of the transaction inside.
+        /// The status of the signed transaction's order.
         var order = Order.Status.paid
         var priceIncrease: String?
         var shownOffer: String?
@@ -77,7 +78,7 @@ struct AppleLife: Sendable, CustomTestStringConvertible {
                 order: .refunded),
             Step(type: "REFUND_REVERSED", period: 4, day: 126, status: .active, until: 150),
             Step(type: "REFUND_DECLINED", period: 4, day: 127, status: .active, until: 150),
-            // A refund of an older period does not end the one that runs.
+            // A refund of an older period does not end the running one.
             Step(
                 type: "REFUND", period: 2, bought: 70, ends: 100, revoked: true, day: 128, status: .active, until: 150,
                 order: .refunded),
@@ -143,7 +144,7 @@ struct AppleLife: Sendable, CustomTestStringConvertible {
                 consent: 0, says: 2, day: 63, status: .expired, priceIncrease: "pending"),
         ])
 
-    /// The end of a grace period was seen missing: Apple's shortest counts until more is known.
+    /// A grace period whose end was not stated: Apple's shortest one applies until more is known.
     private static let graced = AppleLife(
         testDescription: "a grace period without its end",
         steps: [

@@ -1,4 +1,4 @@
-/// What Apple's documentation lists: each type of an App Store Server Notification with each of its subtypes.
+/// A type of App Store Server Notification with a subtype, from the list in Apple's documentation.
 struct AppleNotificationPair: Hashable, Sendable, CustomStringConvertible {
     let type: String
     let subtype: String?
@@ -10,7 +10,7 @@ struct AppleNotificationPair: Hashable, Sendable, CustomStringConvertible {
 
     var description: String { [type, subtype].compactMap { $0 }.joined(separator: "/") }
 
-    /// nil stands for none: where a type has subtypes and none, both are pairs.
+    /// The subtypes; nil stands for none, and a type may have pairs with and without one.
     private static let subtypes: [(type: String, subtypes: [String?])] = [
         ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"]),
         ("OFFER_REDEEMED", [nil, "UPGRADE", "DOWNGRADE"]),

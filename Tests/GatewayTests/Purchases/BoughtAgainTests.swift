@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Purchases: bought again under one original transaction")
 struct BoughtAgainTests {
-    /// A purchase under two ids, and one that was made after it had been taken back.
+    /// A purchase under two ids, and another one that was made after its revocation.
     private struct Trio: Sendable {
         let first: AppleSale
         let restored: AppleSale
@@ -33,7 +33,7 @@ struct BoughtAgainTests {
 
     enum Fact: CaseIterable, Sendable { case first, restored, again, refund }
 
-    /// Apple takes the purchase back 600 s after it was made.
+    /// Notifies that Apple revoked the purchase 600 s after it was made.
     private static func refund(_ sale: AppleSale, _ trio: Trio, at apple: AppStoreGatewayFixture) async throws {
         try await apple.notify(
             AppleNotice(
@@ -74,7 +74,7 @@ struct BoughtAgainTests {
                     #expect(try await apple.refusal(taken, user: user) == .purchaseRevoked, "\(order)")
                 }
                 #expect(try await Self.holds(apple, user).count == 1, "\(order)")
-                // It goes with its own refund, and comes again with its reversal.
+                // Its own refund revokes it, and the reversal reinstates it.
                 let taken = trio.again.signedAgain(after: 900) { $0.revoked = $0.signed }
                 try await apple.notify(AppleNotice("REFUND", nil, taken, at: apple.now))
                 #expect(try await Self.holds(apple, user).isEmpty, "\(order)")
@@ -97,7 +97,7 @@ struct BoughtAgainTests {
             try await apple.notify(AppleNotice("REFUND_REVERSED", nil, reversed, at: apple.now))
             #expect(try await Self.holds(apple, "alice") == [trio.first.id, trio.again.id])
             #expect(try await Self.orders(apple, "alice") == ["paid", "paid"])
-            // A restore is of the one that was bought last before it.
+            // A restore belongs to the last purchase before it.
             try await apple.attach(trio.restored)
             let taken = trio.restored.signedAgain(after: 900) { $0.revoked = $0.signed }
             try await apple.notify(AppleNotice("REFUND", nil, taken, at: apple.now))
@@ -182,7 +182,7 @@ struct BoughtAgainTests {
                 GrantRequest(sku: "ring", durationDays: nil, expiresAt: nil, reason: "sorry"),
                 to: GatewayFixture.user("alice"), by: .admin, context: .test)
             let second = apple.sale("com.example.ring", AppleSale.nonConsumable)
-            // The gift gives it, and not this purchase.
+            // The entitlement comes from the grant by hand, not from this purchase.
             #expect(try await apple.attach(second).active)
             #expect(try await Self.holds(apple, "alice") == [gift.id.rawValue])
             _ = try await apple.gateway.grants.revoke(gift.id.rawValue, context: .test)
@@ -191,7 +191,7 @@ struct BoughtAgainTests {
         }
     }
 
-    /// A test purchase that is held is worth what it is worth when it is given.
+    /// A duplicate test purchase is valued when it is granted.
     @Test(arguments: TestEngine.allCases)
     func `a held test purchase gives who is not entitled nothing`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine, AppStoreGatewayFixtureSetup().desk) { desk in

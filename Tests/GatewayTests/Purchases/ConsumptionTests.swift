@@ -26,16 +26,16 @@ struct ConsumptionTests {
         ]
         """
 
-    /// A purchase whose refund is asked for, and what Apple is told then.
+    /// A purchase whose refund is requested, and the answer to Apple.
     struct Case: Sendable, CustomTestStringConvertible {
         let product: String
         let kind: String
-        /// What the customer says with each attach.
+        /// The customer's consent in each attach.
         var words: [Bool?] = [true]
         var spent: Int64 = 0
         var days: Int64 = 0
         var environment = "Production"
-        /// The members beside the two that are always the same; nil: nothing is sent.
+        /// The members of the answer beside the two constant ones; nil where nothing is sent.
         var told: String?
         let line: String
 
@@ -115,7 +115,7 @@ struct ConsumptionTests {
             #expect(try await apple.lines(order) == [row.line])
             #expect(try await apple.desk.count("audit WHERE action = 'consumption.answered'") == appStore.sent.count)
             #expect(try await apple.desk.count("jobs WHERE kind = 'answer_consumption'") == 0)
-            // What the merchant would like is not for the customer to read.
+            // The merchant's preference is not shown to the customer.
             let history = try await apple.gateway.orders.find(order).timeline
             #expect(!history.contains { $0.detail.contains("grant_full") || $0.detail.contains("decline") })
         }
@@ -140,7 +140,7 @@ struct ConsumptionTests {
             try await apple.notify(AppleNotice("CONSUMPTION_REQUEST", nil, second, at: apple.now))
             try await apple.answer()
             #expect(appStore.paths.map { $0.suffix(second.id.count) } == [second.id.suffix(second.id.count)])
-            // A user whom Apple's token names takes the purchase over, and has said nothing.
+            // A user whom Apple's token names takes the purchase over, and has given no consent.
             let token = try await apple.token("bob")
             let third = period(2).with { $0.token = token }
             try await apple.notify(AppleNotice("DID_RENEW", nil, third, at: apple.now))
@@ -227,7 +227,7 @@ struct ConsumptionTests {
             }
             try await apple.desk.pass(seconds: 3_600)
             try await apple.answer()
-            // Each run tries four times.
+            // Each run makes four attempts.
             #expect(appStore.sent.count == 14 * 4)
             #expect(try await apple.lines(order) == ["the store could not be reached in time"])
             #expect(try await apple.desk.count("jobs WHERE kind = 'answer_consumption'") == 0)
@@ -285,14 +285,14 @@ extension AppStoreGatewayFixture {
             context: .test)
     }
 
-    /// Runs the notifications' jobs and the answers that are due.
+    /// Runs the jobs of notifications and the answers that are due.
     fileprivate func answer() async throws {
         for kind in [JobKind.processNotification, .answerConsumption] {
             for job in try await gateway.jobQueue.claim([kind], limit: 50) { await gateway.worker.perform(job) }
         }
     }
 
-    /// What an order's history says of consumption.
+    /// Returns the entries about consumption in an order's timeline.
     fileprivate func lines(_ order: String) async throws -> [String] {
         try await gateway.orders.find(order).timeline.filter { $0.type.hasPrefix("consumption.") }.map(\.detail)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Domain
 
-/// Family members pay nothing.
+/// Tests of purchases that family members share, who pay nothing.
 @Suite("Purchases: family sharing")
 struct FamilySharingTests {
     private static let shared: [String: JSONValue] = ["inAppOwnershipType": .string("FAMILY_SHARED")]
@@ -45,7 +45,7 @@ struct FamilySharingTests {
             let told = try await apple.gateway.reports.explain(
                 user: GatewayFixture.user("alice"), sku: nil, reader: .user, languages: ["en"])
             #expect(told.facts.contains { $0.type == "order.sharing_ended" })
-            // Whoever comes back has it again.
+            // A member who returns to the family has it again.
             try await apple.notify(AppleNotice("SUBSCRIBED", nil, sale.signedAgain(after: 20), at: apple.now))
             #expect(try await apple.status().active)
             #expect(try await apple.desk.events(attached.order_id) == ["order.paid"])

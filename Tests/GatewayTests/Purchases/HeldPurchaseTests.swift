@@ -11,7 +11,7 @@ import Testing
 struct HeldPurchaseTests {
     enum Fact: CaseIterable, Sendable { case first, second, takenBack }
 
-    /// How Apple takes the first purchase back.
+    /// The way in which Apple revokes the first purchase.
     enum Way: String, CaseIterable, Sendable {
         case refund = "REFUND"
         case revoke = "REVOKE"
@@ -63,7 +63,7 @@ struct HeldPurchaseTests {
                     #expect(second.active && second.perpetual, "\(order)")
                     #expect(try await apple.order(second).status == .paid, "\(order)")
                     #expect(try await apple.refusal(rings[0], user: user) == .purchaseRevoked, "\(order)")
-                    // The second goes with its own refund.
+                    // The second one's own refund revokes it.
                     try await Self.takeBack(rings[1], way, at: apple)
                     #expect(try await Self.holds(apple, user).isEmpty, "\(order)")
                 }
@@ -77,7 +77,7 @@ struct HeldPurchaseTests {
             let rings = Self.rings(apple, count: 4)
             var orders: [String] = []
             for ring in rings { orders.append(try await apple.attach(ring).order_id) }
-            // Other people's, and another environment's, are not touched.
+            // Purchases of other users, and of another environment, do not change.
             let his = Self.rings(apple)
             for ring in his { try await apple.attach(ring, user: "bob") }
             let tests = Self.rings(apple, "Sandbox")
@@ -95,7 +95,7 @@ struct HeldPurchaseTests {
             let told = try await apple.gateway.reports.explain(
                 user: GatewayFixture.user("alice"), sku: "ring", reader: .user, languages: ["en"])
             #expect(told.facts.contains { $0.type == "order.granted" && $0.text.contains("given after all") })
-            // The reversal gives the first one again, and takes nothing.
+            // The reversal grants the first one again, and revokes nothing.
             try await apple.notify(
                 AppleNotice("REFUND_REVERSED", nil, rings[0].signedAgain(after: 700), at: apple.now))
             #expect(try await Self.holds(apple).sorted() == [rings[0].id, rings[2].id, tests[0].id])
@@ -110,7 +110,7 @@ struct HeldPurchaseTests {
         try await withAppleDesk(on: engine) { apple in
             let paid = try await apple.desk.buy("life")
             let held = apple.sale("com.example.life", AppleSale.nonConsumable)
-            // The user has it for ever, whoever gives it.
+            // The user has it for ever, from whichever purchase.
             let told = try await apple.attach(held)
             #expect(told.active && told.perpetual && told.expires_at == 253_402_300_799)
             #expect(try await Self.holds(apple) != [held.id])
@@ -185,7 +185,7 @@ struct HeldPurchaseTests {
         }
     }
 
-    /// What an earlier release left: the first one refunded, the second one still held.
+    /// Simulates the state of an earlier release: the first one refunded, the second one still a duplicate.
     @Test(arguments: TestEngine.allCases)
     func `what was left held is given when it is attached again`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in

@@ -5,13 +5,13 @@ import TestSupport
 @testable import Domain
 @testable import Gateway
 
-/// The samples of the tests that call the ledgers of one transaction directly.
+/// Samples for the tests that call the ledgers of one transaction directly.
 enum LedgerSamples {
-    /// 1 January 2026, in seconds since 1970; before any clock of a test.
+    /// 1 January 2026, in seconds since 1970; before every clock of the tests.
     static let start: Int64 = 1_767_225_600
     static let day: Int64 = 86_400
 
-    /// A verified purchase; its times are days after ``start``.
+    /// Makes a verified purchase; its times are days after ``start``.
     static func purchase(
         _ original: String, _ id: String? = nil, _ product: String = "com.example.vip.month",
         _ kind: StorePurchase.Kind = .nonRenewing, at bought: Int64 = 0, ends: Int64? = nil, signed: Int64? = nil,
@@ -27,7 +27,7 @@ enum LedgerSamples {
             revocation: revoked.map { .init(at: milliseconds($0), reason: 0, percentage: nil) })
     }
 
-    /// A period of 30 days of a subscription, numbered from 0.
+    /// Makes a period of 30 days of a subscription, numbered from 0.
     static func period(
         _ original: String, _ number: Int64, _ product: String = "com.example.apple.auto", shift: Int64 = 0,
         signed: Int64? = nil, revoked: Int64? = nil
@@ -51,7 +51,7 @@ enum LedgerSamples {
             purchase: purchase, account: try .test("apple-iap"), evidence: nil, rules: rules, fallback: fallback)
     }
 
-    /// The rules under which test purchases count for every user.
+    /// The rules under which every user's test purchases count.
     static let anybody = TestPurchaseRules(entitled: .all, maxHours: 0)
 }
 

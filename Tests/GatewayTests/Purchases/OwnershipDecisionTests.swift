@@ -120,7 +120,7 @@ struct OwnershipDecisionTests {
         }
     }
 
-    /// - Returns: the decision, the users, and true where the binding moved.
+    /// - Returns: the decision, the users, and true where the purchase changed its owner.
     private static func decide(
         _ claim: Claim, _ original: String, _ uuids: [String], _ settlement: Settlement
     ) throws -> (OwnershipDecision, [Person: ID<User>], Bool) {

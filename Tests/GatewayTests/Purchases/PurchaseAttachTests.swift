@@ -31,7 +31,7 @@ struct PurchaseAttachTests {
         }
     }
 
-    /// What Apple signed, and the price that an order of its own shows.
+    /// The price that Apple signed, and the price that the order shows.
     struct Price: Sendable, CustomTestStringConvertible {
         let milliunits: Int64?
         let currency: String?
@@ -97,7 +97,7 @@ struct PurchaseAttachTests {
         }
     }
 
-    /// What a client says, and the days that it is believed.
+    /// The client's description of a product, and the days that are granted for it.
     static let fallbacks: [(fallback: PurchaseFallback?, days: Int64?)] = [
         (nil, nil), (.init(durationDays: 30, subscribeID: 1001), 30), (.init(durationDays: 7, subscribeID: 1001), 7),
         (.init(durationDays: nil, subscribeID: 1001), 30), (.init(durationDays: 31, subscribeID: 1001), nil),
@@ -120,7 +120,7 @@ struct PurchaseAttachTests {
                 let attached = try await apple.attach(sale, user: user, fallback: fallback)
                 #expect(attached.tier == "Basic" && attached.sku == "believed")
                 #expect(attached.expires_at == apple.now.adding(days: days).rawValue)
-                // What was decided stays, whatever is said later.
+                // The first decision stays, whatever later claims say.
                 #expect(try await apple.attach(sale, user: user) == attached)
             }
             let known = try await apple.attach(
@@ -186,7 +186,7 @@ struct PurchaseAttachTests {
         }
     }
 
-    /// As after a crash right behind the change, or beside an attach that did not see it.
+    /// As after a crash just after the change, or beside an attach that did not see it.
     @Test(arguments: TestEngine.allCases)
     func `what a new SKU could not grant at once is granted later`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in

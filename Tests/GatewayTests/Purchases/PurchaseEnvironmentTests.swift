@@ -13,12 +13,12 @@ struct PurchaseEnvironmentTests {
         try await withAppleDesk(on: engine) { apple in
             let start = apple.now
             let real = apple.sale()
-            // The same ids in another environment are another purchase.
+            // The same ids in another environment belong to another purchase.
             let test = real.with { $0.environment = "Sandbox" }
             let first = try await apple.attach(real)
             let second = try await apple.attach(test)
             #expect(first.order_id != second.order_id && second.environment == "Sandbox")
-            // A Sandbox pass does not lie behind a real one.
+            // A Sandbox pass is not stacked on a real one.
             #expect(second.expires_at == start.adding(days: 30).rawValue)
             #expect(try await apple.status().expires_at == start.adding(days: 30).rawValue)
             let more = try await apple.attach(apple.sale { $0.environment = "Sandbox" })
@@ -29,14 +29,14 @@ struct PurchaseEnvironmentTests {
             let snapshot = try await apple.desk.snapshot()
             #expect(snapshot.balances == ["gems": 20] && snapshot.sandbox_balances == ["gems": 10])
             #expect(try await apple.order(second).order.environment == .sandbox)
-            // Another user may own the same id elsewhere.
+            // Another user may own the same id in another environment.
             let elsewhere = apple.sale()
             try await apple.attach(elsewhere, user: "alice")
             try await apple.attach(elsewhere.with { $0.environment = "Sandbox" }, user: "bob")
         }
     }
 
-    /// What `sandbox` says, and how many hours of its purchase each user gets.
+    /// The `sandbox` rules, and the hours of a purchase that each user gets.
     struct Rules: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let setup: AppStoreGatewayFixtureSetup
@@ -87,7 +87,7 @@ struct PurchaseEnvironmentTests {
                 _ = try await apple.refusal(gems.signedAgain(after: 5) { $0.revoked = $0.signed }, user: user)
                 try await apple.attach(gems.signedAgain(after: 9), user: user)
                 #expect(try await apple.desk.snapshot(user).sandbox_balances["gems"] ?? 0 == (hours > 0 ? 10 : 0))
-                // Real purchases know no bound.
+                // Real purchases have no limit.
                 let real = try await apple.attach(apple.sale("com.example.vip.year"), user: user)
                 #expect(real.expires_at == start.adding(days: 365).rawValue)
             }
@@ -110,7 +110,7 @@ struct PurchaseEnvironmentTests {
         try await withAppleDesk(on: engine, AppStoreGatewayFixtureSetup { $0.environments = ["Production"] }) { apple in
             let refused = GatewayError.invalidTransaction(.wrongEnvironment)
             #expect(try await apple.refusal(apple.sale { $0.environment = "Sandbox" }) == refused)
-            // Where Xcode is not allowed, its one certificate is just not Apple's chain.
+            // Where Xcode is not allowed, its single certificate is just not Apple's chain.
             let xcode = try await apple.refusal(apple.sale { $0.environment = "Xcode" })
             guard case .invalidTransaction = xcode else {
                 Issue.record("\(String(describing: xcode))")

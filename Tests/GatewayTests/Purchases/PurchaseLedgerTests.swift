@@ -21,7 +21,7 @@ struct PurchaseLedgerTests {
         }
     }
 
-    /// Claims of one original transaction, each by a user and with its outcome, and the transactions that are stored then.
+    /// Claims of one original transaction, each by a user and with its outcome, and the stored transactions after them.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let claims: [(user: String, purchase: StorePurchase, outcome: Outcome)]

@@ -39,7 +39,7 @@ struct PurchaseMeaningTests {
         }
     }
 
-    /// Apple tells of the purchase first, and nobody knows whose it is.
+    /// Apple notifies of the purchase first, when its owner is unknown.
     @Test(arguments: TestEngine.allCases, [true, false])
     func `a pass of no length that Apple told of is kept, and granted once its SKU has one`(
         _ engine: TestEngine, _ isMendedFirst: Bool
@@ -49,7 +49,7 @@ struct PurchaseMeaningTests {
                 Self.pass("odd", #""apple_product_ids": ["com.example.odd", "com.example.odd.${days}"]"#), at: apple)
             let sale = apple.sale("com.example.odd")
             _ = try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, sale, at: apple.now))
-            // As an earlier release kept it.
+            // The row of an earlier release.
             try await apple.store.write { tx in try tx.execute("UPDATE purchases SET sku = 'odd'") }
             func mend() async throws {
                 _ = try await apple.gateway.catalogue.change(
@@ -72,7 +72,7 @@ struct PurchaseMeaningTests {
         }
     }
 
-    /// The first period was given by the client's word, or the catalogue named its product then.
+    /// The first period was granted by the client's description, or the catalogue named its product at that time.
     @Test(arguments: TestEngine.allCases, [true, false])
     func `a renewal means what the period before meant`(_ engine: TestEngine, _ isBelieved: Bool) async throws {
         try await withAppleDesk(on: engine) { apple in
@@ -99,13 +99,13 @@ struct PurchaseMeaningTests {
             #expect(status.active && status.expires_at == second.purchasedAt.adding(days: 30).rawValue)
             let order = try #require(try await apple.record(second)?.order)
             #expect(try await apple.desk.order(order).order.sku.rawValue == attached.sku)
-            // Whoever buys it anew says so.
+            // A new buyer's client has to describe it again.
             let other = apple.period("other", from: 0) { $0.product = product }
             #expect(try await apple.refusal(other, user: "bob") == .unknownProduct(product))
         }
     }
 
-    /// Patterns of two SKUs that fit one product, and the SKU that it means in the app.
+    /// Patterns of two SKUs that match one product, and the SKU that the app gets.
     static let patterns: [(generic: String, bound: String, product: String, sku: String)] = [
         ("a.day${days}", "com.example.app:a.day${days}", "a.day7", "bound"),
         ("z.day${days}", "com.example.app:z.day${days}", "z.day7", "bound"),
@@ -144,7 +144,7 @@ struct PurchaseMeaningTests {
             #expect(attached.order_id == asked.order.rawValue && attached.sku == "new" && attached.tier == "new")
             #expect(try await apple.order(attached).order.sku.rawValue == "new")
             #expect(try await apple.grants().map(\.sku.rawValue) == ["new"])
-            // It is owned now, so nobody sells it to the same user again.
+            // The user owns it now, so it cannot be bought again.
             await #expect(throws: GatewayError.self) { try await apple.ask("new") }
         }
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Purchases: which order they complete")
 struct PurchaseOrderTests {
-    /// A purchase by seconds after the checkout, and whether it completes the waiting order.
+    /// A purchase at seconds after the checkout, and whether it completes the waiting order.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var after: Int64 = 5
@@ -148,7 +148,7 @@ struct PurchaseOrderTests {
         try await withAppleDesk(on: engine, setup) { apple in
             let desk = apple.desk
             let asked = try await apple.ask("gems")
-            // Nothing can close it while Apple is paid.
+            // Nothing can cancel it while Apple is paid.
             let code = try await desk.retry(asked.order, provider: "scripted")
             let attached = try await apple.attach(apple.sale("com.example.gems", AppleSale.consumable))
             #expect(attached.order_id == asked.order.rawValue)

@@ -36,7 +36,7 @@ struct PurchaseOwnershipTests {
             let token = try await apple.token("alice")
             let sale = apple.sale { $0.token = token }
             #expect(try await apple.refusal(sale, user: "bob") == .purchaseBelongsToAnotherUser)
-            // The purchase was not dropped: its owner has it already.
+            // The purchase was not lost: its owner has it already.
             #expect(try await apple.status("alice").tier == "VIP")
             let attached = try await apple.attach(sale, user: "alice")
             #expect(attached.active)
@@ -56,12 +56,12 @@ struct PurchaseOwnershipTests {
             try await apple.attach(gems, user: "alice")
             #expect(try await apple.status("alice").active)
             let renewed = apple.period("moving", from: 30) { $0.token = token }
-            // Whoever presents it, it is bob's.
+            // It belongs to bob, whoever claims it.
             #expect(try await apple.refusal(renewed, user: "alice") == .purchaseBelongsToAnotherUser)
             #expect(try await !apple.status("alice").active)
             #expect(try await apple.status("bob").expires_at == apple.now.adding(days: 60).rawValue)
             #expect(try await apple.refusal(month, user: "alice") == .purchaseBelongsToAnotherUser)
-            // Units stay with who had them first, and are taken back there.
+            // Units stay with their first owner, and are taken back there.
             #expect(try await apple.desk.snapshot("alice").balances == ["gems": 10])
             _ = try await apple.refusal(gems.signedAgain(after: 5) { $0.revoked = $0.signed }, user: "bob")
             #expect(try await apple.desk.snapshot("alice").balances == ["gems": 0])
@@ -179,7 +179,7 @@ struct PurchaseOwnershipTests {
             #expect(first.perpetual && first.active && first.expires_at == 253_402_300_799 && first.tier == "VIP")
             let twin = apple.sale("com.example.life", AppleSale.nonConsumable)
             let second = try await apple.attach(twin)
-            // It gives nothing itself, and its owner has it all the same.
+            // It grants nothing itself, but its owner has the SKU.
             #expect(second.active && second.perpetual && second.order_id != first.order_id)
             #expect(try await apple.attach(twin) == second)
             let order = try await apple.order(second)
@@ -206,7 +206,7 @@ struct PurchaseOwnershipTests {
             let month = AppleSale(at: start)
             let year = AppleSale("com.example.vip.year", at: start.adding(days: 10))
             apple.desk.clock.advance(days: 20)
-            // The later one comes first.
+            // The later purchase arrives first.
             for (sale, days) in [(year, 375), (month, 30), (year, 395)] as [(AppleSale, Int64)] {
                 let attached = try await apple.attach(sale)
                 #expect(attached.expires_at == start.adding(days: days).rawValue)
@@ -219,7 +219,7 @@ struct PurchaseOwnershipTests {
         }
     }
 
-    /// What Apple sold, and what it gives although the SKU is another kind.
+    /// A product and the kind that Apple sold, and its entitlement although the SKU is of another kind.
     static let mismatches: [(product: String, type: String, anomaly: Bool, perpetual: Bool, active: Bool)] = [
         ("com.example.vip.month", AppleSale.pass, false, false, true),
         ("com.example.vip.month", AppleSale.nonConsumable, true, true, true),

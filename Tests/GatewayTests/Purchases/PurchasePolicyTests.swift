@@ -12,13 +12,13 @@ struct PurchasePolicyTests {
         case refused, moved, shared
     }
 
-    /// What a purchase is when somebody else claims it, and what each policy makes of that.
+    /// The state of a purchase when another user claims it, and the outcome under each policy.
     struct Situation: Sendable {
         let name: String
         let transfer: Outcome
         let ifInactive: Outcome
         let share: Outcome
-        /// Makes the purchase the owner's, and says what the other one presents.
+        /// Makes the purchase of the owner, and returns the one that the other user claims.
         let prepare: @Sendable (AppStoreGatewayFixture, _ owner: String, _ original: String) async throws -> AppleSale
 
         init(
@@ -48,7 +48,7 @@ struct PurchasePolicyTests {
         return sale
     }
 
-    /// A month of a subscription, so many days after it began.
+    /// Makes a month of a subscription, this many days after its start.
     private static func month(
         _ apple: AppStoreGatewayFixture, _ owner: String, _ original: String, days: Int64, token: String? = nil
     ) async throws -> AppleSale {
@@ -183,7 +183,7 @@ struct PurchasePolicyTests {
                 let given = try await apple.grants(other).count
                 #expect(given == (expected == .refused || situation.name == "gems" ? 0 : 1), "\(situation.name)")
                 guard expected != .refused else { continue }
-                // Again is the same, and a restore follows the same rules.
+                // A repetition has the same result, and a restore follows the same rules.
                 #expect(try await apple.restore([sale.jws], user: other).map(\.status) == [.alreadyAttached])
                 #expect(try await apple.traces("purchase.transferred", original) == moves)
             }
@@ -245,7 +245,7 @@ struct PurchasePolicyTests {
         }
     }
 
-    /// The policy, its cool-down, and how many of eight users hold the purchase in the end.
+    /// The policy, its cool-down, and the number of holders among eight users in the end.
     static let rushes: [(policy: OwnershipPolicy, cooldown: Int64, holders: Int64)] = [
         (.share, 5, 3), (.transfer, 0, 1), (.transfer, 5, 1), (.keep, 0, 1),
     ]
@@ -272,7 +272,7 @@ struct PurchasePolicyTests {
 }
 
 extension AppStoreGatewayFixture {
-    /// How often an event about an original transaction was told.
+    /// Counts the events about an original transaction.
     func traces(_ type: String, _ original: String) async throws -> Int64 {
         try await desk.count("events WHERE type = '\(type)' AND subject = '\(original)'")
     }

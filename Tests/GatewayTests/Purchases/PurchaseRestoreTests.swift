@@ -55,7 +55,7 @@ struct PurchaseRestoreTests {
         }
     }
 
-    /// What a user did, and what the seven fields say; `ends` counts days from the start, nil is 0.
+    /// A user's acts and the fields of the status; `ends` counts days from the start, nil is 0.
     struct State: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let act: @Sendable (AppStoreGatewayFixture) async throws -> Void
@@ -139,7 +139,7 @@ struct PurchaseRestoreTests {
             let token = try await apple.token()
             try await state.act(apple)
             let expires = state.perpetual ? 253_402_300_799 : state.ends.map { start.adding(days: $0).rawValue } ?? 0
-            // What holds the highest tier may end before the rest.
+            // The entitlement with the highest tier may end before the others.
             let tierEnd = state.tierEnds.map { start.adding(days: $0).rawValue } ?? expires
             #expect(
                 try await apple.status()

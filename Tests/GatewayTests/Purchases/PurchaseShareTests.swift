@@ -84,7 +84,7 @@ struct PurchaseShareTests {
             #expect(try await apple.attach(gems).credited == ["gems": 10])
             let shown = try await apple.attach(gems, user: "bob")
             #expect(shown.credited.isEmpty && !shown.active)
-            // Another transaction of the same original, of a product that no SKU knows yet.
+            // Another transaction of the same original, of a product that no SKU names yet.
             let later = apple.sale("com.example.later") { $0.original = gems.id }
             #expect(try await apple.refusal(later, user: "bob") == .unknownProduct("com.example.later"))
             _ = try await apple.gateway.catalogue.create(
@@ -109,7 +109,7 @@ struct PurchaseShareTests {
                 #expect(try await apple.grants(user).count == 1)
             }
             #expect(try await apple.desk.count("purchase_shares") == 1)
-            // A version that was signed before does not bring anything back.
+            // A version that was signed earlier does not reinstate anything.
             #expect(try await apple.refusal(month, user: "alice") == .purchaseBelongsToAnotherUser)
         }
     }

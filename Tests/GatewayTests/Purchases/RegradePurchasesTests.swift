@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Purchases: what an earlier release made of them")
 struct RegradePurchasesTests {
-    /// Puts what a sale gave to where an earlier release left it after a refund of a part: all of it taken back.
+    /// Sets the rows of a sale to the state of an earlier release after a partial refund: all of it revoked.
     private static func takeAll(_ apple: AppStoreGatewayFixture) async throws {
         try await apple.store.write { tx in
             try tx.execute(
@@ -46,7 +46,7 @@ struct RegradePurchasesTests {
             }
             let before = try await apple.desk.events(user).count
             try await Self.takeAll(apple)
-            // Nothing is wrong as long as the job has not run.
+            // Nothing is reported until the job has run.
             let waiting = try await InvariantCheck(store: apple.store).run().filter { $0.invariant == 2 }
             #expect(waiting.isEmpty, "\(waiting)")
             try await apple.work()

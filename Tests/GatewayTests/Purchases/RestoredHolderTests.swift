@@ -40,7 +40,7 @@ struct RestoredHolderTests {
                 for user in [owner, other] {
                     #expect(try await apple.grants(user).allSatisfy { $0.revocation != nil }, "\(kind) \(user)")
                 }
-                // What its store has taken back changes no hands any more.
+                // A revoked purchase no longer changes its owner.
                 apple.desk.clock.advance(days: 6)
                 #expect(try await apple.refusal(pair.first, user: "late") == .purchaseBelongsToAnotherUser)
                 #expect(try await apple.order(first).status == .refunded)
@@ -109,7 +109,7 @@ struct RestoredHolderTests {
         }
     }
 
-    /// What an earlier release left: an order for each id, of which the second one gave nothing.
+    /// Simulates the state of an earlier release: an order for each id, of which the second one granted nothing.
     @Test(arguments: TestEngine.allCases, [0, 300])
     func `ids that got an order each go back together`(_ engine: TestEngine, _ seconds: Int64) async throws {
         try await withAppleDesk(on: engine) { apple in
@@ -143,7 +143,7 @@ struct RestoredHolderTests {
         }
     }
 
-    /// What an earlier release did not know of: a refund under another id.
+    /// Simulates a refund under another id, which an earlier release did not recognize.
     @Test(arguments: TestEngine.allCases)
     func `a refund that was kept beside it is followed at the next claim`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in
@@ -157,7 +157,7 @@ struct RestoredHolderTests {
         }
     }
 
-    /// What an earlier release left of a purchase that had only come under a further id.
+    /// Simulates the row of a purchase that an earlier release knew only under a further id.
     @Test(arguments: TestEngine.allCases, [Kind.ring, .period])
     func `a row of an earlier release is found by the other id`(_ engine: TestEngine, _ kind: Kind) async throws {
         try await withAppleDesk(on: engine) { apple in

@@ -14,7 +14,7 @@ struct RestoredPurchaseTests {
         let first: AppleSale
         let second: AppleSale
 
-        /// What Apple signs of one of them when it has taken the purchase back.
+        /// Signs one of the two again after Apple revoked the purchase.
         func refund(_ sale: AppleSale) -> AppleSale { sale.signedAgain(after: 600) { $0.revoked = $0.signed } }
     }
 
@@ -31,7 +31,7 @@ struct RestoredPurchaseTests {
                 }
             let first = sale.with { ($0.id, $0.original, $0.price, $0.currency) = (original, original, 29_900, "CNY") }
             let second = first.with { $0.id = "\(original)-again" }
-            // Only the line tells them to be one.
+            // Only the subscription's line shows that the two are one.
             return Pair(first: first, second: self == .namedPeriod ? second.with { $0.purchased += 5_000 } : second)
         }
     }
@@ -51,7 +51,7 @@ struct RestoredPurchaseTests {
         }
     }
 
-    /// What happens to a purchase, in whatever order.
+    /// The facts about a purchase, in several orders.
     static let stories: [[Fact]] = [
         [.first, .second], [.second, .refundOfFirst], [.first, .refundOfSecond], [.first, .second, .refundOfFirst],
         [.first, .second, .refundOfSecond], [.first, .second, .refundOfFirst, .refundOfSecond],
@@ -101,7 +101,7 @@ struct RestoredPurchaseTests {
             #expect(try await apple.desk.snapshot().version == version)
             #expect(try await apple.desk.events("1000") == ["purchase.attached"])
             #expect(try await apple.gateway.purchases.listWaiting(nil, cursor: nil, limit: 5).items.isEmpty)
-            // Apple signs it anew at every question.
+            // Apple signs it again at every query.
             for sale in [pair.first, pair.second] { try await apple.attach(sale.signedAgain(after: 60)) }
             #expect(try await apple.desk.snapshot().version == version)
             #expect(try await apple.desk.count("orders") == 1)
@@ -119,7 +119,7 @@ struct RestoredPurchaseTests {
             }
             try await apple.notify(
                 AppleNotice("REFUND_REVERSED", nil, pair.first.signedAgain(after: 700), at: apple.now))
-            // The other one has not been heard of.
+            // The other one was never reported.
             #expect(try await apple.refusal(pair.first) == .purchaseRevoked)
             try await apple.notify(
                 AppleNotice("REFUND_REVERSED", nil, pair.second.signedAgain(after: 700), at: apple.now))
@@ -214,7 +214,8 @@ struct RestoredPurchaseTests {
         }
     }
 
-    /// Apple says that a purchase, other than a restore, is its own original; who pays again has it all the same.
+    /// Apple documents that a purchase, other than a restore, is its own original; a customer who pays again has it
+    /// anyway.
     @Test(arguments: TestEngine.allCases)
     func `what was bought after a refund is a purchase, whatever its original`(_ engine: TestEngine) async throws {
         try await withAppleDesk(on: engine) { apple in

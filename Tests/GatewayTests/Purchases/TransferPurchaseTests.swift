@@ -18,7 +18,7 @@ struct TransferPurchaseTests {
             original, to: GatewayFixture.user(user), environment: environment, context: admin)
     }
 
-    /// Nothing here runs a lost race again, so that a deadlock fails whom it hits.
+    /// A deadlock fails the test, because nothing here repeats a transaction.
     @Test(.timeLimit(.minutes(5)))
     func `a transfer to somebody new who claims the purchase meanwhile waits for the claim, or goes before it`()
         async throws
@@ -72,13 +72,13 @@ struct TransferPurchaseTests {
             #expect(try await !apple.status("alice").active)
             #expect(try await apple.status("bob").active)
             #expect(try await apple.subscriptions("bob").count == 1)
-            // The same signed word as before does not undo it, whoever brings it.
+            // The same signed transaction as before does not undo the transfer, whoever claims it.
             #expect(try await apple.refusal(month, user: "alice") == .purchaseBelongsToAnotherUser)
             let renewed = apple.period("moved", from: 30) { ($0.token, $0.isRenewal) = (token, true) }
             try await apple.notify(AppleNotice("DID_RENEW", nil, renewed, at: apple.now))
             #expect(try await apple.status("bob").expires_at == apple.now.adding(days: 60).rawValue)
             #expect(try await !apple.status("alice").active)
-            // A new word does.
+            // A new token does.
             let his = try await apple.token("carol")
             let later = apple.period("moved", from: 60) { $0.token = his }
             try await apple.notify(AppleNotice("DID_RENEW", nil, later, at: apple.now))
@@ -106,7 +106,7 @@ struct TransferPurchaseTests {
             #expect(try await Self.transfer("kept-pass", to: "carol", at: apple).transferred)
             #expect(try await apple.status("carol").active)
             #expect(try await apple.attach(kept[1], user: "carol").active)
-            // Only a renewal was ever heard of: its subscription is given, and what comes is that user's.
+            // Only a renewal was ever stated: its subscription is moved, and later purchases belong to the new user.
             let unseen = apple.period("unseen", from: 0)
             try await apple.notify(
                 AppleNotice("DID_CHANGE_RENEWAL_STATUS", nil, nil, AppleRenewal(unseen), at: apple.now))
@@ -149,7 +149,7 @@ struct TransferPurchaseTests {
             #expect(try await Self.transfer(ring.id, to: "bob", at: apple).transferred)
             #expect(try await apple.grants("dave").isEmpty)
             #expect(try await apple.desk.count("purchase_shares") == 1)
-            // There is room again.
+            // There is a free share again.
             try await apple.attach(ring, user: "alice")
             #expect(try await apple.refusal(ring, user: "dave") == .purchaseBelongsToAnotherUser)
         }

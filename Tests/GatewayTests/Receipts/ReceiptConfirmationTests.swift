@@ -44,10 +44,10 @@ struct ReceiptConfirmationTests {
             #expect(status.active && !status.will_renew)
             #expect(status.expires_at == new.purchasedAt.adding(days: 30).rawValue)
             #expect(try await apple.desk.snapshot().balances == ["gems": 0])
-            // Only the newest period of each subscription, and everything that is none.
+            // Only the newest period of each subscription, and all other purchases.
             let newest = try #require(try await apple.report(receipt, newestOnly: true))
             #expect(Set(newest.rows.map(\.purchase.transactionID)) == [new.id, gems.id])
-            // What the App Store has signed itself needs no receipt; the older period still does.
+            // A purchase that the App Store has signed needs no receipt; the older period still does.
             #expect(try await apple.desk.count("purchases WHERE receipt IS NOT NULL") == 1)
             #expect(try await apple.desk.count("jobs WHERE kind = 'check_receipt'") == 0)
         }
@@ -166,7 +166,7 @@ struct ReceiptConfirmationTests {
             #expect(try await apple.refusal(of: refunded.base64, ring.id) == .purchaseRevoked)
             #expect(try await apple.refusal(ring) == .purchaseRevoked)
             #expect(try await apple.grants().allSatisfy { $0.revocation != nil })
-            // What was signed since says that it stands.
+            // A later signature states that it was not revoked.
             try await apple.attach(ring.signedAgain(after: 900))
             #expect(try await apple.grants().allSatisfy { $0.revocation == nil })
         }
@@ -215,7 +215,7 @@ struct ReceiptConfirmationTests {
             let unknown = apple.sale("com.example.nobody.sells")
             store.add(sale, AppleRenewal(sale))
             let receipt = apple.receipt(sale, unknown)
-            // What Apple does not know yet leaves the rest as Apple says.
+            // A purchase that Apple does not know yet leaves the others as Apple states.
             #expect(try await apple.report(receipt, user: nil)?.isStale == true)
             #expect(try await apple.record(sale)?.purchase.receipt == nil)
             store.add(unknown)

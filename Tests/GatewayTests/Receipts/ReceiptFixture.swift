@@ -4,7 +4,7 @@ import ProviderKit
 import Store
 import TestSupport
 
-/// Runs a test at a desk that takes receipts.
+/// Runs a test with an App Store fixture that accepts receipts.
 func withReceiptDesk(
     on engine: TestEngine, _ edit: (inout AppStoreGatewayFixtureSetup) -> Void = { _ in },
     _ body: (AppStoreGatewayFixture) async throws -> Void
@@ -34,7 +34,7 @@ extension AppStoreGatewayFixture {
             receipt.base64, transactionID: id, user: GatewayFixture.user(user), context: .test)
     }
 
-    /// Returns the reason why a receipt is refused; nil where it is not.
+    /// Returns the reason why a receipt is refused; nil where it is accepted.
     func refusal(of receipt: String, _ id: String, user: String = "alice") async throws -> GatewayError? {
         let user = GatewayFixture.user(user)
         do throws(GatewayError) {
@@ -45,7 +45,7 @@ extension AppStoreGatewayFixture {
         }
     }
 
-    /// The report about a receipt; `user` nil asks with the shared secret.
+    /// Returns the report about a receipt; a nil `user` authenticates with the shared secret.
     func report(
         _ receipt: AppleReceipt, user: String? = "alice", newestOnly: Bool = false
     ) async throws -> ReceiptReport? {
@@ -56,7 +56,7 @@ extension AppStoreGatewayFixture {
         return report
     }
 
-    /// The status that stands in a report's stead.
+    /// Returns the status that replaces a report.
     func status(of receipt: AppleReceipt, user: String? = "alice") async throws -> Int64? {
         let answer = try await gateway.receipts.validate(
             receipt.base64, password: user == nil ? ReceiptFixture.secret : nil, newestOnly: false,

@@ -22,7 +22,7 @@ struct ReceiptTests {
             #expect(try await apple.desk.count("orders") == 1)
             let order = try await apple.order(verified.attached)
             #expect(order.order.amount == nil && order.order.charged == nil)
-            // The same again is the same, in whatever envelope.
+            // The same purchases have the same result, in whatever envelope.
             let other = apple.receipt(gems, pass) { ($0.created, $0.hasAnotherEnvelope) = (receipt.created, true) }
             try #require(other.base64 != receipt.base64)
             try await apple.verify(other, pass.id)
@@ -91,7 +91,7 @@ struct ReceiptTests {
             let later = apple.receipt(sale.with { $0.revoked = $0.purchased + 30_000 })
             #expect(try await apple.refusal(of: later.base64, sale.id) == .purchaseRevoked)
             #expect(try await !apple.status().active)
-            // The older receipt brings nothing back.
+            // The older receipt reinstates nothing.
             let older = apple.receipt(sale) { $0.created -= 60_000 }
             #expect(try await apple.refusal(of: older.base64, sale.id) == .purchaseRevoked)
             #expect(try await !apple.status().active)
@@ -128,7 +128,7 @@ struct ReceiptTests {
             let receipt = apple.receipt(sale)
             try await apple.verify(receipt, sale.id)
             #expect(try await apple.refusal(of: receipt.base64, sale.id, user: "bob") == .purchaseBelongsToAnotherUser)
-            // A report lists the same whoever asks, and says why none of it is bob's.
+            // A report is the same for every user, and states why none of it is bob's.
             let report = try #require(try await apple.report(receipt, user: "bob"))
             #expect(report.rows.count == 1 && report.receipt.entries.count == 1)
             #expect(report.attachment?.attached == 0)
@@ -139,8 +139,9 @@ struct ReceiptTests {
         }
     }
 
-    /// Every order in which two receipts and two signed versions of one purchase can arrive: the later receipt says that it
-    /// was taken back, and it counts unless the transaction itself was signed later still.
+    /// Applies two receipts and two signed versions of one purchase in every order.
+    ///
+    /// The later receipt states a revocation, which counts unless the transaction itself was signed later.
     @Test(arguments: TestEngine.allCases, [5, 12] as [Int64])
     func `whatever comes first, one state follows`(_ engine: TestEngine, _ signed: Int64) async throws {
         try await withReceiptDesk(on: engine) { (apple) async throws in
@@ -245,7 +246,7 @@ struct ReceiptLoadTests {
     }
 }
 
-/// All orders of so many things.
+/// Returns all orders of this number of elements.
 func permutations(of count: Int) -> [[Int]] {
     guard count > 0 else { return [[]] }
     return permutations(of: count - 1).flatMap { order in

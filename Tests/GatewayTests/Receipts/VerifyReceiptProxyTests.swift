@@ -25,7 +25,7 @@ struct VerifyReceiptProxyTests {
         ) { try await body($0, store) }
     }
 
-    /// Apple's answer about a subscription that was renewed since: its numbers are texts.
+    /// Makes Apple's answer about a subscription that was renewed since; its numbers are texts.
     private static func answer(_ renewed: AppleSale, status: String = "0", bundle: String = "com.example.app") -> String
     {
         """
@@ -118,7 +118,7 @@ struct VerifyReceiptProxyTests {
             }
             let last = try await ask(Self.answer(sale))
             #expect(last == (false, nil, 0))
-            // What Apple calls worthless gives nobody anything.
+            // A receipt that Apple rejects grants nothing.
             let other = apple.receipt(apple.sale())
             store.script(#"{"status":21010}"#)
             #expect(try await apple.status(of: other, user: "bob") == 21_010)

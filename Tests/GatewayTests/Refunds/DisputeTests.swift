@@ -37,7 +37,7 @@ struct DisputeTests {
             #expect(order.order.lost == 3990)
             #expect(try await desk.grants(contract.order).map(\.revocation?.reason) == [.dispute])
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order) }
-            // Of one second the loss counts; a later decision counts whatever was before.
+            // In the same second the loss counts; a later decision always counts.
             try await desk.notify("dispute.won", contract)
             #expect(try await desk.order(contract.order).status == .refunded)
             try await desk.pass(seconds: 60)
@@ -48,7 +48,7 @@ struct DisputeTests {
             try await desk.pass(seconds: 60)
             try await desk.notify("dispute.opened", contract, eventID: "again")
             #expect(try await desk.snapshot().entitlements.map(\.status) == [.suspended])
-            // An open dispute holds its money, so that no refund is accepted for it.
+            // An open dispute reserves its amount, so that no refund of it is accepted.
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order, 1) }
             #expect(
                 try await desk.events(contract.order.rawValue).filter { $0.hasPrefix("dispute.") } == [

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Domain
 
-/// A part that Apple gives back takes back that part.
+/// Tests that a partial refund by Apple revokes that part.
 @Suite("Purchases: a part given back")
 struct PartialRefundTests {
-    /// What was bought, the share that came back in thousandths of a percent, and what is left.
+    /// A purchase, the refunded share in thousandths of a percent, and the rest.
     struct Part: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let product: String

@@ -115,7 +115,7 @@ struct RefundTests {
             try await desk.notify("refund.failed", contract, refund: again.id, eventID: "again")
             try await desk.notify("refund.succeeded", contract, refund: refund.id)
             #expect(try await desk.order(contract.order).status == .paid)
-            // The amount was free again in between.
+            // The amount was available again in between.
             #expect(try await desk.order(contract.order).order.anomalies == [.contradictingFact])
             #expect(
                 try await desk.events(contract.order.rawValue).suffix(3)
@@ -164,7 +164,7 @@ struct RefundTests {
             #expect(try await desk.refunds(contract.order).map(\.reason) == ["made at the provider"])
             #expect(try await desk.order(contract.order).status == .partiallyRefunded)
             await #expect(throws: GatewayError.refundExceedsCaptured) { try await desk.refund(contract.order, 2991) }
-            // Of a refund without an amount nothing is booked before its provider says how much it was.
+            // A refund without an amount is not booked before its provider states the amount.
             desk.scripted.refunds(.succeeded, amount: nil)
             let rest = RefundReport(payment: payment, refund: nil, outcome: .succeeded, amount: nil, reference: "rest")
             try await desk.state("all", .refund(rest))
@@ -208,7 +208,7 @@ struct RefundTests {
             let contract = try await desk.buy()
             desk.line.set(.refund, .lostReply)
             await #expect(throws: GatewayError.providerUnavailable) { try await desk.refund(contract.order, 1000) }
-            // The money has gone back by now, whatever the service says of the question.
+            // The money has been returned by now, whatever the answer to the query.
             desk.line.set(.queryRefund, refusal)
             try await desk.pass(seconds: 120)
             try await desk.work()

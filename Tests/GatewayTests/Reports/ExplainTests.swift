@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Why a user owns what the user owns")
 struct ExplainTests {
-    /// Something that happened to Alice, and how it is told; `{n}` is the day so many days after the beginning.
+    /// An event of Alice's and its explanation; `{n}` is the date n days after the beginning.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var sku: String?
@@ -25,7 +25,7 @@ struct ExplainTests {
     @Test(arguments: TestEngine.allCases, stories)
     func `a story is told in both languages`(_ engine: TestEngine, _ story: Story) async throws {
         try await withAppleDesk(on: engine, story.setup) { apple in
-            // Not right before midnight, where a second is a day.
+            // Not just before midnight, where a second later is another day.
             if apple.now.rawValue % 86_400 > 86_000 { apple.desk.clock.advance(seconds: 1_000) }
             let start = apple.now
             try await story.happen(apple)
@@ -45,7 +45,7 @@ struct ExplainTests {
         }
     }
 
-    /// The text with every `{n}` made a date, by other means than the code under test.
+    /// Replaces every `{n}` by a date, independently of the code under test.
     private static func dated(_ text: String, from start: Timestamp) -> String {
         text.replacing(/\{(\d+)\}/) { match in
             let days = Double(match.1) ?? 0
@@ -71,7 +71,7 @@ struct ExplainTests {
             #expect(!his.facts.contains { $0.order?.rawValue == first.order_id })
             let grant = try #require(try await apple.grants("bob").first)
             #expect(his.facts.compactMap(\.grant) == [grant.id] && hers.facts.compactMap(\.grant).isEmpty)
-            // What became of it since is not hers to know.
+            // The purchase's later facts are not shown to her.
             let count = hers.facts.count
             apple.desk.clock.advance(days: 1)
             let refunded = apple.period("moving", from: -1) {

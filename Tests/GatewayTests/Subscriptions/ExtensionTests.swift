@@ -10,13 +10,13 @@ import Testing
 struct ExtensionTests {
     private static let done = #"{"originalTransactionId":"given","success":true,"effectiveDate":1900000000000}"#
 
-    /// Apple's answer, and what an admin is told.
+    /// Apple's answer, and the error for the admin.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let answer: ScriptedAppStore.Answer
         let error: @Sendable (GatewayError) -> Bool
         let action: String
-        /// How often Apple is asked.
+        /// The number of calls to Apple.
         var calls = 1
         var isChecked = false
     }
@@ -163,7 +163,7 @@ struct ExtensionTests {
                         id, days: days, reasonCode: reason, context: .test)
                 }
             }
-            // Without a key nobody can be asked.
+            // Without a key the store cannot be called.
             let error = await #expect(throws: GatewayError.self) { try await desk.extend(id, days: 30, reason: 1) }
             #expect(Self.conflict("cannot ask its store")(try #require(error)))
             #expect(appStore.sent.isEmpty && desk.desk.transport.sent.isEmpty)
@@ -172,7 +172,7 @@ struct ExtensionTests {
 }
 
 extension AppStoreGatewayFixture {
-    /// A subscription that need not be asked about for a while.
+    /// Makes a subscription that needs no query for a while.
     fileprivate func given() async throws -> ID<Subscription> {
         try await attach(period("given", from: 0))
         try await store.write { tx in try tx.execute("UPDATE subscriptions SET next_check_at = 9000000000") }
@@ -188,7 +188,7 @@ extension AppStoreGatewayFixture {
             id.rawValue, days: days, reasonCode: reason, context: context)
     }
 
-    /// What the audit says was done, oldest first, without the common prefix.
+    /// Returns the actions in the audit, oldest first, without the common prefix.
     fileprivate func actions(_ id: ID<Subscription>) async throws -> [String] {
         try await store.read { db in
             try db.rows("SELECT action FROM audit WHERE subject = ? ORDER BY position", [id])

@@ -11,7 +11,7 @@ import Testing
 struct MissedNotificationTests {
     private static let (here, there) = ("com.example.app", "com.example.other")
 
-    /// An account of two apps, of which the first is refused as before its first release.
+    /// Runs a test with an account of two apps, of which the first is refused as before its first release.
     private static func withTwoApps(
         on engine: TestEngine, log: LogCapture = LogCapture(),
         _ body: (AppStoreGatewayFixture, FakeAppStore) async throws -> Void
@@ -27,7 +27,7 @@ struct MissedNotificationTests {
         try await withAppleDesk(on: engine, setup) { apple in try await body(apple, store) }
     }
 
-    /// Gems that somebody bought in an app, and that Apple told of so many seconds ago.
+    /// Makes a notification of gems that were bought in an app some seconds ago.
     private static func gems(
         _ apple: AppStoreGatewayFixture, _ bundle: String, ago: Int64 = 60
     ) async throws -> AppleNotice {
@@ -67,12 +67,12 @@ struct MissedNotificationTests {
                 try await apple.desk.pass(seconds: 86_400)
             }
             #expect(try await Self.balance(apple) == 200)
-            // So long after the first refusal, the app's history still holds it.
+            // After this time the app's history still contains it.
             store.refusedApps = []
             let asked = store.requests.count
             try await apple.work()
             #expect(try await Self.balance(apple) == 210)
-            // 180 days of the one, and two of the other, whose hour of overlap begins another day.
+            // 180 days of the one, and two of the other, whose overlap of an hour begins another day.
             #expect((180...184).contains(store.requests.count - asked), "\(store.requests.count - asked)")
         }
     }
@@ -81,7 +81,7 @@ struct MissedNotificationTests {
     func `an app that Apple cannot answer for now is asked again, after the others`(_ engine: TestEngine) async throws {
         try await Self.withTwoApps(on: engine) { apple, store in
             store.refusedApps = []
-            // Every try of the first question.
+            // All attempts of the first request fail.
             for _ in 0..<4 { store.script(.success(IncomingReply(status: 500))) }
             store.add(try await Self.gems(apple, Self.here))
             store.add(try await Self.gems(apple, Self.there))

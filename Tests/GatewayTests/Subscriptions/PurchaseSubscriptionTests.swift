@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Purchases: subscriptions")
 struct PurchaseSubscriptionTests {
-    /// Signed facts about one subscription, and where all their orders of arrival end.
+    /// Signed facts about one subscription, and the state to which every order of arrival leads.
     struct Story: Sendable, CustomTestStringConvertible {
         enum Fact: Sendable {
-            /// The period of this number, of the VIP or the Pro product.
+            /// The period with this number, of the VIP or the Pro product.
             case period(Int64, pro: Bool = false)
             /// The same transaction, signed again later.
             case upgraded(Int64), revoked(Int64, pro: Bool = false), reversed(Int64), shortened(Int64)
@@ -20,7 +20,7 @@ struct PurchaseSubscriptionTests {
         let testDescription: String
         let facts: [Fact]
         let tier: String
-        /// The period whose end is the grant's; nil: nothing is left.
+        /// The period whose end is the grant's; nil where nothing is left.
         let lasts: Int64?
         var days: Int64 = 30
         var status = "active"
@@ -76,7 +76,7 @@ struct PurchaseSubscriptionTests {
         }
     }
 
-    /// Times are those of the facts, never those of their arrival.
+    /// The times are those of the facts, never those of their arrival.
     private static func sale(_ fact: Story.Fact, _ number: Int, _ apple: AppStoreGatewayFixture) -> AppleSale {
         func period(_ index: Int64, _ pro: Bool = false) -> AppleSale {
             apple.period("sub\(number)", from: index * 30, pro ? "com.example.pro.auto" : "com.example.apple.auto") {
@@ -122,7 +122,8 @@ struct PurchaseSubscriptionTests {
         }
     }
 
-    /// Percentages that Apple signs with a revocation, in thousandths, what the order shows and how many of 20 units are left.
+    /// The percentages that Apple signs with a revocation, in thousandths, the order's refund and status, and the rest
+    /// of 20 units.
     static let refunds: [(price: Int64?, percentage: Int64?, refunded: Int64, status: Order.Status, left: Int64)] = [
         (39_900, nil, 3990, .refunded, 0), (39_900, 100_000, 3990, .refunded, 0),
         (39_900, 50_000, 1995, .partiallyRefunded, 10), (39_900, 33_333, 1329, .partiallyRefunded, 13),
@@ -164,7 +165,7 @@ struct PurchaseSubscriptionTests {
                     }
                     let refusal: GatewayError? = refund.left == 0 ? .purchaseRevoked : nil
                     for _ in 0..<2 { #expect(try await apple.refusal(revoked, user: user) == refusal) }
-                    // The older version does not bring it back.
+                    // The older version does not reinstate it.
                     #expect(try await apple.refusal(sale, user: user) == refusal)
                 }
                 let order = try await apple.order(attached)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Domain
 
-/// A period counts while it runs.
+/// Tests that a period counts only while it runs.
 @Suite("Subscriptions: periods that lie ahead")
 struct ScheduledPeriodTests {
     private static let pro = "com.example.pro.auto"
 
-    /// A running period of Pro until day 5, and the one that is billed ahead, of the tier VIP or of Pro.
+    /// Makes a running period of Pro until day 5, and one that is billed ahead, of the tier VIP or of Pro.
     private static func periods(_ apple: AppStoreGatewayFixture, next: String) -> (running: AppleSale, ahead: AppleSale)
     {
         let running = apple.period("chain", from: -25, pro) { $0.id = "chain" }
@@ -137,7 +137,7 @@ struct ScheduledPeriodTests {
         }
     }
 
-    /// Apple's type, the product, the days until the signed end, and whether it becomes a subscription.
+    /// Apple's type, the product, the days until the signed end, and whether the purchase becomes a subscription.
     static let ends: [(String, String, Int64, Bool)] = [
         ("Subscription Suite", pro, 4, true), ("Subscription Suite", pro, -2, true), ("", pro, 3, true),
         (AppleSale.pass, "com.example.vip.month", 11, false), (AppleSale.nonConsumable, "com.example.life", 8, false),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SubscriptionLedger")
 struct SubscriptionLedgerTests {
-    /// The signed transactions of a subscription, and the grant that follows from them; times are days after
+    /// The signed transactions of a subscription, and the resulting grant; times are days after
     /// ``LedgerSamples/start``.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -85,7 +85,7 @@ struct SubscriptionLedgerTests {
         if try settlement.subscriptions.recompute(first, owner: user, entitled: isEntitled, rules: story.rules) {
             try settlement.entitlements.publish(user)
         }
-        // The second time nothing is new.
+        // The second recomputation changes nothing.
         let isChanged = try settlement.subscriptions.recompute(
             first, owner: user, entitled: isEntitled, rules: story.rules)
         #expect(!isChanged, "\(story.testDescription)")
@@ -104,7 +104,7 @@ struct SubscriptionLedgerTests {
         return parts.joined(separator: ", ")
     }
 
-    /// Statements in the order of their arrival, each with true where it is news.
+    /// Statements in the order of their arrival, each with true where it changes something.
     static let statements: [(statement: StoreStatement, isNews: Bool)] = {
         func statement(_ signed: Int64?, _ willRenew: Bool = true, status: StoreStanding? = nil) -> StoreStatement {
             StoreStatement(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Subscriptions: every order of arrival")
 struct SubscriptionOrderTests {
-    /// Signed facts about one subscription, each a purchase, a renewal or both.
+    /// Signed facts about one subscription, each with a purchase, a renewal or both.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let facts: [StoreStatement]
@@ -73,7 +73,7 @@ struct SubscriptionOrderTests {
         ]
     }
 
-    /// What everything comes to, without ids and times of arrival.
+    /// The result of all facts, without ids and times of arrival.
     struct End: Equatable {
         let grants: [String]
         let subscriptions: [String]
@@ -86,7 +86,7 @@ struct SubscriptionOrderTests {
             let orders = permutations(Array(0..<6))
             #expect(orders.count == 720)
             var ends: [End] = []
-            // Whoever claims it first decides nothing either: half of the users are known before, half come last.
+            // The result does not depend on the first claim either: half of the users are known before, half come last.
             for (index, order) in orders.enumerated() {
                 let facts = Self.stories("sub\(index)")[number].facts
                 ends.append(
@@ -99,7 +99,7 @@ struct SubscriptionOrderTests {
         }
     }
 
-    /// All facts in one transaction, so that thousands of them take seconds.
+    /// Applies all facts in one transaction, so that thousands of orders take seconds.
     private static func end(
         _ facts: [StoreStatement], of original: String, claimed: Bool, at apple: AppStoreGatewayFixture
     ) async throws -> End {

@@ -36,7 +36,7 @@ struct SubscriptionSyncTests {
             try await apple.attach(periods[0])
             let gems = apple.sale("com.example.gems", AppleSale.consumable)
             try await apple.attach(gems)
-            // Two pages of history; the second period was refunded, and so were the gems.
+            // Two pages of history; the second period and the gems were refunded.
             for (index, period) in periods.enumerated() {
                 let last = index == periods.count - 1
                 store.add(
@@ -55,7 +55,7 @@ struct SubscriptionSyncTests {
             #expect(orders.items.count == 2)
             #expect(try await apple.desk.count("orders") == 31)
             #expect(try await apple.subscriptions().first?.orders.count == 30)
-            // The history goes on where it ended.
+            // The history continues after its last page.
             let asked = store.requests.count
             #expect(try await Self.sync(apple) == (1, 0))
             #expect(store.requests.dropFirst(asked).contains { $0.url.hasSuffix("revision=31") })
@@ -90,7 +90,7 @@ struct SubscriptionSyncTests {
             try await apple.attach(first)
             store.add(first, AppleRenewal(first))
             try await apple.work()
-            // 12 hours, but not beyond the end of the period.
+            // The next query is 12 hours later, but not after the end of the period.
             try await apple.desk.pass(seconds: 29 * 86_400 + 80_000)
             try await apple.work()
             let next = try await apple.store.read { db in
@@ -121,7 +121,7 @@ struct SubscriptionSyncTests {
                 let notice = AppleNotice(
                     "ONE_TIME_CHARGE", nil, sale, at: apple.now.adding(seconds: -Int64(index) * 250_000))
                 store.add(notice)
-                // Every third one did arrive.
+                // Every third notification did arrive.
                 if index.isMultiple(of: 3) { try await apple.notify(notice) }
             }
             let counts = try await Self.sync(apple)
@@ -138,7 +138,7 @@ struct SubscriptionSyncTests {
                         $0.token = token
                     }, at: apple.now.adding(seconds: -10_000)))
             #expect(try await Self.sync(apple).changed == 1)
-            // With an hour's overlap, in one question.
+            // One request with an hour's overlap.
             #expect(store.requests.count == asked + 2)
             #expect(try await apple.desk.snapshot().balances == ["gems": 460])
         }
@@ -199,7 +199,7 @@ struct SubscriptionSyncTests {
             let token = try await apple.token()
             let ring = apple.sale("com.example.ring", AppleSale.nonConsumable) { ($0.bundle, $0.token) = (nil, token) }
             for sale in [first, ring] { store.add(sale) }
-            // A client's word alone does not say whose it is, and neither does a notification.
+            // A client's claim alone does not prove the owner, and neither does a notification.
             #expect(try await apple.refusal(ring) == .invalidTransaction(.malformed))
             await #expect(throws: GatewayError.invalidNotification) {
                 try await apple.notify(AppleNotice("ONE_TIME_CHARGE", nil, ring, at: apple.now))
@@ -210,14 +210,14 @@ struct SubscriptionSyncTests {
             let asked = store.requests.count
             _ = try await Self.sync(apple)
             #expect(store.requests.dropFirst(asked).contains { $0.url.hasSuffix("revision=2") })
-            // It stays another app's where it says so.
+            // A purchase that names another app belongs to that app.
             store.add(apple.sale { $0.bundle = "com.example.other" })
             _ = try await Self.sync(apple)
             #expect(try await apple.desk.count("purchases") == 2)
         }
     }
 
-    /// What Apple may answer instead of an answer.
+    /// The failures with which Apple may answer.
     static let troubles: [[Result<IncomingReply, HTTPTransportError>]] = [
         [.success(IncomingReply(status: 401))],
         Array(repeating: .success(IncomingReply(status: 500)), count: 4),
@@ -235,7 +235,7 @@ struct SubscriptionSyncTests {
             try await apple.attach(first)
             let before = try await apple.status()
             for trouble in Self.troubles {
-                // The notifications first, then the subscription.
+                // The notifications fail first, then the subscription.
                 for answer in trouble + trouble { store.script(answer) }
                 _ = try await Self.sync(apple)
                 #expect(try await apple.status() == before)

@@ -14,7 +14,7 @@ struct ErasureReasonTests {
     private static let admin = CallContext(
         actor: .partner(name: "ops", key: ID("key_00000000000000000000000000")!), requestID: "req_erase")
 
-    /// What a key gives that was used before.
+    /// Thrown for a key that already has an answer.
     private struct HasAnswer: Error {}
 
     private static func run(_ desk: GatewayFixture, _ key: String) async throws -> CallContext {
@@ -117,7 +117,7 @@ struct ErasureReasonTests {
                 }
             }
             #expect(try await desk.places(of: Self.name) == ["idempotency_keys.key"])
-            // Its answer is given again, and the key is none of the database's from now on.
+            // Its answer is repeated, and the database stores only the hash of the key from now on.
             await #expect(throws: HasAnswer.self) { try await Self.run(desk, "one of \(Self.name)") }
             #expect(try await desk.count("idempotency_keys WHERE key LIKE 'sha256 %'") == 1)
             _ = try await desk.gateway.retention.apply()

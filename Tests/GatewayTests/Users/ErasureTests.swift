@@ -23,7 +23,7 @@ struct ErasureTests {
         try #require(try await desk.store.read { db in try db.users.findID(GatewayFixture.user(name)) })
     }
 
-    /// Everything that a user can leave behind, their own name in every place where an app or a client may write it.
+    /// Makes every kind of row of a user, with the user's name in every text that an app or a client may write.
     private static func live(at apple: AppStoreGatewayFixture) async throws {
         let desk = apple.desk
         let user = GatewayFixture.user(name)
@@ -86,7 +86,7 @@ struct ErasureTests {
             try await Self.erase(desk)
             #expect(try await desk.places(of: Self.name) == [])
             #expect(try await desk.count("audit WHERE subject = ? AND action = 'user.erased'", id.rawValue) == 1)
-            // What comes later does not bring it back.
+            // Later facts do not bring the name back.
             try await desk.pass(seconds: 3_600)
             desk.clock.advance(days: 500)
             try await desk.work()
@@ -171,7 +171,7 @@ struct ErasureTests {
                 }
             }
             #expect(try await Self.internalID(desk) != old)
-            // Not even with Apple's word for a later transaction of the same original.
+            // Even Apple's token in a later transaction of the same original changes nothing.
             let theirs = try await apple.token("bob")
             let later = apple.sale {
                 $0.original = bare.id
@@ -249,7 +249,7 @@ struct ErasureTests {
                         _ = try? await desk.gateway.users.erase(GatewayFixture.user(Self.name), context: Self.admin)
                     }
                 }
-                // Whatever still names the user belongs to the user of that name who is there now.
+                // A remaining name belongs to the new user with the same name.
                 #expect(
                     try await desk.count(
                         """

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Names of users in answers")
 struct UserNamesTests {
-    /// `ID` is a user's internal id; in the second text it is the app's own id where a view names a user.
+    /// `ID` is a user's internal id; the second text has the app's own id where a view names a user.
     static let texts = [
         (#"{"user_id":"ID"}"#, #"{"user_id":"alice"}"#),
         (

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The backlog of a webhook that is switched off")
 struct WebhookBacklogTests {
-    /// More than two transactions end.
+    /// More deliveries than two transactions end.
     private static let size = 1_200
 
     private static func withBacklog(
@@ -36,12 +36,12 @@ struct WebhookBacklogTests {
             try await desk.change(hook, WebhookChange(status: .disabled))
             #expect(try await desk.count("deliveries WHERE state = 'pending'") == 700)
             try await Self.expectSound(desk)
-            // To its partner all of it has ended.
+            // The partner sees all of them as ended.
             #expect(try await desk.deliveries(hook).allSatisfy { $0.status == "failed" && $0.last_error == "disabled" })
             try await desk.perform(.deliverWebhook)
             try await desk.perform(.retryDeliveries)
             #expect(desk.endpoints.received(GatewayFixture.hook).isEmpty)
-            // What it missed must not go out when it is switched on again.
+            // Missed events must not be sent when it is enabled again.
             await #expect(throws: GatewayError.self) { try await desk.change(hook, WebhookChange(status: .enabled)) }
             #expect(try await desk.status(hook) == "partner")
             try await desk.work()

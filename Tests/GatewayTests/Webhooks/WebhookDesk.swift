@@ -5,7 +5,7 @@ import TestSupport
 @testable import Domain
 @testable import Gateway
 
-// What partners and their endpoints do at a desk.
+// The acts of partners and their endpoints.
 extension GatewayFixture {
     static let hook = "https://hooks.example/paydesk"
 
@@ -26,7 +26,7 @@ extension GatewayFixture {
             url: url, types: types.map(\.rawValue), by: try await partnerKey(partner, scopes), context: .test)
     }
 
-    /// Appends an event by itself, as a node whose clock says this would.
+    /// Appends an event alone, in the order of a node whose clock differs.
     func append(
         _ subject: String, _ type: EventType = .orderAnomaly, partner: String? = nil, data: String = "{}"
     ) async throws {
@@ -37,7 +37,7 @@ extension GatewayFixture {
         try await store.write { tx in try tx.events.insert(event) }
     }
 
-    /// Many events at once, each of a subject.
+    /// Appends many events at once, each with a subject.
     func append(many subjects: [String]) async throws {
         let events = subjects.map { subject in
             clock.tick()
@@ -48,7 +48,7 @@ extension GatewayFixture {
         try await store.write { tx in for event in events { try tx.events.insert(event) } }
     }
 
-    /// Makes the deliveries of what was appended, without attempting any.
+    /// Makes the deliveries of the appended events, without any attempt.
     func dispatch() async throws {
         let job = try await gateway.jobQueue.claim(.dispatchEvents, subject: "")
         if job == nil { try await gateway.workFinder.prepare() }
@@ -56,7 +56,7 @@ extension GatewayFixture {
         if let job { await gateway.worker.perform(job) }
     }
 
-    /// Runs what is due of one kind, once.
+    /// Runs the due jobs of one kind, once.
     func perform(_ kind: JobKind, of endpoints: WebhookHealth = .any) async throws {
         for job in try await gateway.jobQueue.claim([kind], of: endpoints, limit: 50) {
             await gateway.worker.perform(job)

@@ -9,7 +9,7 @@ import Testing
 struct WebhookKeyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// The scopes of each key that the partner has beside the one that made the webhook.
+        /// The scopes of each key of the partner beside the one that made the webhook.
         let others: [Set<Scope>]
         var partner = "acme"
         let seen: [EventType]
@@ -45,7 +45,7 @@ struct WebhookKeyTests {
             #expect(try await events("before") == Self.both.map(\.rawValue))
             try await desk.gateway.keys.revoke(maker.id.rawValue, context: .test)
             #expect(try await events("after") == item.seen.map(\.rawValue))
-            // The webhook is its partner's: with a new key it goes on with what happens from then on.
+            // The webhook belongs to its partner: with a new key it gets the events from then on.
             _ = try await desk.partnerKey()
             #expect(try await events("again") == Self.both.map(\.rawValue))
             #expect(try await desk.count("webhooks WHERE failing_since IS NOT NULL") == 0)

@@ -21,7 +21,7 @@ struct WebhookLaneTests {
             try await desk.pass(seconds: DeliverySchedule.failingGrace + 2)
 
             let before = dead.map { desk.endpoints.received($0).count }
-            // From now on they hang for as long as the test lasts.
+            // From now on they hang until the end of the test.
             let gate = Gate()
             for url in dead {
                 desk.endpoints.answer(url) { _ in
@@ -106,7 +106,7 @@ struct WebhookLaneTests {
                 if received.member("subject") == "ord_slow" && received.member("sequence") == "1" { await gate.pass() }
                 return .replied(status: 200)
             }
-            // The first page is half of the subject that hangs.
+            // Half of the first page belongs to the subject that hangs.
             try await desk.append(many: Array(repeating: "ord_slow", count: 101) + (0..<300).map { "ord_\($0)" })
             async let work: Void = desk.work()
             await desk.endpoints.arrival(of: 301, at: GatewayFixture.hook)

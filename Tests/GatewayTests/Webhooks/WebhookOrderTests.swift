@@ -12,7 +12,7 @@ struct WebhookOrderTests {
     func `first attempts of a subject keep their order whatever fails`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            // Every third event fails twice before it is taken.
+            // Every third event fails twice before it is accepted.
             desk.endpoints.answer(GatewayFixture.hook) { received in
                 let sequence = Int(received.member("sequence")) ?? 0
                 return .replied(status: sequence % 3 == 0 && received.repetition < 2 ? 500 : 200)
@@ -66,7 +66,7 @@ struct WebhookOrderTests {
     func `clocks that disagree do not invert a subject`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             try await desk.subscribe()
-            // Each event of a subject is made by a node whose clock is behind the one before's.
+            // Each event of a subject is made by a node whose clock is behind the previous one's.
             for number in 0..<30 {
                 desk.clock.advance(seconds: -60)
                 try await desk.append("ord_back", data: #"{"n":\#(number)}"#)
@@ -87,7 +87,7 @@ struct WebhookOrderTests {
         try await withDesk(on: engine) { desk in
             let subjects = (0..<700).map { "ord_\($0)" }
             try await desk.append(many: subjects)
-            // The second of each, with ids that come before those of all the first.
+            // The second event of each subject, with ids before those of all the first ones.
             desk.clock.advance(seconds: -3_600)
             try await desk.append(many: subjects)
             try await desk.dispatch()
@@ -103,7 +103,7 @@ struct WebhookOrderTests {
         }
     }
 
-    /// The dispatcher waits for a row of another endpoint, which a database with one writer never does.
+    /// The dispatcher waits for a locked row of another endpoint, which never happens in a database with one writer.
     @Test(.timeLimit(.minutes(5)))
     func `who subscribed before an event gets it, also while the dispatcher waits`() async throws {
         try await withDesk(on: .postgres) { desk in

@@ -12,7 +12,7 @@ struct WebhookRetryTests {
     func `an event is tried ten times by the schedule`(_ engine: TestEngine) async throws {
         try await withDesk(on: engine) { desk in
             let hook = try await desk.subscribe()
-            // Another event is taken now and then, so that the endpoint is not switched off.
+            // Another event is accepted now and then, so that the endpoint is not disabled.
             desk.endpoints.answer(GatewayFixture.hook) { received in
                 received.member("subject") == "ord_bad" ? .failed(.connection) : .replied(status: 200)
             }
@@ -131,7 +131,7 @@ struct WebhookRetryTests {
                 try await desk.pass(seconds: 86_400)
             }
             for _ in 0..<4 { try await day() }
-            // One success begins the count anew.
+            // A success restarts the count.
             desk.endpoints.answer(GatewayFixture.hook, status: 200)
             try await day()
             desk.endpoints.answer(GatewayFixture.hook, status: 500)
@@ -143,7 +143,7 @@ struct WebhookRetryTests {
             #expect(try await desk.status(hook) == "failing")
             #expect(try await desk.count("deliveries WHERE state = 'pending'") == 0)
 
-            // Switched on again, it gets what happens from then on.
+            // After it is enabled again, it gets the events from then on.
             let key = try await desk.partnerKey()
             _ = try await desk.gateway.webhooks.change(
                 hook.id.rawValue, WebhookChange(status: .enabled), by: key, context: .test)
@@ -156,7 +156,7 @@ struct WebhookRetryTests {
         }
     }
 
-    /// Seconds without an attempt after everything had failed for good, and what another failure makes of the endpoint.
+    /// The seconds without an attempt after everything had failed, and the endpoint's status after another failure.
     static let silences: [(seconds: Int64, status: String)] = [
         (86_400, "failing"), (86_400 + 3_660, "enabled"), (40 * 86_400, "enabled"),
     ]
@@ -181,7 +181,7 @@ struct WebhookRetryTests {
             }
             #expect(try await desk.deliveries(hook).map(\.status) == ["failed"])
             #expect(try await desk.status(hook) == "enabled")
-            // The schedule alone is over before the limit is reached.
+            // The schedule alone ends before the limit is reached.
             try await desk.store.write { tx in
                 try tx.execute("UPDATE webhooks SET failing_since = failing_since - ?", DeliverySchedule.failingLimit)
             }

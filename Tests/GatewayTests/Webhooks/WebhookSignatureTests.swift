@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signatures of webhooks")
 struct WebhookSignatureTests {
-    /// The signature of a message by the text of the specification, written independently.
+    /// Computes the signature of a message from the text of the specification, independently of the code under test.
     private static func signature(_ received: ScriptedEndpoints.Received, _ secret: String) throws -> String {
         let key = try #require(Data(base64Encoded: String(secret.dropFirst("whsec_".count))))
         let text = "\(received.id).\(received.headers["webhook-timestamp"] ?? "")."
@@ -57,14 +57,15 @@ struct WebhookSignatureTests {
         }
     }
 
-    /// PyPI's `standardwebhooks` decides about what we send, sound and spoilt.
+    /// Verifies valid and altered messages with PyPI's `standardwebhooks`.
     ///
-    /// Set `WEBHOOKS_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is tried.
+    /// Set `WEBHOOKS_INTEROP_PYTHON` to an interpreter that has `Interop/requirements.txt`; otherwise `python3` is
+    /// tried.
     @Test func `the reference library accepts what we send`() async throws {
         try await withDesk(on: .sqlite) { desk in
             let hook = try await desk.subscribe()
             let old = try #require(hook.secret)
-            // The library compares with the real clock.
+            // The library compares the time with the real clock.
             desk.clock.set(Int64(Date().timeIntervalSince1970))
             let new = try #require(
                 try await desk.gateway.webhooks.rotateSecret(

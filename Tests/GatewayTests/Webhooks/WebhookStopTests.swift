@@ -11,7 +11,7 @@ struct WebhookStopTests {
     struct Act: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let run: @Sendable (GatewayFixture, WebhookView) async throws -> Void
-        /// The number of messages that go out besides the first, and the result of the first delivery that failed.
+        /// The number of messages that are sent after the first, and the result of the first delivery that failed.
         let later: Int
         let end: String?
 
@@ -81,7 +81,7 @@ struct WebhookStopTests {
             desk.endpoints.answer(GatewayFixture.hook, status: 500)
             try await desk.append("ord_a")
             try await desk.work()
-            // One failure more would switch it off.
+            // One more failure would disable it.
             let since = try await desk.databaseTime() - DeliverySchedule.failingLimit
             try await desk.store.write { tx in try tx.execute("UPDATE webhooks SET failing_since = ?", since) }
             let gate = Gate()
@@ -146,7 +146,7 @@ struct WebhookStopTests {
         #expect(isFull)
         lines.end(started[0], Self.result(started[0], end.status, end.fault))
         #expect(lines.isHeld == end.isHeld)
-        // What waited for a permit meanwhile does not start either.
+        // A delivery that waited for the check meanwhile does not start either.
         let isWanted = lines.wantsPermit()
         #expect(isWanted)
         let next = lines.startable(by: all)

@@ -22,7 +22,7 @@ struct WebhookWorkerTests {
             for number in 0..<300 { try await desk.append("ord_\(number)") }
             let runner = Task { try await JobRunner(gateway: desk.gateway).run() }
             await desk.endpoints.arrival(of: 300, at: healthy)
-            // As many as one endpoint may have under way, and no more.
+            // The limit of concurrent messages to one endpoint.
             await desk.endpoints.arrival(of: 16, at: dead)
             #expect(desk.endpoints.received(dead).count == 16)
             open.finish()
@@ -109,7 +109,7 @@ struct WebhookWorkerTests {
             try await desk.gateway.webhooks.delete(
                 hook.id.rawValue, by: try await desk.partnerKey(), context: .test)
             #expect(try await desk.count("deliveries") == 0)
-            // The retry comes when it is due, and finds nothing.
+            // The retry becomes due and finds nothing.
             try await desk.pass(seconds: 5)
             try await desk.work()
             #expect(try await desk.count("jobs WHERE subject = ?", hook.id.rawValue) == 0)
@@ -119,7 +119,7 @@ struct WebhookWorkerTests {
         }
     }
 
-    /// A run holds its job, and then waits for the endpoint's row.
+    /// A run locks its job and then waits for the endpoint's row.
     @Test
     func `an endpoint is deleted without waiting for a run that holds its job`() async throws {
         try await withDesk(on: .postgres) { desk in

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Store
 
-/// Tests of database addresses, and of descriptions that hold no password.
 @Suite struct DatabaseURLTests {
     @Test(arguments: ["postgres", "postgresql"])
     func `no text form of an address shows its password`(scheme: String) throws {

@@ -20,7 +20,7 @@ import Testing
                     try rows.map { row throws(StoreError) in try row.int("id") }
                 }
                 try tx.enqueue(Self.insert, 3, "three")
-                // In another order than they were asked for, and some twice.
+                // In another order than they were sent, and some twice.
                 let values = try [second.value(), second.value(), first.value().map { try $0.int("id") }]
                 return values + [[Int64(try again.value()), Int64(try made.value())]]
             }
@@ -78,7 +78,7 @@ import Testing
             }
             #expect(kind == .statement)
             try await expectNotes([1], in: store.engine)
-            // The connection is as good as before, and so is each statement.
+            // The connection and its statements can still be used.
             let ids = try await store.write { tx in
                 let made = try tx.deferredExecute(Self.insert, 3, "three")
                 return try tx.deferredRows(Self.ids).with(made).value().0.map { try $0.int("id") }
@@ -99,7 +99,7 @@ import Testing
             #expect(try await engine.write { try ask($0) } == [1, 1, 1])
             let before = proxy.questions
             #expect(try await engine.write { try ask($0) } == [1, 1, 1])
-            // The COMMIT is the second.
+            // The COMMIT is the second one.
             #expect(proxy.questions == before + 2)
         }
     }

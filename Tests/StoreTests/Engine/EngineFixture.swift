@@ -24,7 +24,7 @@ enum EngineFixture {
                 """)
     ]
 
-    /// A path in a new temporary folder, removed after the test.
+    /// Runs a test with a path in a new temporary folder, which is removed afterwards.
     static func withFolder<T>(_ body: (String) async throws -> T) async throws -> T {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "paydesk_engine_\(number.add(1, ordering: .relaxed).newValue)_\(getpid())")
@@ -35,7 +35,8 @@ enum EngineFixture {
 
     private static let number = Atomic<Int>(0)
 
-    /// A SQLite engine whose batches end only when the queue is empty, so that a test decides what a batch holds.
+    /// Runs a test with a SQLite engine whose batches end only when the queue is empty, so that the test determines a
+    /// batch.
     static func withSQLite<T>(
         limits: GroupCommitLimits = unhurried,
         commit: @escaping @Sendable (GRDB.Database) throws -> Void = { try $0.execute(sql: "COMMIT") },
@@ -63,7 +64,7 @@ enum EngineFixture {
         return limits
     }
 
-    /// Writes that come into one batch: the writer is held by a first write until all of them wait.
+    /// Runs writes in one batch: a first write blocks the writer until all of them wait.
     static func inOneBatch(
         _ engine: SQLiteEngine, _ bodies: [@Sendable (any Transaction) throws -> Void],
         after first: @escaping @Sendable (any Transaction) throws -> Void = { _ in }
@@ -89,27 +90,27 @@ enum EngineFixture {
     }
 }
 
-/// A place where a closure stops until the test lets it go on.
+/// A point where a closure stops until the test opens it.
 final class Gate: Sendable {
     private let isReached = Atomic<Bool>(false)
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// In the closure: tells the test and waits for it.
+    /// Called in the closure: signals the test and waits for it.
     func pass() {
         isReached.store(true, ordering: .releasing)
         semaphore.wait()
     }
 
-    /// In the test: returns when a closure is at the gate.
+    /// Called in the test: returns when a closure is at the gate.
     func reached() async {
         while !isReached.load(ordering: .acquiring) { await Task.yield() }
     }
 
-    /// In the test: lets one closure through.
+    /// Called in the test: lets one closure pass.
     func open() { semaphore.signal() }
 }
 
-/// Runs each job on a thread of its own: for reads that wait at a ``Gate``, because SQLite is read on the caller's thread and
+/// Runs each job on a thread of its own, for reads that wait at a ``Gate``: SQLite is read on the caller's thread, and
 /// Swift's own pool has few.
 final class OwnThreads: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
@@ -119,11 +120,11 @@ final class OwnThreads: TaskExecutor {
     }
 }
 
-/// Counts what closures do, which may run more than once.
+/// Counts the runs of closures, which may be repeated.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 
-    /// The number of calls with this one.
+    /// Returns the number of calls with this one.
     @discardableResult
     func next() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Store
 
-/// Tests of the behaviour that both engines share.
 @Suite struct EngineTests {
     private struct Refused: Error, Equatable { let id: Int }
 

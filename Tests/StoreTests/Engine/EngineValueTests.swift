@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Values mean the same on both engines.
+/// Tests that values are the same on both engines.
 @Suite struct EngineValueTests {
     @Test(arguments: TestEngine.allCases)
     func `values come back as they were bound`(engine: TestEngine) async throws {

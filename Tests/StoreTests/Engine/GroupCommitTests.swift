@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-/// Many callers, one commit.
+/// Tests of many callers with one commit.
 @Suite struct GroupCommitTests {
     @Test func `a caller is answered only after its commit`() async throws {
         let gate = Gate()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// All 64 clients wait when a batch ends; on a real machine some do, which `make bench` measures.
+    /// Here all 64 clients wait when a batch ends; on a real machine some do, which `make bench` measures.
     @Test func `a thousand writes of 64 clients need as many commits as they come in turns`() async throws {
         try await EngineFixture.withSQLite { engine in
             for turn in 0..<16 {
@@ -55,7 +55,7 @@ import Testing
         var limits = EngineFixture.unhurried
         limits.count = 5
         try await EngineFixture.withSQLite(limits: limits) { engine in
-            // With the write that holds the writer these are 21, in batches of 5.
+            // There are 21 writes with the one that blocks the writer, in batches of 5.
             _ = await EngineFixture.inOneBatch(engine, (1...20).map { id in { try $0.addNote(id) } })
             #expect(engine.commits == 5)
         }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// The first write of a batch has no savepoint: undoing it ends the transaction, and another begins.
+    /// The first write of a batch has no savepoint: its rollback ends the transaction, and another begins.
     @Test func `a first write that is undone leaves the batch to the others`() async throws {
         struct Refused: Error {}
         let undone: [@Sendable (any Transaction) throws -> Void] = [
@@ -105,7 +105,7 @@ import Testing
             },
             { tx in
                 try tx.addNote(2)
-                // Its error is swallowed, and counts all the same.
+                // The error is caught here, but fails the write nevertheless.
                 _ = try? tx.execute("INSERT INTO nowhere (id) VALUES (1)")
             },
             { tx in

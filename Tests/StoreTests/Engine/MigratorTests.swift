@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// A schema that only moves forward, once.
+/// Tests that each migration is applied once, in order.
 @Suite struct MigratorTests {
     private static let first = Migration(
         number: 1, name: "first",
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `several nodes may start at once`() async throws {
         try await withDatabase(on: .postgres, migrations: []) { database in
-            // The template has applied an empty list, so not even the table of migrations is there.
+            // The database template was made with an empty list, so there is no table of migrations yet.
             let nodes = try (1...4).map { _ in try database.openAnother() }
             let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
                 for node in nodes {

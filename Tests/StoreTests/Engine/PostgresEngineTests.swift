@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// Tests of PostgreSQL alone: races, limits, sessions.
+/// Tests of PostgreSQL only: races, limits, sessions.
 @Suite(.timeLimit(.minutes(10))) struct PostgresEngineTests {
     @Test func `a deadlock is retried until both have written`() async throws {
         try await withStore(on: .postgres, migrations: EngineFixture.migrations) { store in
@@ -134,7 +134,7 @@ import Testing
         try await PostgresFixture.withEngine(settings) { engine, _ in
             var used: Set<Int64> = []
             for _ in 1...64 { used.insert(try await engine.read { db in try db.backend() }) }
-            // Not always one: a call may come before the thread of the last has fallen idle.
+            // More than one, because a call may come before the thread of the last one is idle.
             #expect(used.count <= 8)
         }
     }

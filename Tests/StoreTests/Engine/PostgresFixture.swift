@@ -3,9 +3,9 @@ import Testing
 
 @testable import Store
 
-/// Engines of one or few connections on a fresh PostgreSQL database.
+/// Engines with few connections on a new PostgreSQL database.
 enum PostgresFixture {
-    /// A connection, and all the patience that a busy test machine needs.
+    /// A single connection, with time limits for a busy test machine.
     static var settings: PostgresSettings {
         var settings = PostgresSettings()
         settings.connections = 1
@@ -32,7 +32,7 @@ enum PostgresFixture {
         }
     }
 
-    /// As ``withEngine(_:through:_:)``, with a proxy that can cut the connection.
+    /// Runs a test like ``withEngine(_:through:_:)``, with a proxy that can cut the connection.
     static func withProxy<T>(
         _ settings: PostgresSettings = settings,
         _ body: (PostgresEngine, PostgresProxy, TestDatabase) async throws -> T
@@ -50,7 +50,7 @@ enum PostgresFixture {
 }
 
 extension Database {
-    /// The server process of this connection.
+    /// Returns the process id of this connection at the server.
     func backend() throws(StoreError) -> Int64 {
         try row("SELECT pg_backend_pid() AS pid")?.int("pid") ?? 0
     }

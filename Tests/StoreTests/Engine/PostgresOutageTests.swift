@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Tests of a connection or server that goes away.
+/// Tests of a connection or server that fails.
 @Suite(.timeLimit(.minutes(10))) struct PostgresOutageTests {
     @Test func `a connection that was killed while idle is replaced`() async throws {
         try await PostgresFixture.withEngine { engine, _ in
@@ -71,7 +71,7 @@ import Testing
             #expect(kind == .outcomeUnknown)
             #expect(runs.value == 1)
             #expect(engine.commits == 0)
-            // It was committed, which the caller finds out by looking.
+            // It was committed, which the caller can only find out by a query.
             try await expectNotes([1], in: engine)
         }
     }
@@ -142,7 +142,7 @@ import Testing
                 }
             }
             await gate.reached()
-            // The other thread cannot connect now; its calls wait for the connection that is there.
+            // The other thread cannot connect now; its calls wait for the existing connection.
             proxy.cut(.before("\0\u{03}\0\0"), times: .max)
             let waiting = Task { try await engine.write { tx in try tx.addNote(2) } }
             await Task.yield()

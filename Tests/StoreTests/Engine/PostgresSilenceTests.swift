@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of a server or network that stops answering without closing the connection.
 @Suite(.timeLimit(.minutes(10))) struct PostgresSilenceTests {
-    /// A statement may take a minute, so that only the silence can be what ends it.
+    /// The limit of a statement is a minute, so that only the silence can end it.
     private static var settings: PostgresSettings {
         var settings = PostgresSettings()
         settings.connections = 2
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a statement that takes long on a server that answers is waited for`() async throws {
         var settings = Self.settings
-        // Many times shorter than the server counts, so that it is looked after again and again.
+        // Much shorter than the statement takes, so that the connection is probed repeatedly.
         settings.silence = .milliseconds(1)
         settings.probe = .seconds(30)
         settings.patience = .seconds(30)
@@ -73,7 +73,7 @@ import Testing
             var waiting = await wait()
             while !engine.isCongested {
                 await Task.yield()
-                // Who looks too late on a busy machine finds that the call was given up: another one waits then.
+                // On a busy machine the call may have been given up already; then another one waits.
                 guard engine.waiting == 0 else { continue }
                 _ = await waiting.value
                 waiting = await wait()

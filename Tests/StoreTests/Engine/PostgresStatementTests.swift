@@ -2,7 +2,7 @@ import Testing
 
 @testable import Store
 
-/// From the portable SQL to PostgreSQL's.
+/// Tests of the translation from portable SQL to PostgreSQL's.
 @Suite struct PostgresStatementTests {
     @Test(arguments: [
         ("SELECT 1", "SELECT 1"),

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Store
 
-/// Reads that may take long, beside those that must not wait for them.
+/// Tests of long reads beside short ones that must not wait for them.
 @Suite struct ReportTests {
-    /// An engine with these bounds on a database of its own.
+    /// Runs a test with an engine with these limits, on a database of its own.
     private func withEngine(
         _ engine: TestEngine, _ limits: ReportLimits, _ body: (any StoreEngine) async throws -> Void
     ) async throws {
@@ -63,7 +63,7 @@ import Testing
             let (first, second) = (Gate(), Gate())
             let running = Task { try await store.report { _ in first.pass() } }
             await first.reached()
-            // Whichever of two comes first waits, and the other is refused.
+            // The first of the two waits, and the other one is refused.
             let both = (0..<2).map { _ in Task { await failure { try await store.report { _ in second.pass() } } } }
             let refused = await withTaskGroup(of: StoreErrorKind?.self) { group in
                 for task in both { group.addTask { await task.value } }

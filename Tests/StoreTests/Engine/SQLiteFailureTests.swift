@@ -58,7 +58,7 @@ import Testing
                     },
                     { try $0.addNote(3) },
                 ])
-            // The third begins a batch of its own where it had not yet been taken.
+            // The third write may begin a batch of its own.
             #expect(results.prefix(2).map(\.kind) == [.unavailable, .unavailable])
             #expect(failures.kinds.isEmpty)
             try await engine.write { tx in _ = try tx.rows("PRAGMA max_page_count = 1000000") }

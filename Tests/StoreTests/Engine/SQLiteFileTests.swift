@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// A file, one owner.
+/// Tests that a file has one owner.
 @Suite struct SQLiteFileTests {
     private func open(_ path: String) throws -> SQLiteEngine {
         try SQLiteEngine(path: path, now: { 0 }, onFailure: { _ in })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Statements and readers of SQLite, below GRDB.
+/// Tests of SQLite's statements and readers, below GRDB.
 @Suite struct SQLiteStatementTests {
     @Test func `a column that is added later is seen by statements that were prepared before`() async throws {
         try await EngineFixture.withSQLite { engine in
@@ -34,7 +34,7 @@ import Testing
                 try await engine.read { db in try db.rows("SELECT id FROM notes WHERE id = ?", values) }
             }
             #expect(kind == .statement)
-            // The connection is as good as before.
+            // The connection can still be used.
             try await expectNotes([], in: engine)
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// Statements of which nobody has to know what they touched, and what PostgreSQL makes of them.
+/// Tests of statements whose row count is not awaited, and of their pipelining in PostgreSQL.
 @Suite struct SentStatementTests {
     private static let insert = "INSERT INTO notes (id, body) VALUES (?, ?)"
 
@@ -15,7 +15,7 @@ import Testing
                 try tx.enqueue(Self.insert, 2, "two")
                 let seen = try tx.rows("SELECT id FROM notes ORDER BY id").map { try $0.int("id") }
                 let touched = try tx.execute("UPDATE notes SET body = ? WHERE id = ?", "three", 2)
-                // The last one has no other after it.
+                // The last statement is followed by no other.
                 try tx.enqueue(Self.insert, 3, "two")
                 return seen + [Int64(touched)]
             }
@@ -59,7 +59,7 @@ import Testing
             }
             #expect(kind == .statement)
             try await expectNotes([1], in: store.engine)
-            // The connection is as good as before, and so is each statement.
+            // The connection and its statements can still be used.
             try await store.write { tx in
                 try tx.enqueue(Self.insert, 4, "four")
                 try tx.addNote(5)
@@ -128,7 +128,7 @@ import Testing
                 }
             }
             let kept = try await engine.write { tx in
-                // What gave way while it was about to run goes with the next message.
+                // A prepared statement that gave way to the last one is closed by the next message.
                 _ = try tx.rows("SELECT 2 AS two")
                 return try tx.row("SELECT COUNT(*) AS number FROM pg_prepared_statements")?.int("number")
             }

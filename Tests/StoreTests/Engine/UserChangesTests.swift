@@ -6,14 +6,14 @@ import Testing
 
 @testable import Store
 
-/// Tests that data read of a user stays valid until a commit changes that user.
+/// Tests that data about a user stays valid until a commit changes that user.
 @Suite struct UserChangesTests {
     private static func user(_ number: Int) throws -> ID<User> {
         let digits = String(number)
         return try #require(ID("usr_" + String(repeating: "0", count: 26 - digits.count) + digits))
     }
 
-    /// The changes of a user in a commit that is under way.
+    /// The changes of a user in a running commit.
     private final class Witness: Sendable {
         private let changes = Mutex<UserChanges?>(nil)
         private let seen = Mutex<[Bool]>([])
@@ -72,7 +72,7 @@ import Testing
                 ])
             #expect(results.map(\.kind) == [nil, .corrupt, nil])
             for user in [users[0], users[2], users[3]] { #expect(!changes.isUnchanged(user, since: before)) }
-            // Slots are shared by chance: seldom.
+            // Few users share a slot by chance.
             #expect(users.count { !changes.isUnchanged($0, since: before) } < 10)
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-/// Secrets at rest.
+/// Tests of secrets at rest.
 @Suite struct KeyRingTests {
     private static let old = Data(repeating: 1, count: 32)
     private static let new = Data(repeating: 2, count: 32)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ApplePartsMigrationTests {
     private static let earlier = Migrations.all.filter { $0.number < 23 }
 
-    /// The rows that an earlier release left of a purchase: its order, and how it was signed.
+    /// Makes the rows of a purchase in the earlier release: its order, and its signed state.
     private static func rows(_ number: Int, order: String, purchase: [String: String]) -> [String] {
         var fields = [
             "kind": "'Non-Consumable'", "purchased_at": "86400000", "expires_at": "NULL", "is_family_shared": "0",
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Signed purchases that are now treated in another way.
+    /// Signed purchases to which other rules apply now.
     static let changed: [[String: String]] = [
         ["revoked_at": "86500000", "revocation_percentage": "40000"],
         ["kind": "'Subscription Suite'", "expires_at": "186400000"],

@@ -8,8 +8,7 @@ import Testing
     private static let earlier = Migrations.all.filter { $0.number < 10 }
     private static let refund = "ref_00000000000000000000000001"
 
-    /// The rows that an earlier release left: an order with refunds, once of somebody who is known and once of an
-    /// erased person.
+    /// Makes the rows of the earlier release: an order with refunds, of a known or of an erased user.
     private static func rows(_ number: Int, isErased: Bool) -> [String] {
         let user = "usr_\(number)"
         let name = isErased ? [] : ["INSERT INTO users (id, external_id) VALUES ('\(user)', 'name \(number)')"]

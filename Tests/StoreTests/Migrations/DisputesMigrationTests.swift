@@ -50,7 +50,7 @@ import Testing
                 )
             }
             #expect(told == [9, 5])
-            // What is lost already nobody holds a second time.
+            // A lost dispute's amount is not reserved a second time.
             #expect(held == [60])
             let broken = try await store.read { db in
                 try InvariantRule.all.filter { $0.invariant == 3 }.flatMap {

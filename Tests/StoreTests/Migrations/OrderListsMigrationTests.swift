@@ -4,12 +4,12 @@ import Testing
 @testable import Domain
 @testable import Store
 
-/// Tests of the columns that lists of orders and sums of days read: filled from the rows that are there, and following
-/// every change.
+/// Tests of the columns for lists of orders and sums of days: they are filled from existing rows, and follow every
+/// change.
 @Suite struct OrderListsMigrationTests {
     private static let earlier = Array(Migrations.all.prefix { $0.name != "order lists" })
 
-    /// An order of an earlier release, and what became of the payment that paid it.
+    /// An order of the earlier release, and the state of the payment that paid it.
     struct Case: Sendable {
         let number: Int
         let status: Order.Status
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The argument tells whether the rows come before the migration or after it.
+    /// The argument is true where the rows are inserted before the migration.
     @Test(arguments: TestEngine.allCases, [true, false])
     func `orders are found by what they are`(_ engine: TestEngine, _ isEarlier: Bool) async throws {
         try await withStore(on: engine, migrations: isEarlier ? Self.earlier : Migrations.all) { store in
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// The changes that move an order after it was listed and summed.
+    /// The changes of an order after it was listed and summed.
     static let changes = [
         "UPDATE payments SET refunding = 9, refunded = 9 WHERE id = 'pay_3'",
         "UPDATE orders SET state = 'closed', paid_at = NULL, paid_by = NULL, closed_at = 5 WHERE id = 'ord_3'",

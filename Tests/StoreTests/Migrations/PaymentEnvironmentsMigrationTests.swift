@@ -7,7 +7,7 @@ import Testing
 @Suite struct PaymentEnvironmentsMigrationTests {
     private static let earlier = Migrations.all.filter { $0.number < 27 }
 
-    /// The rows that the release before left of a paid and of an open order at an account with test keys, and of a Sandbox purchase.
+    /// The rows of the earlier release: a paid and an open order at an account with test keys, and a Sandbox purchase.
     private static let rows = [
         "INSERT INTO skus (id, number, active, body, updated_at) VALUES ('x', 1, 1, '{}', 1)",
         "INSERT INTO user_states (user_id, created_at) VALUES ('usr_1', 1)",

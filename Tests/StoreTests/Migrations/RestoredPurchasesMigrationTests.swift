@@ -7,7 +7,7 @@ import Testing
 @Suite struct RestoredPurchasesMigrationTests {
     private static let earlier = Migrations.all.filter { $0.number < 15 }
 
-    /// The rows that an earlier release left of a purchase, refunded at this time.
+    /// Makes the rows of a purchase in the earlier release, refunded at this time.
     private static func rows(_ number: Int, revokedAt: Int64?) -> [String] {
         let revoked = revokedAt.map { "\($0)" } ?? "NULL"
         return [

@@ -3,7 +3,8 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Root, intermediate and leaf as Apple's are made, all on P-256 because it is fast, and a certificate of Xcode's.
+/// A root, an intermediate and a leaf in the form of Apple's, all on P-256 because it is fast, and a certificate of
+/// Xcode's.
 enum Certificates {
     static let storeLeaf: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
     static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
@@ -19,7 +20,7 @@ enum Certificates {
     static let leafContent = leafRecipe().content
     static let xcodeContent = recipe("StoreKit Testing", .init(Keys.xcode.publicKey), by: Keys.xcode).content
 
-    /// Leaves that are not like Apple's: sound ones first, then some that have to be refused.
+    /// Contents of leaves that differ from Apple's: valid ones first, then some that must be refused.
     static var leafContents: [[UInt8]] {
         [
             leafContent,
@@ -82,13 +83,13 @@ enum Certificates {
     }
 }
 
-/// The contents of a certificate; its content is the same in every process where the key is.
+/// The parts of a certificate; the content is the same in every process with the same key.
 private struct Recipe {
     var subject: String
     var issuer: String
     var key: Certificate.PublicKey
     var signer: P256.Signing.PrivateKey
-    /// Seconds since 1970, around `JWSSamples.now`.
+    /// The validity in seconds since 1970, around `JWSSamples.now`.
     var first = 1_600_000_000.0
     var last = 2_000_000_000.0
     var extensions: [Certificate.Extension]

@@ -1,14 +1,14 @@
 import Crypto
 import Foundation
 
-/// Compact JWS (RFC 7515 section 7.1) out of bytes that need be neither header nor payload.
+/// Makes compact JWS (RFC 7515 section 7.1) from arbitrary bytes as header and payload.
 enum JWSSamples {
     /// The signing time of every seed, in milliseconds; all certificates are valid then.
     static let now: Int64 = 1_790_000_000_000
 
     static let appleHeader = header([Certificates.leaf, Certificates.intermediate, unread])
     static let xcodeHeader = header([Certificates.xcode])
-    /// Stands where a certificate is counted and never read; short, because decoding it costs runs.
+    /// The place of a certificate that is counted and never read; short, because decoding it takes time.
     static let unread: [UInt8] = [0]
 
     static func header(_ certificates: [[UInt8]]) -> [UInt8] {
@@ -20,19 +20,19 @@ enum JWSSamples {
         signed(base64URL(header), base64URL(payload), by: key)
     }
 
-    /// The same of two segments as they stand in the text.
+    /// Signs two segments of a JWS as text.
     static func signed(_ header: String, _ payload: String, by key: P256.Signing.PrivateKey) -> String {
         let input = "\(header).\(payload)"
         let signature = Harness.minted { try key.signature(for: Array(input.utf8)).rawRepresentation }
         return "\(input).\(base64URL(Array(signature)))"
     }
 
-    /// For whoever does not check a signature.
+    /// Makes a JWS without a valid signature, for readers that do not check it.
     static func unsigned(_ header: [UInt8], _ payload: [UInt8]) -> String {
         "\(base64URL(header)).\(base64URL(payload)).AA"
     }
 
-    /// Returns whether the holder of a key signed exactly this text, decided without AppleTrust.
+    /// Returns true where the holder of a key signed exactly this text, checked without AppleTrust.
     static func isSigned(_ text: String, by key: P256.Signing.PublicKey) -> Bool {
         guard let point = text.lastIndex(of: "."), let raw = bytes(text[text.index(after: point)...]),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw)

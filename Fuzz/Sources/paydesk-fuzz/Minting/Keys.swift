@@ -1,9 +1,9 @@
 import Crypto
 
-/// The keys that everything minted is signed with.
+/// The keys that sign all samples.
 ///
-/// They are made from their names, so that a seed of one process verifies in another and a finding can be reproduced
-/// anywhere. Nothing but this fuzzer trusts them.
+/// They are derived from their names, so that a seed of one process verifies in another and a finding can be reproduced
+/// anywhere. Only this fuzzer trusts them.
 enum Keys {
     static let root = key("root")
     static let intermediate = key("intermediate")

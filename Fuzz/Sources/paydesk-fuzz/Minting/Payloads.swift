@@ -1,4 +1,4 @@
-/// Payloads with every field that is read, and the words they are made of.
+/// Payloads with every field that is read, and the words in them.
 enum Payloads {
     static let transaction = """
         {"transactionId":"2000000000000001","originalTransactionId":"2000000000000000",\
@@ -39,7 +39,7 @@ enum Payloads {
 
     static let all: [[UInt8]] = [transaction, short, renewal, notification, app, odd].map { Array($0.utf8) }
 
-    /// The same as Xcode signs them.
+    /// The payloads in the form of Xcode's.
     static let xcode: [[UInt8]] = [transaction, short, renewal].map {
         Array($0.replacing("Production", with: "Xcode").replacing("Sandbox", with: "LocalTesting").utf8)
     }

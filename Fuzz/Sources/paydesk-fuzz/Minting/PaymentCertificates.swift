@@ -4,7 +4,8 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// Root, intermediate and leaves of payment tokens, and a merchant's certificate; their keys are the same everywhere.
+/// The root, intermediate and leaves of payment tokens, and a merchant's certificate; their keys are the same in every
+/// process.
 enum PaymentCertificates {
     static let root = certificate("Fuzz Pay Root", .init(Keys.root.publicKey), by: "Fuzz Pay Root", Keys.root, nil)
     static let intermediate = certificate(
@@ -14,7 +15,7 @@ enum PaymentCertificates {
         "Fuzz ecc broker", .init(Keys.leaf.publicKey), by: "Fuzz Pay CA", Keys.intermediate, leafMarker)
     static let leafRSA = certificate(
         "Fuzz rsa broker", .init(ReceiptKey.key.publicKey), by: "Fuzz Pay CA", Keys.intermediate, leafMarker)
-    /// Sound but for the marker.
+    /// A valid leaf without the marker.
     static let unmarked = certificate(
         "Fuzz ecc broker", .init(Keys.leaf.publicKey), by: "Fuzz Pay CA", Keys.intermediate, nil)
     static let merchant = certificate(
@@ -31,7 +32,7 @@ enum PaymentCertificates {
 
     private static let leafMarker: (ASN1ObjectIdentifier, [UInt8]) = ([1, 2, 840, 113_635, 100, 6, 29], [5, 0])
 
-    /// - Parameter marker: leaves and merchants are told from authorities by theirs.
+    /// - Parameter marker: the extension of leaves and merchants; authorities have none.
     private static func certificate(
         _ name: String, _ key: Certificate.PublicKey, by issuer: String, _ signer: P256.Signing.PrivateKey,
         _ marker: (oid: ASN1ObjectIdentifier, value: [UInt8])?

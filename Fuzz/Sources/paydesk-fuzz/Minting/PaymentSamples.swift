@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import _CryptoExtras
 
-/// Payment tokens and their signatures, out of parts that need not fit each other.
+/// Makes payment tokens and their signatures from parts that need not fit each other.
 enum PaymentSamples {
     /// The signing time of every seed, in milliseconds; all certificates are valid then.
     static let now: Int64 = 1_790_000_000_000
@@ -13,7 +13,7 @@ enum PaymentSamples {
         "paymentData":{"onlinePaymentCryptogram":"AAAA","eciIndicator":"7"}}
         """
 
-    /// What one token is signed over.
+    /// The signed parts of a token.
     struct Parts: Hashable {
         var isEC: Bool
         var key: [UInt8]
@@ -24,7 +24,7 @@ enum PaymentSamples {
         var signed: [UInt8] { key + data + transactionID + (applicationData ?? []) }
     }
 
-    /// The first is sound, bound and encrypted to the merchant; the others cannot be decrypted.
+    /// The first one is valid, bound and encrypted to the merchant; the others cannot be decrypted.
     static let parts: [Parts] = {
         let digest = Array(SHA256.hash(data: applicationData))
         let id = [UInt8](repeating: 0xA5, count: 32)
@@ -115,7 +115,7 @@ enum PaymentSamples {
     private static func attribute(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
         SignedDER.element(0x30, oid(9, number) + SignedDER.element(0x31, value))
     }
-    /// Of the arc 1.2.840.113549.1, which is that of PKCS.
+    /// Encodes an identifier of the arc of PKCS, 1.2.840.113549.1.
     private static func oid(_ arc: UInt8, _ number: UInt8) -> [UInt8] {
         SignedDER.element(0x06, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, arc, number])
     }

@@ -3,14 +3,14 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// Root, intermediate and leaf of receipts, all with one RSA key; they are the same in every process.
+/// The root, intermediate and leaf of receipts, all with one RSA key; they are the same in every process.
 enum ReceiptCertificates {
     static let root = certificate("Fuzz Receipt Root", by: "Fuzz Receipt Root", marker: nil, isLeaf: false)
     static let intermediate = certificate(
         "Fuzz Receipt WWDR", by: "Fuzz Receipt Root", marker: Certificates.developerRelations, isLeaf: false)
     static let leaf = certificate(
         "Fuzz Receipt Signing", by: "Fuzz Receipt WWDR", marker: Certificates.storeLeaf, isLeaf: true)
-    /// Sound but for the marker.
+    /// A valid leaf without the marker.
     static let unmarked = certificate("Fuzz Receipt Signing", by: "Fuzz Receipt WWDR", marker: nil, isLeaf: true)
 
     static let serial: [UInt8] = [7]

@@ -1,10 +1,10 @@
 import Foundation
 import _CryptoExtras
 
-/// The one key of every receipt that is minted here, and of its three certificates.
+/// The key of all receipts here, and of their three certificates.
 ///
-/// It stands here because no name makes an RSA key: a seed of one process verifies in another only under the same key.
-/// Nothing but this fuzzer trusts it.
+/// It is stored here because an RSA key cannot be derived from a name: a seed of one process verifies in another only
+/// with the same key. Only this fuzzer trusts it.
 enum ReceiptKey {
     static let key = Harness.minted {
         try _RSA.Signing.PrivateKey(derRepresentation: Data(base64Encoded: text) ?? Data())

@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 import _CryptoExtras
 
-/// App receipts (RFC 5652) out of bytes that need be no attributes.
+/// Makes app receipts (RFC 5652) from arbitrary bytes as attributes.
 enum ReceiptSamples {
     enum Style: CaseIterable {
         case plain, overSHA1, withAttributes, segmented
     }
 
-    /// The signing time of every seed is that of JWS; all certificates are valid then.
+    /// The seeds have the signing time of the JWS samples; all certificates are valid then.
     static let contents: [[UInt8]] = [
         set(fields + [attribute(17, purchase(full)), attribute(17, purchase(least))]),
         set(fields), SignedDER.element(0x04, set(fields)),
@@ -16,7 +16,7 @@ enum ReceiptSamples {
         set(fields + [attribute(21, date("4001-01-01T00:00:00Z")), attribute(99, [0xFF])]),
     ]
 
-    /// Without the root, which costs runs; the verifier has it.
+    /// Makes a receipt without the root, which would take time; the verifier has it.
     static func signed(_ content: [UInt8], _ style: Style = .plain) -> [UInt8] {
         var signedAttributes: [UInt8] = []
         var signature = sign(content, overSHA1: style == .overSHA1)
@@ -33,7 +33,7 @@ enum ReceiptSamples {
             [signer(signature, signedAttributes, overSHA1: style == .overSHA1)], isSegmented: style == .segmented)
     }
 
-    /// A message that reaches the attributes at no cost: nobody signed it, and it has no certificates.
+    /// Makes a message without signature and certificates, whose attributes are read at no cost.
     static func unsigned(_ content: [UInt8]) -> [UInt8] { message(content, [], [signer([], [], overSHA1: false)]) }
 
     static func message(
@@ -96,11 +96,11 @@ enum ReceiptSamples {
     private static func attribute(_ type: Int, _ value: [UInt8]) -> [UInt8] {
         sequence(integer(type), integer(1), SignedDER.element(0x04, value))
     }
-    /// One that is not negative and fits two octets.
+    /// Encodes a non-negative number of at most two octets.
     private static func integer(_ number: Int) -> [UInt8] {
         SignedDER.element(0x02, number < 0x80 ? [UInt8(number)] : [UInt8(number >> 8), UInt8(number & 0xFF)])
     }
-    /// Of the arc 1.2.840.113549.1, which is that of PKCS.
+    /// Encodes an identifier of the arc of PKCS, 1.2.840.113549.1.
     private static func oid(_ arc: UInt8, _ number: UInt8) -> [UInt8] {
         SignedDER.element(0x06, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, arc, number])
     }

@@ -1,8 +1,8 @@
 import Crypto
 
-/// Puts any bytes where a certificate has its content, and signs them: the way behind a certificate's signature.
+/// Signs arbitrary bytes as a certificate's content, so that they reach the code behind the check of the signature.
 enum SignedDER {
-    /// SEQUENCE { content, ecdsa-with-SHA256, BIT STRING } (RFC 5280 section 4.1); `content` need not be DER.
+    /// Makes SEQUENCE { content, ecdsa-with-SHA256, BIT STRING } (RFC 5280 section 4.1); `content` need not be DER.
     static func certificate(_ content: [UInt8], by key: P256.Signing.PrivateKey) -> [UInt8] {
         certificate(content, signature: Harness.minted { Array(try key.signature(for: content).derRepresentation) })
     }
@@ -11,7 +11,7 @@ enum SignedDER {
         element(0x30, content + algorithm + element(0x03, [0] + signature))
     }
 
-    /// The signature's BIT STRING as it stands in a certificate whose signature nobody checks.
+    /// The content of the BIT STRING in a certificate whose signature is not checked.
     static let noSignature: [UInt8] = [0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01]
 
     private static let algorithm: [UInt8] = [

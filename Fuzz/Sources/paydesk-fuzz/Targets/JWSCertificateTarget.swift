@@ -4,9 +4,9 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A certificate is hostile.
+/// Varies a certificate.
 ///
-/// The first byte says which one, whether its issuer signs the bytes or they come as they are.
+/// The first byte selects the certificate, and whether its issuer signs the bytes or they are used unsigned.
 struct JWSCertificateTarget: FuzzTarget {
     let name = "jws-certificate"
 
@@ -38,7 +38,7 @@ struct JWSCertificateTarget: FuzzTarget {
         }
     }
 
-    /// An accepted chain has the markers and the dates that it must have.
+    /// Checks that an accepted chain has the required markers and dates.
     private func checkChain(_ leaf: [UInt8], _ intermediate: [UInt8], _ reader: Reader) -> Bool {
         let header = JWSSamples.base64URL(JWSSamples.header([leaf, intermediate, JWSSamples.unread]))
         let text = JWSSamples.signed(header, Self.payload, by: Keys.leaf)
@@ -56,7 +56,7 @@ struct JWSCertificateTarget: FuzzTarget {
         return true
     }
 
-    /// A root that is not ours vouches for nothing of ours.
+    /// Checks that another root does not verify our texts.
     private func checkRoot(_ root: [UInt8], _ reader: Reader) -> Bool {
         var configuration = AppleVerifierConfiguration(apps: [AppleApp(bundleID: Verifiers.bundleID)])
         configuration.extraRoots = [root]
@@ -68,7 +68,7 @@ struct JWSCertificateTarget: FuzzTarget {
         return true
     }
 
-    /// A certificate of Xcode's that is not ours vouches for nothing of ours.
+    /// Checks that another certificate of Xcode's does not verify our texts.
     private func checkXcode(_ certificate: [UInt8], _ reader: Reader) -> Bool {
         var configuration = AppleVerifierConfiguration(apps: [AppleApp(bundleID: Verifiers.bundleID)])
         configuration.environments = [.xcode]

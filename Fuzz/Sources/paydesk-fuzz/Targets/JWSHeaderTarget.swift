@@ -2,9 +2,9 @@ import AppleTrust
 import Crypto
 import Foundation
 
-/// The header is hostile, and signed by the true keys over a sound payload.
+/// Varies the header, signed by the true keys with a valid payload.
 ///
-/// The first byte chooses who signs and who reads. So that inputs stay short, `@L`, `@I`, `@R` and `@X` stand for
+/// The first byte selects the signer and the reader. So that inputs stay short, `@L`, `@I`, `@R` and `@X` stand for
 /// certificates.
 struct JWSHeaderTarget: FuzzTarget {
     let name = "jws-header"
@@ -41,7 +41,7 @@ struct JWSHeaderTarget: FuzzTarget {
         }
     }
 
-    /// An accepted header says what another reader of JSON finds in it.
+    /// Checks that an accepted header has the values that another JSON reader finds in it.
     private func check(_ text: String, _ verifier: AppleVerifier, _ mode: UInt8, _ header: [UInt8]) -> Bool {
         guard let signer = Verdict(text, verifier, Reader(of: mode).sparing(header)).signer else { return false }
         guard let read = try? JSONDecoder().decode(Header.self, from: Data(header)) else {

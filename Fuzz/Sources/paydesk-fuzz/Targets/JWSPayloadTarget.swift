@@ -2,9 +2,9 @@ import AppleTrust
 import Crypto
 import Foundation
 
-/// The payload is hostile, and signed by the true keys: this reaches whatever is read behind the signature.
+/// Varies the payload, signed by the true keys, which reaches the code behind the signature.
 ///
-/// The first byte chooses who signs and who reads; most go by Xcode's unchecked way, which costs no signature.
+/// The first byte selects the signer and the reader; most inputs use Xcode's unchecked form, which needs no signature.
 struct JWSPayloadTarget: FuzzTarget {
     let name = "jws-payload"
 
@@ -39,7 +39,7 @@ struct JWSPayloadTarget: FuzzTarget {
         return true
     }
 
-    /// An accepted transaction says what another reader of JSON finds in it.
+    /// Checks that an accepted transaction has the values that another JSON reader finds in it.
     private func compare(_ transaction: VerifiedTransaction, _ payload: [UInt8]) {
         guard let read = try? JSONDecoder().decode(Transaction.self, from: Data(payload)) else {
             Harness.finding("accepted a payload that another reader refuses")

@@ -1,7 +1,7 @@
 import AppleTrust
 import Crypto
 
-/// The whole compact JWS is hostile: nothing but what was minted here may be accepted.
+/// Varies the whole compact JWS: only texts that were made here may be accepted.
 struct JWSTextTarget: FuzzTarget {
     let name = "jws-text"
 

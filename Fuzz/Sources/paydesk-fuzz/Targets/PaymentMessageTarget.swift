@@ -1,8 +1,8 @@
 import AppleTrust
 
-/// A token's signature is hostile: the message, or the attributes in it, soundly signed.
+/// Varies a token's signature: the message, or its signed attributes with a valid signature.
 ///
-/// The first byte chooses: even, the whole message follows; odd, the contents of the signed attributes, which the true
+/// The first byte selects: even, the whole message follows; odd, the contents of the signed attributes, which the true
 /// key signs.
 struct PaymentMessageTarget: FuzzTarget {
     let name = "apple-pay-cms"
@@ -40,7 +40,7 @@ struct PaymentMessageTarget: FuzzTarget {
         guard let token = verdict.token else { return false }
         if isSigned {
             let sound = PaymentSamples.attributes(over: parts.signed)
-            // The attribute of the digest, whose last 34 bytes it is.
+            // The last 34 bytes of the digest's attribute are the digest.
             Harness.expect(rest.contains(sound.suffix(34)), "accepted without the digest of the content")
         } else {
             Harness.expect(token.signedAt == PaymentSamples.now, "accepted, and nobody signed this time")

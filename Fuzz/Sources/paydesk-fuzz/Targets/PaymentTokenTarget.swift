@@ -1,7 +1,7 @@
 import AppleTrust
 import Foundation
 
-/// The whole token is hostile: nothing may be believed but what was signed here.
+/// Varies the whole token: only tokens that were signed here may be accepted.
 struct PaymentTokenTarget: FuzzTarget {
     let name = "apple-pay-token"
 
@@ -43,7 +43,7 @@ struct PaymentTokenTarget: FuzzTarget {
         Harness.minted { String(decoding: try ApplePayToken(Array(token.utf8)).paymentData, as: UTF8.self) }
     }
 
-    /// Returns the signed parts of a token, read without AppleTrust.
+    /// Returns the signed parts of a token, parsed without AppleTrust.
     private static func parts(of json: [UInt8]) -> PaymentSamples.Parts? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any],
             let header = object["header"] as? [String: Any], let data = bytes(object["data"]),

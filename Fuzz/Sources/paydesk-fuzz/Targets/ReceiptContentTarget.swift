@@ -1,8 +1,8 @@
 import AppleTrust
 
-/// The attributes are hostile, and signed by the true key: this reaches whatever is read behind the signature.
+/// Varies the attributes, signed by the true key, which reaches the code behind the signature.
 ///
-/// A signature by RSA is slow, so only one in 64 gets one; the explainer reads the others without.
+/// An RSA signature is slow, so only one in 64 inputs gets one; the explainer reads the others without it.
 struct ReceiptContentTarget: FuzzTarget {
     let name = "receipt-content"
 
@@ -23,7 +23,7 @@ struct ReceiptContentTarget: FuzzTarget {
         return true
     }
 
-    /// An accepted receipt says what stands in its content, within the bounds.
+    /// Checks that an accepted receipt has the values of its content, within the limits.
     private func check(_ receipt: VerifiedReceipt, _ content: [UInt8]) {
         Harness.expect(receipt.bundleID == Verifiers.bundleID, "accepted the app \(receipt.bundleID)")
         let environment: AppleEnvironment =

@@ -1,7 +1,7 @@
 import AppleTrust
 import Foundation
 
-/// The whole message is hostile, DER or BER: nothing may be believed but what was signed here.
+/// Varies the whole message, DER or BER: only receipts that were signed here may be accepted.
 struct ReceiptMessageTarget: FuzzTarget {
     let name = "receipt-message"
 
@@ -31,7 +31,7 @@ struct ReceiptMessageTarget: FuzzTarget {
         return true
     }
 
-    /// All that the signed contents say.
+    /// The contents of all signed receipts, as text.
     private static let signed = Set(
         ReceiptSamples.contents.map { content in
             Harness.minted { "\(try Verifiers.receipts.receipt(base64(ReceiptSamples.signed(content))))" }

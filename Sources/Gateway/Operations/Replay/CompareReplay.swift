@@ -3,7 +3,7 @@ import FoundationEssentials
 import Store
 
 extension ReplayInbox {
-    /// Compares what was rebuilt with what is stored, by the sources of things and not by the ids that were made anew.
+    /// Compares the rebuilt rows with the stored ones, matched by their sources, because the rebuild makes new ids.
     func compare(_ report: inout ReplayReport) async throws {
         try await compareOrders(&report)
         try await comparePurchases(&report)
@@ -37,7 +37,7 @@ extension ReplayInbox {
         }
     }
 
-    /// The orders that purchases completed or made.
+    /// Compares the orders that purchases completed or made.
     private func comparePurchases(_ report: inout ReplayReport) async throws {
         var last: (Environment, String)?
         while report.differences.count < Self.limit {
@@ -141,7 +141,7 @@ private struct OrderShape: Sendable {
         ) { first, _ in first }
     }
 
-    /// In words, the first thing that differs.
+    /// Describes the first difference; nil where there is none.
     func difference(from rebuilt: OrderShape?) -> String? {
         guard let rebuilt else { return "it cannot be rebuilt" }
         if state != rebuilt.state { return "it is \(state.rawValue), rebuilt \(rebuilt.state.rawValue)" }
@@ -191,7 +191,7 @@ private struct PurchaseShape: Sendable, Equatable {
 extension Grant {
     fileprivate func isAlike(_ other: Grant?) -> Bool {
         guard let other else { return false }
-        // What an admin took back stays so, whatever the facts say.
+        // An admin's revocation stays, whatever the facts say.
         let isTaken = revocation?.reason == .admin || other.revocation?.reason == .admin
         return sku == other.sku && tier == other.tier && term == other.term && purchasedAt == other.purchasedAt
             && ahead.map(\.sku) == other.ahead.map(\.sku)

@@ -3,26 +3,28 @@ import FoundationEssentials
 import ProviderKit
 package import Store
 
-/// The findings of a rebuild.
+/// The result of a rebuild.
 package struct ReplayReport: Encodable, Sendable {
     package struct Difference: Encodable, Sendable, Equatable {
         package let subject: String
         package let detail: String
     }
 
-    /// Facts and acts that were done again.
+    /// The number of facts and acts that were applied again.
     package var steps = 0
     package var orders = 0
     package var grants = 0
-    /// Orders made before answers to questions were kept, which cannot be rebuilt and are not compared.
+    /// The number of orders that cannot be rebuilt and are not compared, because earlier releases did not store
+    /// providers' answers.
     package var skipped = 0
     package var differences: [Difference] = []
 }
 
-/// Rebuilds orders and entitlements from what was stated, in a database beside, and compares: it only reads the real one.
+/// Rebuilds orders and entitlements from the stored facts in a second database and compares them; it only reads the
+/// real one.
 ///
-/// It begins with the orders and the intents of payments and refunds as they were made, and does again, in order, what
-/// providers notified and answered, what stores signed, and what people closed or gave by hand.
+/// It copies orders and the intents of payments and refunds in their first state, and applies again, in order, the
+/// notifications and answers of providers, the signed statements of stores, and the acts of people.
 package struct ReplayInbox: Sendable {
     static let page: Int64 = 500
     /// The largest number of differences that are listed.
@@ -40,7 +42,7 @@ package struct ReplayInbox: Sendable {
         self.scratch = scratch
         registry = gateway.registry
         ids = gateway.ids
-        // The refunds that a policy decided are there as intents; deciding them again would make them twice.
+        // The refunds that a policy decided are among the intents; the policy must not decide them again.
         var policies = gateway.settings.policies
         policies.holdInsteadOfRefunding()
         self.policies = policies
@@ -81,7 +83,8 @@ package struct ReplayInbox: Sendable {
             guard let account = AccountID(step.account) else { return }
             let facts = try JSONDecoder().decode([ProviderFact].self, from: Data(step.body.utf8))
             try await settle(step.at) { settlement in
-                // Stores' statements come again with the purchases and subscriptions that they became.
+                // Statements of stores are left out here: they are applied with the purchases and subscriptions that
+                // they led to.
                 for fact in facts { _ = try settlement.apply(fact, from: account, isStored: true) }
             }
         case .close:
@@ -112,12 +115,12 @@ package struct ReplayInbox: Sendable {
         }
     }
 
-    /// Begins a refund as it was meant, which binds its amount.
+    /// Inserts a refund's intent, which reserves its amount.
     private func intend(_ step: ReplayStep) async throws {
         let row = try await source.read { db in try db.replay.findRow(of: ReplayTable.refunds, id: step.subject) }
         guard let row, let id = ID<Refund>(step.subject) else { return }
         try await settle(step.at) { settlement in
-            // A provider's word of it may have come before, and it was adopted then.
+            // A provider may have reported the refund first, which then adopted it.
             guard try settlement.tx.refunds.find(id) == nil else { return }
             try settlement.tx.replay.insert([row], into: ReplayTable.refunds)
             guard let refund = try settlement.tx.refunds.find(id),
@@ -129,9 +132,9 @@ package struct ReplayInbox: Sendable {
         }
     }
 
-    /// Gives a kept purchase again to whoever it was given to, and takes it back again where its store has.
+    /// Grants a stored purchase again to its user, and revokes it again where its store did.
     ///
-    /// What its further ids say is in it already.
+    /// The record has the merged state of all transactions of the purchase.
     private func attach(_ step: ReplayStep) async throws {
         let read = try await source.report { db -> (PurchaseRecord, Order?, String)? in
             guard let environment = Environment(rawValue: step.subject),
@@ -143,7 +146,7 @@ package struct ReplayInbox: Sendable {
         }
         guard let (record, order, name) = read, let owner = record.user else { return }
         let rules = registry.source(of: record.account).rules
-        // Units stay with who had them first, also when the purchase has moved since.
+        // Units stay with their first owner, also where the purchase has moved since.
         let user = order.map { $0.terms.units.isEmpty ? owner : $0.user } ?? owner
         var versions = [record.purchase]
         if record.purchase.revocation != nil, record.order != nil { versions.insert(record.purchase.given, at: 0) }
@@ -166,7 +169,7 @@ package struct ReplayInbox: Sendable {
         }
     }
 
-    /// The sums that follow from refunds of which nothing was stated yet.
+    /// Computes the sums of payments from refunds about which no fact is stored yet.
     private func recountRefunds() async throws {
         var last = ""
         while true {
@@ -199,7 +202,7 @@ package struct ReplayInbox: Sendable {
 }
 
 extension StorePurchase {
-    /// This purchase as it was before its store took it back.
+    /// This purchase in its state before its store revoked it.
     fileprivate var given: StorePurchase { with(signedAt: signedAt - 1, revocation: nil) }
 
     fileprivate func with(signedAt: Int64) -> StorePurchase { with(signedAt: signedAt, revocation: revocation) }
