@@ -1,3 +1,4 @@
+import Domain
 package import FoundationEssentials
 
 /// The fields of `application/x-www-form-urlencoded` text, byte for byte, each name once, as signatures need them.
@@ -21,8 +22,9 @@ package struct FormFields: Sendable {
         var fields: [Field] = []
         for part in text.split(separator: UInt8(ascii: "&")) {
             let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(sides[0]), !name.isEmpty, fields.count < Self.countLimit,
-                let value = sides.count > 1 ? Self.decoded(sides[1]) : []
+            guard let name = PercentEncoding.decoded(sides[0], readsPlus: true), !name.isEmpty,
+                fields.count < Self.countLimit,
+                let value = sides.count > 1 ? PercentEncoding.decoded(sides[1], readsPlus: true) : []
             else { return nil }
             fields.append(Field(name: name, value: value))
         }
@@ -55,49 +57,6 @@ package struct FormFields: Sendable {
     /// Encodes fields as form text, sorted by their names.
     package static func encoded(_ fields: [String: String]) -> String {
         fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { "\(escaped($0.key))=\(escaped($0.value))" }.joined(separator: "&")
-    }
-
-    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
-    package static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
-
-    private static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
+            .map { "\(PercentEncoding.encoded($0.key))=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
     }
 }

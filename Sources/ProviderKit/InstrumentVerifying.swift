@@ -1,5 +1,6 @@
 public import Domain
 public import FoundationEssentials
+public import RefusalReasons
 
 /// A provider whose contracts are paid with a wallet's token, which another account, the processor, charges.
 public protocol InstrumentVerifying: PaymentProvider {
@@ -48,21 +49,9 @@ public struct StatedAmount: Sendable, Equatable {
     }
 }
 
-/// The reason why a token is refused; the raw values are the reasons of `docs/api.md` section 2.
+/// The reason why a token is refused.
 public struct InstrumentRefusal: Error, Sendable, Equatable {
-    public enum Reason: String, Sendable, CaseIterable {
-        case malformed
-        case unsupportedVersion = "unsupported_version"
-        case untrustedChain = "untrusted_chain"
-        case wrongPurpose = "wrong_purpose"
-        case badSignature = "bad_signature"
-        case signingTimeOutOfWindow = "signing_time_out_of_window"
-        case unknownMerchantKey = "unknown_merchant_key"
-        case applicationDataMismatch = "application_data_mismatch"
-        case transactionIdentifierMismatch = "transaction_identifier_mismatch"
-        case decryptionFailed = "decryption_failed"
-        case simulatorToken = "simulator_token"
-    }
+    public typealias Reason = PaymentTokenRefusalReason
 
     public let reason: Reason
     /// Details for the log, without any part of the token.

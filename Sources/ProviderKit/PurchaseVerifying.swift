@@ -1,4 +1,5 @@
 public import Domain
+@_exported public import RefusalReasons
 
 /// A provider that can explain signed evidence and the result of each check, for people and not for decisions.
 public protocol EvidenceExplaining: PaymentProvider {
@@ -27,18 +28,9 @@ public enum PurchaseEvidence: Sendable {
     case simulatorReceipt(String)
 }
 
-/// The reason why evidence is refused; the raw values are the reasons of `docs/api.md` section 2.
+/// The reason why evidence is refused.
 public struct PurchaseRefusal: Error, Sendable, Equatable {
-    public enum Reason: String, Sendable, CaseIterable {
-        case malformed
-        case unsupportedAlgorithm = "unsupported_algorithm"
-        case untrustedChain = "untrusted_chain"
-        case wrongPurpose = "wrong_purpose"
-        case certificateExpired = "certificate_expired"
-        case badSignature = "bad_signature"
-        case wrongApp = "wrong_app"
-        case wrongEnvironment = "wrong_environment"
-    }
+    public typealias Reason = SignedDataRefusalReason
 
     public let reason: Reason
     /// Details for the log, without any part of the payload.

@@ -23,13 +23,8 @@ struct AlipayAPI: Sendable {
         guard let request = AlipayRequest(method, content, at: context.time.now, settings, more: more) else {
             throw .notSent
         }
-        let reply: IncomingReply
-        do throws(HTTPTransportError) {
-            reply = try await context.http.send(request.call(settings.gateway, maxReplyBytes: Self.replyLimit))
-        } catch {
-            context.log.write(.warning, "alipay: no answer", ["call": method, "error": "\(error)"])
-            throw error == .notSent ? .notSent : .unanswered
-        }
+        let reply = try await ServiceClient<AlipayRefusal>("alipay", context: context).send(
+            request.call(settings.gateway, maxReplyBytes: Self.replyLimit), call: method)
         guard reply.status == 200, let envelope = AlipayEnvelope(reply.body, method: method) else {
             context.log.write(.warning, "alipay: no answer of Alipay's", ["call": method, "status": "\(reply.status)"])
             throw .unanswered
@@ -38,7 +33,9 @@ struct AlipayAPI: Sendable {
         try prove(envelope, head, method)
         guard let head else { throw .unanswered }
         guard head.code == "10000" else { throw refusal(head, method) }
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: envelope.node) else { throw .unsayable }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: envelope.node) else {
+            throw .unsayable("unreadable")
+        }
         return value
     }
 
@@ -55,7 +52,8 @@ struct AlipayAPI: Sendable {
         let isSigned = envelope.signature != nil
         context.log.write(
             .error, isSigned ? "alipay: the answer's signature is wrong" : "alipay: the answer is not signed", metadata)
-        throw .unproven(word: word, isSigned: isSigned)
+        guard !isSigned else { throw .unproven(.signature) }
+        throw .refused(AlipayRefusal(code: AlipayText.word(head?.code) ?? "", word: word, isProven: false))
     }
 
     /// Makes the refusal of a code and logs it without the message, which can repeat the request's content.
@@ -64,7 +62,7 @@ struct AlipayAPI: Sendable {
             context.log.write(.warning, "alipay: an answer without a code", ["call": method])
             return .unanswered
         }
-        let refusal = AlipayRefusal(code: code, word: AlipayText.word(head.sub_code))
+        let refusal = AlipayRefusal(code: code, word: AlipayText.word(head.sub_code), isProven: true)
         let level: ProviderLog.Level = refusal.isMissing ? .debug : code == "40004" ? .notice : .error
         context.log.write(
             level, "alipay: refused", ["call": method, "code": code, "sub_code": refusal.word ?? ""])

@@ -69,7 +69,7 @@ struct AlipayCertificates: Sendable {
     /// Returns the MD5, in hexadecimal, of the issuer's name (RFC 2253) and the serial number in decimal.
     private static func number(_ certificate: Certificate) -> String {
         let text = "\(certificate.issuer)\(decimal(certificate.serialNumber.bytes))"
-        return Insecure.MD5.hash(data: Data(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hex.encoded(Insecure.MD5.hash(data: Data(text.utf8)))
     }
 
     /// Formats a big-endian number of any size in decimal digits.

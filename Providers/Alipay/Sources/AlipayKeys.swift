@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import _CryptoExtras
 
@@ -51,9 +52,8 @@ struct AlipayPublicKey: Sendable, Equatable {
 
     /// The first bytes of the SHA-256 of the SubjectPublicKeyInfo, for a comparison by eye.
     var fingerprint: String {
-        SHA256.hash(data: key.derRepresentation).prefix(8).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined(separator: ":")
+        SHA256.hash(data: key.derRepresentation).prefix(8).map { Hex.encoded([$0]) }
+            .joined(separator: ":")
     }
 
     static func == (left: AlipayPublicKey, right: AlipayPublicKey) -> Bool {

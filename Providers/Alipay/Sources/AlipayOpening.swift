@@ -30,10 +30,12 @@ extension AlipayProvider {
                 "alipay.trade.precreate", content(attempt, productCode: settings.productCode),
                 more: ["notify_url": context.notifyURL])
             guard made.out_trade_no == attempt.payment.rawValue else { throw .foreign }
-            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else { throw .unsayable }
+            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else {
+                throw .unsayable("bad_code")
+            }
             return code
         } catch {
-            throw error.afterChange
+            throw error.providerError(afterChange: true)
         }
     }
 
@@ -68,7 +70,7 @@ extension AlipayProvider {
             try await api.close(payment)
             return PaymentReport(payment: payment.payment, outcome: .cancelled)
         } catch {
-            let meaning = error.afterChange
+            let meaning = error.providerError(afterChange: true)
             guard case .rejected = meaning else { throw meaning }
         }
         // Alipay has no such trade yet, or it has ended: its current state is the answer.

@@ -40,7 +40,7 @@ public struct AlipayProvider: PaymentProvider {
         do throws(AlipayFailure) {
             return try report(try await api.trade(payment), payment)
         } catch {
-            throw error.afterQuestion
+            throw error.providerError(afterChange: false)
         }
     }
 

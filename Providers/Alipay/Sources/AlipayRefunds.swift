@@ -18,7 +18,7 @@ extension AlipayProvider {
                     amount: attempt.amount)
             }
         } catch {
-            throw error.afterChange
+            throw error.providerError(afterChange: true)
         }
         // This call moved no money: an earlier one did, or will.
         return try await asking(attempt, afterChange: true)
@@ -34,7 +34,8 @@ extension AlipayProvider {
             known = try await api.refund(attempt.refund.rawValue, of: attempt.payment)
         } catch {
             // After a call that may have moved money, even an unsent query leaves the outcome unknown.
-            throw afterChange && error.afterQuestion == .unavailable ? .outcomeUnknown : error.afterQuestion
+            let meaning = error.providerError(afterChange: false)
+            throw afterChange && meaning == .unavailable ? .outcomeUnknown : meaning
         }
         guard let known else {
             // A call may be under way for a day at most.
@@ -95,7 +96,7 @@ extension AlipayAPI {
         // Without these fields the query was valid, and there is no such refund: one that was not received, or that
         // failed, has no status.
         guard let text = known.refund_amount, !text.isEmpty, known.refund_status == "REFUND_SUCCESS" else { return nil }
-        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .badMoney }
+        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .unproven(.badMoney) }
         return AlipayRefund(amount: amount)
     }
 }

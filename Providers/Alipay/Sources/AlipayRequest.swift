@@ -51,8 +51,6 @@ struct AlipayRequest: Sendable {
 
     /// Encodes the content; equal content has the same text, so that a repeated call is the same.
     private static func json(_ content: [String: String]) -> String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(content.filter { !$0.value.isEmpty })).map { String(decoding: $0, as: UTF8.self) }
+        try? JSONText.line(content.filter { !$0.value.isEmpty })
     }
 }

@@ -1,22 +1,12 @@
 import Domain
 import FoundationEssentials
+import ProviderKit
 
 /// Converts texts for Alipay and from it.
 enum AlipayText {
     /// Returns a code or status of Alipay's that is safe to show and log, such as `ACQ.SYSTEM_ERROR`; nil for another
     /// form.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            })
-        else { return nil }
-        return text
-    }
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
     /// Formats a time as `yyyy-MM-dd HH:mm:ss` in China (GMT+8, without summer time).
     static func time(_ time: Timestamp) -> String {

@@ -12,7 +12,7 @@ struct AlipayTrade: Decodable, Sendable {
     /// The time of the payment; only a paid trade has it.
     let send_pay_date: String?
 
-    /// - Throws: `badMoney` for a success without an exact amount.
+    /// - Throws: `unproven` for a success without an exact amount.
     func outcome() throws(AlipayFailure) -> PaymentOutcome {
         switch trade_status {
         case "WAIT_BUYER_PAY": .accepted
@@ -24,7 +24,7 @@ struct AlipayTrade: Decodable, Sendable {
     }
 
     private func amount() throws(AlipayFailure) -> Money {
-        guard let money = AlipayText.money(total_amount, trans_currency) else { throw .badMoney }
+        guard let money = AlipayText.money(total_amount, trans_currency) else { throw .unproven(.badMoney) }
         return money
     }
 }

@@ -11,7 +11,7 @@ extension AppleIAPProvider: ReceiptReading {
         do throws(AppleRefusal) {
             return StoreReceipt(try trust.verifier.receipt(text))
         } catch {
-            throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+            throw PurchaseRefusal(error.reason, detail: error.detail)
         }
     }
 

@@ -92,7 +92,7 @@ extension AppleIAPProvider: PurchaseVerifying {
                 log.unread(transaction.unreadFields)
                 return StorePurchase(transaction)
             } catch {
-                throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+                throw PurchaseRefusal(error.reason, detail: error.detail)
             }
         case .simulatorReceipt(let receipt):
             guard trust.takesSimulatorReceipts else {
@@ -102,21 +102,6 @@ extension AppleIAPProvider: PurchaseVerifying {
                 throw PurchaseRefusal(.malformed, detail: "not a simulator's receipt")
             }
             return purchase
-        }
-    }
-}
-
-extension PurchaseRefusal.Reason {
-    init(_ reason: AppleRefusal.Reason) {
-        switch reason {
-        case .malformed: self = .malformed
-        case .unsupportedAlgorithm: self = .unsupportedAlgorithm
-        case .untrustedChain: self = .untrustedChain
-        case .wrongPurpose: self = .wrongPurpose
-        case .certificateExpired: self = .certificateExpired
-        case .badSignature: self = .badSignature
-        case .wrongApp: self = .wrongApp
-        case .wrongEnvironment: self = .wrongEnvironment
         }
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 public import FoundationEssentials
 public import ProviderKit
 
@@ -50,12 +51,10 @@ extension ApplePayProvider: MerchantSessionIssuing {
 
     private func ask() async throws(SessionFailure) -> Data {
         guard let identity = trust.identity else { throw .noIdentity }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let fields = Request(
             merchantIdentifier: settings.merchantIdentifier, displayName: settings.displayName,
             initiativeContext: settings.domain)
-        guard let body = try? encoder.encode(fields) else { throw .noAnswer }
+        guard let body = try? JSONText.encoded(fields) else { throw .noAnswer }
         let request = OutgoingRequest(
             method: "POST", url: settings.gateway + ApplePayGateway.path,
             headers: [(name: "Content-Type", value: "application/json"), (name: "Accept", value: "application/json")],

@@ -33,7 +33,7 @@ struct ApplePaySettings: Sendable {
     private static let fileLimit = 64 << 10
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        var reader = ApplePaySettingsReader(account.settings)
+        let reader = ProviderSettingsReader(account)
         merchantIdentifier = reader.text("merchant_identifier", upTo: 255)
         // Apple's limit (Apple Pay on the Web, Requesting an Apple Pay Payment Session).
         displayName = reader.text("display_name", upTo: 64)
@@ -41,7 +41,7 @@ struct ApplePaySettings: Sendable {
         countryCode = reader.country("country_code")
         supportedNetworks = reader.words("supported_networks")
         merchantCapabilities = reader.words("merchant_capabilities")
-        gateway = reader.gateway("gateway", isDevelopment: account.isDevelopment)
+        gateway = reader.gateway("gateway")
         gatewayRoots = reader.file("gateway_ca", account.settings.text("gateway_ca"), limit: Self.fileLimit)
         identity = reader.pair("identity", account.settings.object("identity"), limit: Self.fileLimit)
         processing = account.settings.objects("payment_processing").enumerated().compactMap {

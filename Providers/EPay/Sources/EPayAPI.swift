@@ -78,11 +78,7 @@ struct EPayAPI: Sendable {
             request.headers.append((name: "Content-Type", value: "application/x-www-form-urlencoded"))
             request.body = Data(body.utf8)
         }
-        let reply: IncomingReply
-        do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
-            context.log.write(.warning, "epay: no answer", ["call": name, "error": "\(error)"])
-            throw error == .notSent ? .notSent : .unanswered
-        }
+        let reply = try await ServiceClient<EPayRefusal>("epay", context: context).send(request, call: name)
         guard reply.status == 200, let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else {
             context.log.write(
                 .warning, "epay: no answer of the service's", ["call": name, "status": "\(reply.status)"])
@@ -92,7 +88,7 @@ struct EPayAPI: Sendable {
             // The message is the service's free text, so only the code is logged.
             let word = EPayText.word(code(value).text) ?? "none"
             context.log.write(name == "act=order" ? .debug : .warning, "epay: refused", ["call": name, "code": word])
-            throw .refused(code: word)
+            throw .refused(EPayRefusal(code: word))
         }
         return value
     }

@@ -1,28 +1,15 @@
 import FoundationEssentials
 import ProviderKit
 
-/// The failures of a call.
-enum EPayFailure: Error, Sendable, Equatable {
-    /// The call never reached the service.
-    case notSent
-    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not the service's.
-    case unanswered
-    /// The service's refusal with this code, which does not tell the reason; only the free text does.
-    case refused(code: String)
-    /// The answer is not accepted: it is about another payment or merchant, or its amount is unreadable.
-    case unproven(UnprovenReason)
+/// The failures of a call to the service.
+typealias EPayFailure = ServiceFailure<EPayRefusal>
 
-    /// Returns the failure as a provider error.
-    ///
-    /// A refusal is never final, because its code does not show whether it can be corrected.
-    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
-    func providerError(afterChange: Bool) -> ProviderError {
-        switch self {
-        case .notSent: .unavailable
-        case .unanswered, .refused: afterChange ? .outcomeUnknown : .unavailable
-        case .unproven(let reason): .unproven(reason)
-        }
-    }
+/// The service's refusal with this code, which does not tell the reason; only the free text does.
+struct EPayRefusal: ServiceRefusal {
+    let code: String
+
+    /// Never final, because nothing tells a "no" that can be mended from one that cannot.
+    func providerError(_ unknown: ProviderError) -> ProviderError { unknown }
 }
 
 /// A value that services write as text or as a number; numbers are read digit by digit, never as floating point.

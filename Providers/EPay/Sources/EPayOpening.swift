@@ -50,7 +50,7 @@ extension EPayProvider {
     /// Returns a text for a QR code: an address that a client may get, or a text for a wallet, such as the address of a
     /// USDT wallet.
     private static func code(_ text: String?) -> String? {
-        guard let text, (1...1_024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard let text, text.hasBytes(1...1_024, where: \.isVisible)
         else { return nil }
         return WebAddress(text) == nil && !text.contains(":") ? text : usable(text)
     }

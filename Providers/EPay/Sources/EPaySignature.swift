@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import ProviderKit
 
@@ -14,12 +15,12 @@ import ProviderKit
 struct EPaySignature: Sendable {
     private static let unsigned: Set<String> = ["sign", "sign_type"]
 
-    private let tail: EPaySecret
+    private let tail: ProviderSecret<String>
     private let isUpperCase: Bool
 
     /// - Parameter joiner: the text between the fields and the key.
-    init(key: EPaySecret, joiner: String, isUpperCase: Bool) {
-        tail = EPaySecret(joiner + key.value)
+    init(key: ProviderSecret<String>, joiner: String, isUpperCase: Bool) {
+        tail = ProviderSecret(joiner + key.value)
         self.isUpperCase = isUpperCase
     }
 
@@ -27,7 +28,7 @@ struct EPaySignature: Sendable {
     func signed(_ fields: [String: String]) -> String {
         let text = FormFields.encoded(fields.filter { !$0.value.isEmpty })
         guard let form = FormFields(text.utf8) else { return text }
-        let digits = digest(Self.text(form)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digits = Hex.encoded(digest(Self.text(form)))
         return FormFields.encoded(
             fields.filter { !$0.value.isEmpty }.merging([
                 "sign": isUpperCase ? digits.uppercased() : digits, "sign_type": "MD5",
@@ -36,9 +37,9 @@ struct EPaySignature: Sendable {
 
     /// Returns whether the fields have their signature, in upper or lower case.
     func isGenuine(_ form: FormFields) -> Bool {
-        guard (form["sign_type"] ?? "MD5").uppercased() == "MD5", let code = form["sign"].flatMap(Self.bytes) else {
-            return false
-        }
+        guard (form["sign_type"] ?? "MD5").uppercased() == "MD5",
+            let code = form["sign"].flatMap({ Hex.decoded($0, count: Insecure.MD5.byteCount) })
+        else { return false }
         let text = Self.text(form)
         guard text.firstRange(of: Data(Self.ownMark.utf8)) == nil else { return false }
         // The time of this comparison does not depend on the first difference.
@@ -50,11 +51,4 @@ struct EPaySignature: Sendable {
     private static func text(_ form: FormFields) -> Data { form.joined(without: unsigned, dropsEmpty: true) }
 
     private func digest(_ text: Data) -> Insecure.MD5.Digest { Insecure.MD5.hash(data: text + Data(tail.value.utf8)) }
-
-    /// Parses 16 bytes in hexadecimal.
-    private static func bytes(_ text: String) -> Data? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard text.utf8.count == 32, digits.count == 32 else { return nil }
-        return Data(stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
-    }
 }

@@ -2,24 +2,10 @@ import FoundationEssentials
 import ProviderKit
 
 /// The failures of a call to PayPal.
-enum PayPalFailure: Error, Sendable, Equatable {
-    /// The call never reached PayPal.
-    case notSent
-    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not PayPal's.
-    case unanswered
-    /// PayPal's refusal.
-    case refused(PayPalRefusal)
-    /// The answer is not accepted: it is about another payment, or its amount differs.
-    case unproven(UnprovenReason)
-    /// The answer has a value that Paydesk cannot represent, with the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = PayPalFailure.unproven(.otherPayment)
-}
+typealias PayPalFailure = ServiceFailure<PayPalRefusal>
 
 /// An error answer of PayPal's, without its message.
-struct PayPalRefusal: Error, Sendable, Equatable {
+struct PayPalRefusal: ServiceRefusal {
     /// A call with the same key is running, or had other parameters: its result stands.
     private static let running = [
         "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED",
@@ -64,28 +50,12 @@ struct PayPalRefusal: Error, Sendable, Equatable {
 
     var reason: String { issue ?? name ?? "refused" }
 
-    fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
+    func providerError(_ unknown: ProviderError) -> ProviderError {
         // A key, a right or a limit: nothing was done.
         if [401, 403, 429].contains(status) { return .unavailable }
         guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil,
             !Self.running.contains(reason)
         else { return unknown }
         return .rejected(reason: reason)
-    }
-}
-
-extension PayPalFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

@@ -28,7 +28,7 @@ struct PayPalSignature: Sendable {
         func value(_ name: String, _ limit: Int) throws(ProviderError) -> String {
             let values = notification.headers.filter { $0.name == name }.map(\.value)
             guard values.count == 1, (1...limit).contains(values[0].utf8.count),
-                values[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+                values[0].utf8.allSatisfy({ $0.isVisible && $0 != 0x22 && $0 != 0x5C })
             else { throw .unproven(.signature) }
             return values[0]
         }

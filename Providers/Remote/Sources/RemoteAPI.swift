@@ -20,9 +20,10 @@ struct RemoteAPI: Sendable {
         let lost: ProviderError = request.call.changesSomething ? .outcomeUnknown : .unavailable
         let (outgoing, id) = try signed(request)
         let reply: IncomingReply
-        do throws(HTTPTransportError) { reply = try await context.http.send(outgoing) } catch {
-            context.log.write(.warning, "remote: no answer", ["call": name, "error": "\(error)"])
-            throw error == .notSent ? .unavailable : lost
+        do throws(ServiceFailure<RemoteRefusal>) {
+            reply = try await ServiceClient<RemoteRefusal>("remote", context: context).send(outgoing, call: name)
+        } catch {
+            throw error.providerError(afterChange: request.call.changesSomething)
         }
         func no(_ why: String, _ error: ProviderError) -> ProviderError {
             context.log.write(.warning, "remote: \(why)", ["call": name, "status": "\(reply.status)"])
@@ -43,26 +44,16 @@ struct RemoteAPI: Sendable {
             }
             return answer
         }
-        guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body).error,
-            refusal.type == word
+        guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body), refusal.error.type == word
         else { throw no("a refusal that cannot be read", lost) }
-        switch refusal.type {
-        // A query cannot be refused finally; only a call that changes something can.
-        case "rejected" where request.call.changesSomething:
-            throw .rejected(reason: RemoteText.word(refusal.reason) ?? "rejected")
-        case "unsupported": throw .unsupported
-        case "unavailable": throw .unavailable
-        default: throw lost
-        }
+        throw refusal.providerError(lost)
     }
 
     private func signed(_ request: RemoteRequest) throws(ProviderError) -> (OutgoingRequest, id: String) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let secret = settings.secrets.first, let body = try? encoder.encode(request),
+        guard let secret = settings.secrets.first, let body = try? JSONText.encoded(request),
             body.count <= RemoteLimits.body
         else { throw .rejected(reason: "too_large") }
-        let id = "msg_" + context.random.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let id = "msg_" + Hex.encoded(context.random.bytes(16))
         let seal = RemoteSeal(id: id, timestamp: context.time.now.rawValue, body: body, secret: secret)
         let headers: [(name: String, value: String)] =
             [

@@ -50,7 +50,7 @@ extension RemoteProvider {
             return .url(checkoutURL: text)
         case "qr":
             guard let text = contract.text, (1...Self.textLimit).contains(text.utf8.count),
-                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                text.utf8.allSatisfy(\.isVisible)
             else { return nil }
             // A code has the address of a page or of an app, or a text for a wallet.
             if let address = WebAddress(text) {

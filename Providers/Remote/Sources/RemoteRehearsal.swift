@@ -187,7 +187,7 @@ extension RemoteRehearsal {
     /// - Returns: nil for an event that no plugin can send.
     private static func described(_ event: RehearsedEvent) -> RemoteEvent? {
         let digest = SHA256.hash(data: Data(event.id.utf8)).prefix(12)
-        let id = "evt_" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let id = "evt_" + Hex.encoded(digest)
         let payment = event.payment.payment.rawValue
         func of(
             _ type: String, _ status: String, _ amount: Money? = nil, refund: ID<Refund>? = nil

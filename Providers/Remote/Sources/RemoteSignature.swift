@@ -38,7 +38,7 @@ struct RemoteSeal: Sendable {
     /// - Returns: nil where a header is missing or has another form.
     init?(_ header: (String) -> String?) {
         guard let id = header(Self.id), RemoteText.isEventID(id), let time = header(Self.time),
-            (1...15).contains(time.utf8.count), time.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            time.isDigits(1...15),
             let timestamp = Int64(time), let signatures = header(Self.signature), signatures.utf8.count <= 2_048
         else { return nil }
         self.id = id
@@ -100,34 +100,19 @@ enum RemoteLimits {
 /// Checks texts of a plugin; text beyond the limits is not used.
 enum RemoteText {
     /// Returns a status, a reason or a type: letters, digits, `_`, `-` and `.`, at most 64.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ isPlain($0) || $0 == 0x2E }) else {
-            return nil
-        }
-        return text
-    }
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
     /// Returns a reference: printable ASCII without spaces, at most 128.
     static func reference(_ text: String?) -> String? {
-        guard let text, (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
+        guard let text, text.hasBytes(1...128, where: \.isVisible) else { return nil }
         return text
     }
 
     /// Returns true for the id of a message or an event: letters, digits, `_` and `-`, at most 128.
-    static func isEventID(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count) && text.utf8.allSatisfy(isPlain)
-    }
+    static func isEventID(_ text: String) -> Bool { text.isWord(1...128, or: "-") }
 
     /// Returns true for a display name: 1–64 Unicode scalars without control characters.
     static func isName(_ text: String) -> Bool {
         text.hasScalars(1...64) && text.isPlain
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
-        default: false
-        }
     }
 }

@@ -61,13 +61,23 @@ struct RemoteRequest: Encodable, Sendable {
 }
 
 /// A plugin's refusal, in the body beside its status.
-struct RemoteRefusal: Decodable {
-    struct Words: Decodable {
+struct RemoteRefusal: Decodable, ServiceRefusal {
+    struct Words: Decodable, Equatable {
         let type: String
         let reason: String?
     }
 
     let error: Words
+
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        switch error.type {
+        // A query cannot be refused finally; only a call that changes something can.
+        case "rejected" where unknown != .unavailable: .rejected(reason: RemoteText.word(error.reason) ?? "rejected")
+        case "unsupported": .unsupported
+        case "unavailable": .unavailable
+        default: unknown
+        }
+    }
 }
 
 struct RemoteOpened: Decodable {

@@ -23,11 +23,7 @@ extension SandboxEvent {
         self = event
     }
 
-    var json: Data? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try? encoder.encode(self)
-    }
+    var json: Data? { try? JSONText.encoded(self) }
 
     /// Converts the event to facts, with its amounts unchanged.
     func received() throws(ProviderError) -> ReceivedNotification {

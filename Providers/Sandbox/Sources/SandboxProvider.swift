@@ -126,7 +126,7 @@ extension SandboxProvider {
         guard let act = form["outcome"].flatMap(SandboxPayerAct.init) else {
             return .refused("The form needs the field outcome: succeed, fail or pending.")
         }
-        let nonce = context.random.bytes(8).map { hexadecimal($0) }.joined()
+        let nonce = Hex.encoded(context.random.bytes(8))
         let event = SandboxPayment.Event(id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.time.now)
         guard let after = try await upstream.act(payment, act, event) else { return nil }
         guard let announced = after.announces(act, event, now: context.time.now) else {

@@ -38,27 +38,17 @@ struct SandboxSettings: Sendable {
 
     /// Reads the settings; absent ones have defaults, except the secret.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func choice<Word: RawRepresentable<String>>(_ name: String, of words: [Word], otherwise: Word) -> Word {
-            let text = settings.text(name)
-            if let word = words.first(where: { $0.rawValue == text }) { return word }
-            if !text.isEmpty {
-                let known = words.map(\.rawValue).joined(separator: ", ")
-                faults.append(.init(setting: name, problem: "not one of its words", remedy: "Use one of \(known)."))
-            }
-            return otherwise
-        }
-        contract = choice("contract", of: Self.contracts, otherwise: .url)
-        reply = choice("reply", of: Reply.allCases, otherwise: .normal)
-        let milliseconds = settings.integer("delay_ms") ?? 0
+        let reader = ProviderSettingsReader(account)
+        contract = reader.choice("contract", of: Self.contracts, default: .url)
+        reply = reader.choice("reply", of: Reply.allCases, default: .normal)
+        let milliseconds = reader.settings.integer("delay_ms") ?? 0
         delay = .milliseconds(milliseconds) + (reply == .slow ? .seconds(5) : .zero)
         if !Self.delayMilliseconds.contains(milliseconds) {
-            faults.append(.init(setting: "delay_ms", problem: "out of range", remedy: "Use 0 to 60000."))
+            reader.fault("delay_ms", "is out of range", "use 0 to 60000")
         }
-        if settings.text("secret").isEmpty {
-            faults.append(.init(setting: "secret", problem: "missing", remedy: "Set it to any text that is not empty."))
+        if reader.settings.text("secret").isEmpty {
+            reader.fault("secret", "is missing", "set it to any text that is not empty")
         }
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        try reader.check()
     }
 }

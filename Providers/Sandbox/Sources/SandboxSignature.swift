@@ -16,7 +16,7 @@ struct SandboxSignature: Sendable {
     /// Returns the header's value.
     func sign(_ body: Data, at time: Timestamp) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Self.signed(String(time.rawValue), body), using: key)
-        return "t=\(time.rawValue),v1=\(code.map { hexadecimal($0) }.joined())"
+        return "t=\(time.rawValue),v1=\(Hex.encoded(code))"
     }
 
     /// - Throws: `unproven` unless there is exactly one header, well-formed, with a valid signature and a recent time.
@@ -37,7 +37,7 @@ struct SandboxSignature: Sendable {
     func clientSecret(_ payment: ID<Payment>) -> String {
         // The text does not begin with a digit, so it can never be the signature of a notification.
         let code = HMAC<SHA256>.authenticationCode(for: Data("client_secret.\(payment.rawValue)".utf8), using: key)
-        return code.prefix(16).map { hexadecimal($0) }.joined()
+        return Hex.encoded(code.prefix(16))
     }
 
     private static func signed(_ stamp: String, _ body: Data) -> Data { Data("\(stamp).".utf8) + body }
@@ -47,30 +47,9 @@ struct SandboxSignature: Sendable {
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasPrefix("t="), parts[1].hasPrefix("v1=") else { return nil }
         let stamp = parts[0].dropFirst(2)
-        let hex = Array(parts[1].dropFirst(3).utf8)
-        guard (1...15).contains(stamp.utf8.count), stamp.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            hex.count == SHA256.byteCount * 2
-        else { return nil }
-        var code: [UInt8] = []
-        for index in stride(from: 0, to: hex.count, by: 2) {
-            guard let high = nibble(hex[index]), let low = nibble(hex[index + 1]) else { return nil }
-            code.append(high << 4 | low)
+        guard stamp.isDigits(1...15), let code = Hex.decoded(parts[1].dropFirst(3), count: SHA256.byteCount) else {
+            return nil
         }
         return (String(stamp), code)
     }
-
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x61...0x66: digit - 0x61 + 10
-        case 0x41...0x46: digit - 0x41 + 10
-        default: nil
-        }
-    }
-}
-
-/// Formats a byte as two lower-case hexadecimal digits.
-func hexadecimal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return digits.count == 1 ? "0" + digits : digits
 }

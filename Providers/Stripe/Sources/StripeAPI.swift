@@ -17,11 +17,13 @@ struct StripeAPI: Sendable {
 
     private let settings: StripeSettings
     private let context: ProviderContext
+    private let client: ServiceClient<StripeRefusal>
     private let pause: @Sendable (Duration) async -> Void
 
     init(settings: StripeSettings, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void) {
         self.settings = settings
         self.context = context
+        client = ServiceClient("stripe", context: context)
         self.pause = pause
     }
 
@@ -32,7 +34,7 @@ struct StripeAPI: Sendable {
         let request = OutgoingRequest(
             method: "GET", url: "\(settings.base)/v1/\(path)" + (text.isEmpty ? "" : "?\(text)"), headers: headers,
             maxReplyBytes: isList ? Self.listLimit : Self.objectLimit)
-        return try Self.read(try await send(request, path))
+        return try client.read(try await send(request, path))
     }
 
     /// - Returns: the answer, and whether Stripe had given it to this key before.
@@ -46,7 +48,7 @@ struct StripeAPI: Sendable {
             method: "POST", url: "\(settings.base)/v1/\(path)", headers: headers + more,
             body: Data(form.encoded.utf8), maxReplyBytes: Self.objectLimit)
         let reply = try await send(request, path)
-        return (try Self.read(reply), reply.stripeHeader("idempotent-replayed") == "true")
+        return (try client.read(reply), reply.header("idempotent-replayed") == "true")
     }
 
     private var headers: [(name: String, value: String)] {
@@ -63,10 +65,10 @@ struct StripeAPI: Sendable {
         var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
-            do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
-                context.log.write(
-                    .warning, "stripe: no answer", ["call": "\(request.method) \(path)", "error": "\(error)"])
-                throw error == .notSent && !mayHaveWorked ? .notSent : .unanswered
+            do throws(StripeFailure) {
+                reply = try await client.send(request, call: "\(request.method) \(path)")
+            } catch {
+                throw mayHaveWorked ? .unanswered : error
             }
             log(reply, request.method, path)
             if (200...299).contains(reply.status) { return reply }
@@ -85,7 +87,7 @@ struct StripeAPI: Sendable {
     /// Logs Stripe's request id, by which its support finds a call, and codes; never a message or a body.
     private func log(_ reply: IncomingReply, _ method: String, _ path: String) {
         var metadata = ["call": "\(method) \(path)", "status": "\(reply.status)"]
-        metadata["request_id"] = StripeText.word(reply.stripeHeader("request-id"))
+        metadata["request_id"] = StripeText.word(reply.header("request-id"))
         guard reply.status >= 300 else {
             return context.log.write(.debug, "stripe: answered", metadata)
         }
@@ -96,22 +98,15 @@ struct StripeAPI: Sendable {
         context.log.write(
             isKey ? .error : .notice, isKey ? "stripe: the secret key was refused" : "stripe: refused", metadata)
     }
-
-    private static func read<Value: Decodable>(_ reply: IncomingReply) throws(StripeFailure) -> Value {
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else { throw .unanswered }
-        return value
-    }
 }
 
 extension IncomingReply {
-    func stripeHeader(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
-
-    /// Returns the pause before a repetition; nil where the call is not repeated.
+    /// Returns the time to wait before the call is repeated; nil where it is not to be.
     ///
     /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, like in its libraries:
     /// after half a second, doubled each time up to 5 s, less a random part of up to a half.
     fileprivate func delay(beforeRepetition turn: Int, random: RandomSource) -> Duration? {
-        switch stripeHeader("stripe-should-retry") {
+        switch header("stripe-should-retry") {
         case "true": break
         case "false": return nil
         default: guard status == 409 || status >= 500 else { return nil }
@@ -120,7 +115,7 @@ extension IncomingReply {
         let full = min(longest, 500 << Int64(min(turn, 8)))
         let chance = Int64(random.bytes(1).first ?? 0)
         var delay = max(500, full - full / 2 * chance / 255)
-        if let after = stripeHeader("retry-after").flatMap({ Int64($0) }) {
+        if let after = header("retry-after").flatMap({ Int64($0) }) {
             guard (0...longest / 1_000).contains(after) else { return nil }
             delay = max(delay, after * 1_000)
         }

@@ -1,4 +1,5 @@
 import Domain
+import ProviderKit
 
 /// The calls about payments.
 extension StripeAPI {

@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 
 /// A value in Stripe's form encoding: `a[b]=`, arrays always indexed, booleans `true` and `false`.
@@ -27,30 +28,17 @@ struct StripeForm: Sendable, Equatable {
 
     /// The form as `application/x-www-form-urlencoded`, with literal brackets like in Stripe's own libraries.
     var encoded: String {
-        members.flatMap { Self.pairs(Self.escaped($0.name), $0.value) }.map { "\($0)=\($1)" }.joined(separator: "&")
+        members.flatMap { Self.pairs(PercentEncoding.encoded($0.name), $0.value) }.map { "\($0)=\($1)" }.joined(
+            separator: "&")
     }
 
     private static func pairs(_ name: String, _ value: StripeParameter) -> [(String, String)] {
         switch value {
-        case .text(let text): [(name, escaped(text))]
+        case .text(let text): [(name, PercentEncoding.encoded(text))]
         case .integer(let number): [(name, String(number))]
         case .boolean(let value): [(name, value ? "true" : "false")]
         case .list(let elements): elements.enumerated().flatMap { pairs("\(name)[\($0)]", $1) }
-        case .map(let form): form.members.flatMap { pairs("\(name)[\(escaped($0.name))]", $0.value) }
+        case .map(let form): form.members.flatMap { pairs("\(name)[\(PercentEncoding.encoded($0.name))]", $0.value) }
         }
-    }
-
-    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
-    static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if StripeText.isWord(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E {
-                bytes.append(byte)
-            } else {
-                bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

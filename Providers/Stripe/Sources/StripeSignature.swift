@@ -17,7 +17,7 @@ struct StripeSignature: Sendable {
 
     private let keys: [SymmetricKey]
 
-    init(secrets: [StripeSecret]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
+    init(secrets: [ProviderSecret<String>]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
 
     /// - Throws: `unproven` unless there is exactly one header with a valid signature and a recent time.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
@@ -48,31 +48,13 @@ struct StripeSignature: Sendable {
             guard parts.count > 1 else { return nil }
             if parts[0] == "t" {
                 times.append(parts[1])
-            } else if let code = code(parts[1]) {
+            } else if let code = Hex.decoded(parts[1], count: SHA256.byteCount, .lower) {
                 codes.append(code)
             }
         }
-        guard codes.count <= codeLimit, let first = times.first, (1...15).contains(first.utf8.count),
-            first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let time = Int64(first)
+        guard codes.count <= codeLimit, let first = times.first, first.isDigits(1...15),
+            let time = Int64(first)
         else { return nil }
         return (Timestamp(time), codes)
-    }
-
-    /// Parses 32 bytes of lower-case hexadecimal.
-    private static func code(_ text: Substring) -> [UInt8]? {
-        let digits = text.utf8.map { digit -> UInt8? in
-            switch digit {
-            case 0x30...0x39: digit - 0x30
-            case 0x61...0x66: digit - 0x61 + 10
-            default: nil
-            }
-        }
-        guard digits.count == SHA256.byteCount * 2 else { return nil }
-        var code: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            code.append(high << 4 | low)
-        }
-        return code
     }
 }

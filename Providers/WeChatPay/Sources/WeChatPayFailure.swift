@@ -2,24 +2,10 @@ import FoundationEssentials
 import ProviderKit
 
 /// The failures of a call to WeChat Pay.
-enum WeChatPayFailure: Error, Sendable, Equatable {
-    /// The call never reached WeChat Pay.
-    case notSent
-    /// The call may have taken effect: after a time limit, a lost connection, or an answer that is not WeChat Pay's.
-    case unanswered
-    /// The answer is not accepted: it is not proven to be WeChat Pay's, or it is about another payment or account.
-    case unproven(UnprovenReason)
-    /// WeChat Pay's refusal.
-    case refused(WeChatPayRefusal)
-    /// The answer has a value that Paydesk cannot represent, with the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = WeChatPayFailure.unproven(.otherPayment)
-}
+typealias WeChatPayFailure = ServiceFailure<WeChatPayRefusal>
 
 /// An error answer of WeChat Pay's, without its message.
-struct WeChatPayRefusal: Error, Sendable, Equatable {
+struct WeChatPayRefusal: ServiceRefusal {
     let status: Int
     /// The code, `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
     let code: String?
@@ -60,21 +46,5 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         guard isProven, (400..<500).contains(status), ![408, 409, 425].contains(status), let code, !own.contains(code)
         else { return unknown }
         return .rejected(reason: code)
-    }
-}
-
-extension WeChatPayFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: true for a call that changes something, whose effect is unknown after a lost answer.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

@@ -76,7 +76,7 @@ extension WeChatPayProvider {
         guard settings.mode == .h5 else { return .qr(text: address) }
         guard let back = attempt.returnURL else { return .url(checkoutURL: address) }
         let mark = address.contains("?") ? "&" : "?"
-        return .url(checkoutURL: "\(address)\(mark)redirect_url=\(WeChatPayText.escaped(back))")
+        return .url(checkoutURL: "\(address)\(mark)redirect_url=\(PercentEncoding.encoded(back))")
     }
 
     private func isPayable(_ text: String) -> Bool {

@@ -59,7 +59,7 @@ struct WeChatPaySignature: Sendable {
             let signature = Data(base64Encoded: text), !signature.isEmpty
         else { throw .unproven(.signature) }
         let digits = try value("wechatpay-timestamp")
-        guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard digits.isDigits(1...15),
             let seconds = Int64(digits), digits == String(seconds)
         else { throw .unproven(.signature) }
         time = Timestamp(seconds)
@@ -67,7 +67,7 @@ struct WeChatPaySignature: Sendable {
             throw .unproven(.time)
         }
         nonce = try value("wechatpay-nonce")
-        guard (1...128).contains(nonce.utf8.count), nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard nonce.hasBytes(1...128, where: \.isVisible) else {
             throw .unproven(.signature)
         }
         let name = try value("wechatpay-serial")

@@ -58,8 +58,6 @@ extension IncomingReply {
         return time.map { min(max($0, now), now + 3_600_000) }
     }
 
-    func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
-
     /// Returns printable ASCII of limited length, for a log.
     private static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(200).map { (" "..."~").contains($0) ? $0 : "?" }))

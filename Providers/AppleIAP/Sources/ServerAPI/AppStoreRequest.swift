@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import ProviderKit
 
@@ -13,7 +14,7 @@ struct AppStoreRequest: Sendable {
     var isRepeatable = true
 
     func outgoing(address: String, token: String) -> OutgoingRequest {
-        let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+        let pairs = query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
         var headers = [
             (name: "Authorization", value: "Bearer \(token)"), (name: "Accept", value: "application/json"),
             (name: "User-Agent", value: "paydesk"),
@@ -29,40 +30,14 @@ struct AppStoreRequest: Sendable {
     /// - Throws: `invalidRequest` for text in another form than Apple's ids, so that it cannot change the path.
     static func id(_ text: String, _ name: String) throws(AppStoreServerError) -> String {
         guard (1...128).contains(text.utf8.count), text != ".", text != "..",
-            text.utf8.allSatisfy({ isUnreserved($0) })
+            text.utf8.allSatisfy(\.isURLUnreserved)
         else { throw .invalidRequest("the \(name) is none") }
         return text
     }
 
     static func json(_ value: some Encodable) throws(AppStoreServerError) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { throw .invalidRequest("it is no JSON") }
+        guard let data = try? JSONText.encoded(value) else { throw .invalidRequest("it is no JSON") }
         return data
-    }
-
-    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 

@@ -61,20 +61,8 @@ final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable
         let claims = try AppStoreRequest.json(
             Claims(
                 bid: bundleID, exp: now.adding(seconds: Self.lifetime).rawValue, iat: now.rawValue, iss: key.issuerID))
-        let input = "\(Self.base64URL(header)).\(Self.base64URL(claims))"
-        return "\(input).\(Self.base64URL(try key.signature(for: Data(input.utf8))))"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        String(
-            data.base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
+        let input = "\(Base64URL.encoded(header)).\(Base64URL.encoded(claims))"
+        return "\(input).\(Base64URL.encoded(try key.signature(for: Data(input.utf8))))"
     }
 
     var description: String { "AppStoreTokens(\(bundleID))" }

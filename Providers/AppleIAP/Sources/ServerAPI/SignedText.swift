@@ -39,12 +39,7 @@ package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomRe
     package var notificationBody: Data { Data("{\"signedPayload\":\"\(compact)\"}".utf8) }
 
     private static func isCompact(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isWord || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
     package var description: String { "SignedText(\(compact.utf8.count) bytes)" }
