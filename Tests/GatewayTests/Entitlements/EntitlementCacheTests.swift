@@ -9,8 +9,8 @@ import Testing
 @testable import Store
 
 /// Tests that cached answers about entitlements are returned only while nothing has changed.
-@Suite("Answers by version")
-struct AnswersByVersionTests {
+@Suite("Entitlement cache")
+struct EntitlementCacheTests {
     private static func answers(
         _ desk: GatewayFixture, _ user: String = "alice"
     ) async throws -> (EntitlementSnapshot, PurchaseStatus) {
