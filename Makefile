@@ -3,7 +3,7 @@
 # make lint   checks style and the documents; make format mends what it can
 # make bench  measures a release's speed as ratios and prints a table (Benchmarks/README.md)
 # make bench-million fills both engines with a million orders and measures every list, search and sum of them
-# make faults hurts a release in many ways under load and compares what clients were told with what is there, in minutes;
+# make faults injects faults into a release under load and compares its answers with the stored data, in minutes;
 #             make faults-long does so for hours (Benchmarks/README.md)
 # make fuzz   runs hostile bytes through AppleTrust under the address sanitizer (Fuzz/README.md)
 # make example builds and tests Examples/PiggyDesk, a binary with a provider of its own

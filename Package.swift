@@ -56,17 +56,20 @@ let package = Package(
     ],
     targets: [
         // Our layers, lowest first. Imports point up this list only.
-        .target(name: "Domain"),
+        .target(name: "Encodings"),
+        .target(name: "RefusalReasons"),
+        .target(name: "Domain", dependencies: ["Encodings"]),
         .target(
             name: "AppleTrust",
             dependencies: [
+                "Encodings", "RefusalReasons",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]
         ),
-        .target(name: "ProviderKit", dependencies: ["Domain"]),
+        .target(name: "ProviderKit", dependencies: ["Domain", "RefusalReasons"]),
         .target(
             name: "Store",
             dependencies: [
@@ -189,11 +192,12 @@ let package = Package(
             ],
             path: "Examples/RemotePlugin/swift"
         ),
+        .testTarget(name: "EncodingsTests", dependencies: ["Encodings"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain"]),
         .testTarget(
             name: "AppleTrustTests",
             dependencies: [
-                "AppleTrust", "TestSupport",
+                "AppleTrust", "Encodings", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),

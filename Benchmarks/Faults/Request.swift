@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 
 /// A request as it goes over the wire, so that it can be sent again exactly.
@@ -29,18 +30,14 @@ struct Request: Sendable {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(stamp).\(try text(genuine ?? event))".utf8),
             using: SymmetricKey(data: Data(Configuration.sandboxSecret.utf8)))
-        let signature = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let signature = Hex.encoded(code)
         return Request(
             method: "POST", path: "/v1/notify/\(Configuration.notifyToken)",
             headers: ["Content-Type": "application/json", "X-Sandbox-Signature": "t=\(stamp),v1=\(signature)"],
             body: body)
     }
 
-    private static func text(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
+    private static func text(_ value: some Encodable) throws -> String { try JSONText.line(value) }
 }
 
 /// A notification of the sandbox provider.
@@ -70,13 +67,10 @@ enum UserToken {
     static func make(_ user: String) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
         let claims = #"{"sub":"\#(user)","iat":\#(now),"exp":\#(now + 86_400)}"#
-        let input = "\(base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))).\(base64URL(Data(claims.utf8)))"
+        let input =
+            "\(Base64URL.encoded(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))).\(Base64URL.encoded(Data(claims.utf8)))"
         let key = SymmetricKey(data: Data(Configuration.userSecret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data(input.utf8), using: key)
-        return "\(input).\(base64URL(Data(code)))"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return "\(input).\(Base64URL.encoded(Data(code)))"
     }
 }

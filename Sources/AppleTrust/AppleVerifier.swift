@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// Verifies App Store JWS and app receipts offline, at the time when they were signed.
 ///
 /// Make one and share it: it caches the sound chains, so that a further payload under the same leaf costs one P-256 or

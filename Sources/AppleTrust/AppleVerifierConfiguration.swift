@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// An app whose purchases are accepted.
 public struct AppleApp: Hashable, Sendable {
     public let bundleID: String

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// Certificates as files hold them: PEM, or DER.
+/// Reads certificate files, PEM or DER.
 public enum CertificateFile {
     private static let begin = "-----BEGIN CERTIFICATE-----"
     private static let end = "-----END CERTIFICATE-----"
 
-    /// The first certificate of a file.
+    /// Returns the first certificate of a file as DER.
     ///
-    /// - Returns: nil for an empty file and for PEM that is not whole; DER is returned as it is, whatever it holds.
+    /// - Returns: nil for an empty file and for incomplete PEM; a DER file is returned unchanged, whatever its content.
     public static func der(_ file: [UInt8]) -> [UInt8]? {
         let text = String(decoding: file, as: UTF8.self)
         guard let start = text.firstRange(of: begin) else { return file.isEmpty ? nil : file }
@@ -17,7 +17,7 @@ public enum CertificateFile {
         return Data(base64Encoded: String(base64)).map(Array.init)
     }
 
-    /// The file as PEM (RFC 7468): every certificate of a PEM file, or the one of a DER file.
+    /// Returns the file as PEM (RFC 7468): every certificate of a PEM file, or the one of a DER file.
     public static func pem(_ file: [UInt8]) -> [UInt8] {
         guard file.first == 0x30 else { return file }
         let base64 = Array(Data(file).base64EncodedString())

@@ -1,15 +1,15 @@
 public import Domain
 
-/// A provider whose store asks how much of a purchase was used, before it decides on a customer's refund.
+/// A provider whose store asks how much of a purchase was used, before it decides about a customer's refund.
 public protocol ConsumptionAnswering: PaymentProvider {
-    /// Tells the store; called only with the customer's consent, and may be repeated.
+    /// Sends the answer to the store; called only with the customer's consent, and may be repeated.
     ///
-    /// - Throws: `rejected` where the store wants no such answer, `unavailable` where another try may help, `unsupported`
-    ///   where the account has no way to answer.
+    /// - Throws: `rejected` where the store refuses the answer, `unavailable` where a retry may help, `unsupported`
+    ///   where the account cannot answer.
     func answer(_ report: ConsumptionReport) async throws(ProviderError)
 }
 
-/// The answer to a store about a purchase whose refund its customer asks for.
+/// The answer to a store about a purchase whose customer requests a refund.
 public struct ConsumptionReport: Sendable, Equatable {
     /// The merchant's preference; the store decides.
     public enum Preference: String, Sendable {
@@ -21,11 +21,11 @@ public struct ConsumptionReport: Sendable, Equatable {
     public let bundleID: String
     public let transactionID: String
     public let isAutoRenewable: Bool
-    /// True where the customer was given what was bought.
+    /// True where the purchase was delivered to the customer.
     public let isDelivered: Bool
-    /// Thousandths of a percent, 0 to 100,000; nil where it is not known.
+    /// The used share in thousandths of a percent, 0 to 100,000; nil where it is unknown.
     ///
-    /// Nothing that was not delivered was used.
+    /// It is 0 where nothing was delivered.
     public let percentage: Int64?
     public let preference: Preference?
 

@@ -1,8 +1,9 @@
+import Domain
 package import FoundationEssentials
 
-/// Fields of `application/x-www-form-urlencoded` text, byte for byte, each name once: as such text is signed.
+/// The fields of `application/x-www-form-urlencoded` text, byte for byte, each name once, as signatures need them.
 ///
-/// What two parsers could understand differently is refused.
+/// Text that two parsers could read differently is refused.
 package struct FormFields: Sendable {
     package static let sizeLimit = 64 << 10
     package static let countLimit = 256
@@ -12,17 +13,18 @@ package struct FormFields: Sendable {
         let value: [UInt8]
     }
 
-    /// In the order of their names' bytes.
+    /// The fields, sorted by the bytes of their names.
     private let fields: [Field]
 
-    /// - Returns: nil for a broken escape, a field without a name, a name that comes twice, and for too much of it.
+    /// - Returns: nil for a broken escape, a field without a name, a repeated name, and for text beyond the limits.
     package init?(_ text: some Collection<UInt8>) {
         guard text.count <= Self.sizeLimit else { return nil }
         var fields: [Field] = []
         for part in text.split(separator: UInt8(ascii: "&")) {
             let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(sides[0]), !name.isEmpty, fields.count < Self.countLimit,
-                let value = sides.count > 1 ? Self.decoded(sides[1]) : []
+            guard let name = PercentEncoding.decoded(sides[0], readsPlus: true), !name.isEmpty,
+                fields.count < Self.countLimit,
+                let value = sides.count > 1 ? PercentEncoding.decoded(sides[1], readsPlus: true) : []
             else { return nil }
             fields.append(Field(name: name, value: value))
         }
@@ -31,7 +33,7 @@ package struct FormFields: Sendable {
         self.fields = fields
     }
 
-    /// A field's text; nil where it is missing, empty or not UTF-8.
+    /// The text of a field; nil where it is absent, empty or not UTF-8.
     package subscript(_ name: String) -> String? {
         guard let value = fields.first(where: { $0.name.elementsEqual(name.utf8) })?.value, !value.isEmpty else {
             return nil
@@ -41,7 +43,7 @@ package struct FormFields: Sendable {
 
     package var isEmpty: Bool { fields.isEmpty }
 
-    /// `name=value&…` with the decoded values, in the order of the names.
+    /// Joins the decoded fields as `name=value&…`, sorted by their names.
     package func joined(without names: Set<String>, dropsEmpty: Bool) -> Data {
         var text = Data()
         for field in fields where !(dropsEmpty && field.value.isEmpty) {
@@ -52,52 +54,9 @@ package struct FormFields: Sendable {
         return text
     }
 
-    /// Fields as form text, in the order of their names.
+    /// Encodes fields as form text, sorted by their names.
     package static func encoded(_ fields: [String: String]) -> String {
         fields.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { "\(escaped($0.key))=\(escaped($0.value))" }.joined(separator: "&")
-    }
-
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
-    package static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
-
-    private static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
+            .map { "\(PercentEncoding.encoded($0.key))=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
     }
 }

@@ -1,19 +1,19 @@
 public import Domain
 
-/// A provider that charges what a wallet handed over, such as an Apple Pay token.
+/// A provider that charges a wallet's token, such as one of Apple Pay.
 ///
-/// Its manifest names the forms that it takes. A charge is how this provider opens the payment: it has the same
-/// idempotency key as ``PaymentProvider/open(_:)``, so that cancelling fences it, and afterwards the payment is queried,
-/// cancelled and refunded like any other of this account.
+/// Its manifest names the accepted forms. A charge opens the payment at this provider, with the idempotency key of
+/// ``PaymentProvider/open(_:)``, so that a cancellation also stops it. Afterwards the payment is queried, cancelled and
+/// refunded like any other of this account.
 public protocol InstrumentCharging: PaymentProvider {
-    /// Takes the money.
+    /// Charges the token.
     ///
-    /// - Throws: ``ProviderError/unavailable`` only where nothing was charged; a reply that was lost is
-    ///   ``ProviderError/outcomeUnknown``.
+    /// - Throws: ``ProviderError/unavailable`` only where nothing was charged; ``ProviderError/outcomeUnknown`` after a
+    ///   lost reply.
     func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport
 }
 
-/// A payment to take from a wallet's token.
+/// A payment to charge to a wallet's token.
 public struct InstrumentCharge: Sendable {
     public let payment: ID<Payment>
     public let order: ID<Order>
@@ -30,7 +30,7 @@ public struct InstrumentCharge: Sendable {
         self.instrument = instrument
     }
 
-    /// The key of the payment's opening.
+    /// The idempotency key of the payment's opening.
     public var idempotencyKey: String { "\(payment.rawValue)-open" }
 }
 
@@ -47,12 +47,12 @@ public enum Instrument: Sendable {
     }
 }
 
-/// The form in which a processor takes a wallet's token: as it is, or decrypted to the card's token.
+/// The form in which a processor accepts a wallet's token: unchanged, or decrypted to the card's token.
 public enum InstrumentForm: String, Sendable, Codable, CaseIterable {
     case encrypted, decrypted
 }
 
-/// An Apple Pay token as the wallet made it; it shows nothing of itself.
+/// An Apple Pay token as the wallet made it; its description shows nothing of it.
 public struct EncryptedToken: Sendable {
     /// The JSON text of `paymentData`, byte for byte as it was received.
     public let paymentData: [UInt8]
@@ -77,18 +77,18 @@ extension EncryptedToken: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A card's token of one device or merchant, with the proof for one payment: card data in the sense of PCI DSS.
+/// A card's token for one device or merchant, with the cryptogram of one payment: card data in the sense of PCI DSS.
 ///
-/// It shows nothing of itself, cannot be encoded, and must not be kept once the charge is made.
+/// Its description shows nothing of it. It cannot be encoded, and must not be stored after the charge.
 public struct NetworkToken: Sendable {
     /// The digits of the token's number.
     public let accountNumber: SecretBytes
     public let expiryMonth: Int
-    /// Four digits.
+    /// The year in four digits.
     public let expiryYear: Int
-    /// Raw bytes; a payment that a merchant starts has none.
+    /// The cryptogram's raw bytes; nil for a payment that a merchant starts.
     public let cryptogram: SecretBytes?
-    /// The ECI: one or two digits; pass it on where it is not nil.
+    /// The ECI, one or two digits; to be passed on where it is not nil.
     public let electronicCommerceIndicator: String?
     /// The EMV data, where the wallet used EMV instead of 3-D Secure.
     public let emvData: SecretBytes?

@@ -1,28 +1,29 @@
 public import Domain
 public import FoundationEssentials
+public import RefusalReasons
 
-/// A provider whose contract a wallet answers with a token, which another account, the processor, charges.
+/// A provider whose contracts are paid with a wallet's token, which another account, the processor, charges.
 public protocol InstrumentVerifying: PaymentProvider {
-    /// The account that moves the money.
+    /// The account that charges the tokens.
     var processor: AccountID { get }
 
-    /// The form in which the processor is given tokens.
+    /// The form of the tokens for the processor.
     var tokenForm: InstrumentForm { get }
 
-    /// Verifies a token, offline and now.
+    /// Verifies a token, offline, at the current time.
     ///
     /// - Parameters:
-    ///   - token: JSON as the client sent it.
-    ///   - applicationData: what the payment's contract asked the wallet to sign.
+    ///   - token: the client's JSON, unchanged.
+    ///   - applicationData: the data of the payment's contract, which the wallet has signed.
     /// - Throws: ``InstrumentRefusal`` with the precise reason.
     func verify(token: Data, applicationData: Data) throws(InstrumentRefusal) -> VerifiedInstrument
 }
 
-/// A token that the wallet's maker has signed for one payment.
+/// A token that the wallet's vendor has signed for one payment.
 public struct VerifiedInstrument: Sendable {
     /// The signed id of the wallet's transaction; no two payments may have it.
     public let transactionID: String
-    /// The amount that the payer agreed to; nil where the server has no key to decrypt it.
+    /// The amount that the payer authorized; nil where the server has no key to decrypt it.
     public let amount: StatedAmount?
     public let instrument: Instrument
 
@@ -33,7 +34,7 @@ public struct VerifiedInstrument: Sendable {
     }
 }
 
-/// An amount in minor units of a currency that is named by its ISO 4217 number, `156`.
+/// An amount in minor units, with the ISO 4217 number of its currency, `156`.
 public struct StatedAmount: Sendable, Equatable {
     public let value: Int64
     public let currencyNumber: String
@@ -48,27 +49,15 @@ public struct StatedAmount: Sendable, Equatable {
     }
 }
 
-/// The reason why a token is refused; the raw values are the reasons of `api.md` section 2.
+/// The reason why a token is refused.
 public struct InstrumentRefusal: Error, Sendable, Equatable {
-    public enum Reason: String, Sendable, CaseIterable {
-        case malformed
-        case unsupportedVersion = "unsupported_version"
-        case untrustedChain = "untrusted_chain"
-        case wrongPurpose = "wrong_purpose"
-        case badSignature = "bad_signature"
-        case signingTimeOutOfWindow = "signing_time_out_of_window"
-        case unknownMerchantKey = "unknown_merchant_key"
-        case applicationDataMismatch = "application_data_mismatch"
-        case transactionIdentifierMismatch = "transaction_identifier_mismatch"
-        case decryptionFailed = "decryption_failed"
-        case simulatorToken = "simulator_token"
-    }
+    public typealias Reason = PaymentTokenRefusalReason
 
     public let reason: Reason
-    /// Finer words for the log, never a part of the token.
+    /// Details for the log, without any part of the token.
     public let detail: String
-    /// The transaction of an instrument with which nothing is wrong but its time; one that was used in time finds its
-    /// payment by it.
+    /// The transaction of a token whose only fault is its age, by which a token that was used in time finds its
+    /// payment.
     public let transactionID: String?
 
     public init(_ reason: Reason, detail: String, transactionID: String? = nil) {

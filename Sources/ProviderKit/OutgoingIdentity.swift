@@ -1,10 +1,10 @@
 /// The client certificate and the trusted roots of a TLS call; a description or dump shows nothing of them.
 public struct OutgoingIdentity: Sendable, Hashable {
-    /// PEM; the certificate first, then what leads to its root.
+    /// PEM: the certificate, followed by its intermediates.
     public let certificates: [UInt8]
-    /// PEM.
+    /// The key in PEM.
     public let privateKey: [UInt8]
-    /// PEM of the only roots that the peer's certificate may lead to; nil means the system's.
+    /// The only trusted roots of the server's certificate in PEM; nil for the system's.
     public let trustedRoots: [UInt8]?
 
     public init(certificates: [UInt8], privateKey: [UInt8], trustedRoots: [UInt8]? = nil) {

@@ -2,7 +2,7 @@ public import Domain
 
 /// A payment to open.
 public struct PaymentAttempt: Sendable {
-    /// Also the idempotency key of the call and, where the provider takes one, its order number.
+    /// The payment's id; also the idempotency key of the call and, where the provider accepts one, its order number.
     public let payment: ID<Payment>
     public let order: ID<Order>
     public let amount: Money
@@ -14,11 +14,11 @@ public struct PaymentAttempt: Sendable {
     public let expiresAt: Timestamp
     /// The product ids that Apple can sell for this order; empty for other providers' goods.
     public let appleProductIDs: [String]
-    /// The buyer's UUID for StoreKit's `appAccountToken`; nil unless the provider sells Apple products.
+    /// The user's UUID for StoreKit's `appAccountToken`; nil unless the provider sells Apple products.
     public let appAccountToken: String?
-    /// The contract types that the client takes.
+    /// The contract types that the client accepts.
     public let accepts: Set<ContractType>
-    /// The payer's IP address as Paydesk saw it, the same for every repetition; nil where nobody knows.
+    /// The payer's IP address, the same in every repetition; nil where it is unknown.
     public let payerAddress: String?
 
     public init(
@@ -39,26 +39,26 @@ public struct PaymentAttempt: Sendable {
         self.payerAddress = payerAddress
     }
 
-    /// The address that a service is told which compares it with the payer's own.
+    /// Returns the payer's address for a service that compares it with its own observation.
     ///
-    /// - Parameter fallback: the account's setting. It counts where the payer's own is not known, and where what is known
-    ///   can be nobody's on the Internet: a proxy's that is not among the trusted ones.
+    /// - Parameter fallback: the account's setting, which is used where the payer's address is unknown, or is not a
+    ///   public one, such as that of a proxy that is not among the trusted ones.
     public func payerAddress(orElse fallback: String?) -> String? {
         guard let own = payerAddress else { return fallback }
         return IPAddress(own)?.isPublic ?? false ? own : fallback ?? own
     }
 
-    /// The same for every repetition of this call.
+    /// The idempotency key of this call, the same in every repetition.
     public var idempotencyKey: String { "\(payment.rawValue)-open" }
 }
 
 /// A payment as the provider opened it.
 public struct OpenedPayment: Sendable {
-    /// The action that the client takes.
+    /// The client's next step.
     public let instruction: PaymentInstruction
-    /// The provider's own id; nil where it only knows ours.
+    /// The provider's own id; nil where it only has ours.
     public let reference: String?
-    /// The outcome that is known already; `accepted` while it waits for the payer.
+    /// The outcome so far; `accepted` while the payment waits for the payer.
     public let outcome: PaymentOutcome
 
     public init(instruction: PaymentInstruction, reference: String?, outcome: PaymentOutcome = .accepted) {
@@ -68,10 +68,10 @@ public struct OpenedPayment: Sendable {
     }
 }
 
-/// The ids that name a payment in calls to its provider.
+/// The ids of a payment in calls to its provider.
 public struct ProviderReference: Sendable, Hashable {
     public let payment: ID<Payment>
-    /// The provider's own id where it gave one.
+    /// The provider's own id, where it gave one.
     public let reference: String?
     public let amount: Money
 
@@ -82,27 +82,27 @@ public struct ProviderReference: Sendable, Hashable {
     }
 }
 
-/// A refund to make, or to ask about.
+/// A refund to make or to query.
 public struct RefundAttempt: Sendable {
-    /// Also the idempotency key of the call.
+    /// The refund's id; also the idempotency key of the call.
     public let refund: ID<Refund>
     public let payment: ProviderReference
     public let amount: Money
     public let reason: String
-    /// The provider's own id of the refund where it gave one.
+    /// The provider's own id of the refund, where it gave one.
     public let reference: String?
-    /// The time at which its call was sent last; the present time where it is about to be sent.
+    /// The time of the last call for this refund; the current time where it is about to be made.
     ///
-    /// A refund may wait for days before it is sent, so its id's own time says nothing of its call. Where the service does
-    /// not know a refund that is asked about, its call may still be on its way for as long after this as a call of yours
-    /// can be; only then may a report say that it failed.
+    /// A refund may wait for days before it is sent, so the time of its id says nothing about its call. Where the
+    /// service does not know a refund, the call may still be under way for as long after this time as your calls can
+    /// take; only after that may a report say that it failed.
     public let sentAt: Timestamp
-    /// True where its call was sent before and its outcome is unknown.
+    /// True where an earlier call was made and its outcome is unknown.
     ///
-    /// Where a service can only say that something was given back, this tells a refund of ours from somebody else's.
+    /// Where a service only states that a payment was refunded, this distinguishes our refund from another one.
     public let wasSent: Bool
 
-    /// - Parameter sentAt: nil: when the id was made.
+    /// - Parameter sentAt: nil for the time of the id.
     public init(
         refund: ID<Refund>, payment: ProviderReference, amount: Money, reason: String, reference: String? = nil,
         sentAt: Timestamp? = nil, wasSent: Bool = false
@@ -116,6 +116,6 @@ public struct RefundAttempt: Sendable {
         self.wasSent = wasSent
     }
 
-    /// The same for every repetition of this call.
+    /// The idempotency key of this call, the same in every repetition.
     public var idempotencyKey: String { "\(refund.rawValue)-refund" }
 }

@@ -1,19 +1,20 @@
 public import Domain
 
-/// A payment provider: it translates between Paydesk's words and one payment service's.
+/// A payment provider, which translates between Paydesk and a payment service.
 ///
-/// It is stateless: all persistence, retries, routing, amount checks and policies are Paydesk's. Every call that
-/// changes something carries an idempotency key, may be repeated with it, and must then have one effect.
+/// It is stateless: persistence, retries, routing, checks of amounts and policies are Paydesk's. Every call that
+/// changes something has an idempotency key, may be repeated with it, and must then have one effect.
 public protocol PaymentProvider: Sendable {
     /// The manifest of this kind of provider.
     static var manifest: ProviderManifest { get }
 
-    /// The manifest of this account: its kind's manifest, unless its service says more (``ManifestFetching``).
+    /// The manifest of this account: its kind's, unless the service states one (``ManifestFetching``).
     var manifest: ProviderManifest { get }
 
-    /// Takes one account whose settings fit the manifest's schema.
+    /// Makes the provider of an account, whose settings fit the manifest's schema.
     ///
-    /// - Throws: every fault that only this provider can see (a key of the wrong form, two settings that contradict).
+    /// - Throws: every fault that only this provider can find (a key of the wrong form, two settings that contradict
+    ///   each other).
     init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError)
 
     /// Returns true where an account with these settings is in its provider's test mode, so that no real money
@@ -23,34 +24,34 @@ public protocol PaymentProvider: Sendable {
     /// revenue, and production refuses the account unless `allow_test_accounts` is true.
     static func isTest(_ settings: ProviderSettings) -> Bool
 
-    /// The contract types that this account, with its settings, makes; a subset of the manifest's.
+    /// The contract types that this account makes with its settings; a subset of the manifest's.
     var contractTypes: Set<ContractType> { get }
 
     /// Returns the reason why this account can never charge exactly this amount: its currency, its last digits, or its
-    /// bounds; nil where it can, as far as is known before anything is asked.
+    /// bounds; nil where it can, as far as is known without a call.
     ///
-    /// A pure function of the amount and the settings: the cashier leaves the account out of what it offers.
+    /// A pure function of the amount and the settings; accounts with a reason are not offered for the amount.
     func amountFault(_ amount: Money) -> AmountFault?
 
-    /// Opens a payment and says what the client must do.
+    /// Opens a payment and returns the client's next step.
     func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment
 
-    /// Asks for the present state of a payment.
+    /// Queries the current state of a payment.
     func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport
 
-    /// Makes a payment impossible, or reports why that is too late.
+    /// Makes a payment impossible, or reports the state that prevents it.
     func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport
 
-    /// Gives money back.
+    /// Refunds money.
     func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport
 
-    /// Asks for the present state of a refund.
+    /// Queries the current state of a refund.
     func query(refund: RefundAttempt) async throws(ProviderError) -> RefundReport
 
-    /// Verifies a notification and says what it states.
+    /// Verifies a notification and returns its facts.
     ///
-    /// - Throws: ``ProviderError/unproven(_:)`` for anything that is not proven to come from the provider, now, or is not
-    ///   about this account.
+    /// - Throws: ``ProviderError/unproven(_:)`` for a notification that is not proven to be the provider's, of this
+    ///   time and about this account.
     func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification
 }
 
@@ -67,12 +68,12 @@ extension PaymentProvider {
     }
 }
 
-/// A provider that renders its own pay page, routed at `/{kind}/{payment_id}`.
+/// A provider with pay pages of its own, at `/{kind}/{payment_id}`.
 public protocol PaymentPageServing: PaymentProvider {
-    /// The page as the payer first sees it; nil when the payment is not known.
+    /// Returns the page before the payer's action; nil where the payment is unknown.
     func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage?
 
-    /// The payer's act, as the page's form sent it; nil when the payment is not known.
+    /// Performs the payer's action from the page's form; nil where the payment is unknown.
     func act(_ payment: ID<Payment>, form: [String: String]) async throws(ProviderError) -> PaymentPage?
 }
 
@@ -80,28 +81,28 @@ public protocol PaymentPageServing: PaymentProvider {
 public enum PaymentPage: Sendable, Equatable {
     /// A complete HTML document.
     case html(String)
-    /// Back to the app (303).
+    /// A redirect to the app (303).
     case redirect(String)
-    /// The form was not understood (400), in words for the payer.
+    /// The refusal of an invalid form (400), with a text for the payer.
     case refused(String)
 }
 
-/// The errors of a provider call; closed, because what happens next depends on it.
+/// The errors of a provider call; closed, because Paydesk's next step depends on them.
 public enum ProviderError: Error, Sendable, Equatable {
-    /// Final: the provider said no. The reason is safe to show.
+    /// The final refusal of the provider. The reason may be shown to users.
     case rejected(reason: String)
-    /// The provider was not called: this account cannot take such a payment, and another one may. The reason is safe to
-    /// show.
+    /// The provider was not called, because this account cannot take such a payment; another one may. The reason may be
+    /// shown to users.
     case unfit(reason: String)
-    /// The call had no effect; a later one may succeed.
+    /// The call had no effect; a repetition may succeed.
     case unavailable
-    /// The call may have taken effect: query before anything else.
+    /// The call may have taken effect; the state must be queried first.
     case outcomeUnknown
-    /// A notification or an answer that is not believed; the call that was answered may have taken effect.
+    /// A notification or an answer that is not proven; the call that it answers may have taken effect.
     case unproven(UnprovenReason)
     /// This provider has no such operation.
     case unsupported
 
-    /// True where a message was not believed, for whichever reason.
+    /// True for a message that is not proven, for whatever reason.
     public var isUnproven: Bool { if case .unproven = self { true } else { false } }
 }

@@ -4,7 +4,7 @@ public import Domain
 public struct ProviderAccount: Sendable {
     public let id: AccountID
     public let settings: ProviderSettings
-    /// Development mode: loopback peers, http and test roots are allowed.
+    /// True in development mode, which allows loopback peers, http and test roots.
     public let isDevelopment: Bool
 
     public init(id: AccountID, settings: ProviderSettings, isDevelopment: Bool) {
@@ -14,7 +14,7 @@ public struct ProviderAccount: Sendable {
     }
 }
 
-/// Settings that fit their schema, defaults filled in; it never shows its values.
+/// The settings of an account, valid by their schema and with defaults; descriptions show no values.
 public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     private let values: [String: SettingValue]
 
@@ -35,7 +35,7 @@ public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, Cu
 
     public func boolean(_ name: String) -> Bool { values[name] == .boolean(true) }
 
-    /// The texts of a list of texts, choices, urls or paths.
+    /// The texts in a list of texts, choices, urls or paths.
     public func texts(_ name: String) -> [String] {
         guard case .list(let elements)? = values[name] else { return [] }
         return elements.compactMap { if case .text(let text) = $0 { text } else { nil } }
@@ -57,9 +57,9 @@ public struct ProviderSettings: Sendable, Equatable, CustomStringConvertible, Cu
 
 /// The reason why an account cannot be used as configured.
 public struct ProviderSetupError: Error, Sendable, Equatable {
-    /// A fault: the setting's path, what is wrong and how to mend it.
+    /// A fault: the setting's path, the problem and its correction.
     ///
-    /// Never the value.
+    /// It never contains the value.
     public struct Fault: Sendable, Equatable {
         public let setting: String
         public let problem: String

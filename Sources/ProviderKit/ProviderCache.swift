@@ -2,13 +2,13 @@ public import Domain
 public import FoundationEssentials
 import Synchronization
 
-/// The in-memory cache of one account's provider: an OAuth token, the certificates of its service.
+/// The in-memory cache of an account's provider, for an OAuth token or the certificates of its service.
 ///
-/// Bounded in entries and bytes: beyond them the least recently used go first, and what is past its time is gone. A
-/// restart forgets all of it and another process never sees it, so nothing that must survive may stand here. It shows
-/// its values to no description and no dump.
+/// It is bounded in entries and bytes: beyond them the least recently used are dropped, and expired entries are never
+/// returned. It is lost at a restart and not shared with other processes, so nothing that must survive may be in it.
+/// Descriptions and dumps show no values.
 public final class ProviderCache: Sendable, CustomStringConvertible, CustomReflectable {
-    /// A value, and the time until which it may be used.
+    /// A value with its expiry.
     public struct Entry: Sendable {
         public let value: Data
         public let until: Timestamp
@@ -47,13 +47,13 @@ public final class ProviderCache: Sendable, CustomStringConvertible, CustomRefle
         self.byteLimit = byteLimit
     }
 
-    /// The value of a key; nil where there is none or its time is over.
+    /// Returns the value of a key; nil where it is absent or expired.
     public func value(_ key: String) -> Data? {
         let now = time.now
         return state.withLock { Self.read(key, at: now, &$0) }
     }
 
-    /// Keeps a value in the place of another; one that alone is over the bounds is not kept.
+    /// Stores a value in place of another; a value that exceeds the bounds alone is not stored.
     public func keep(_ key: String, _ entry: Entry) {
         let now = time.now
         state.withLock { keep(key, entry, at: now, &$0) }
@@ -61,17 +61,17 @@ public final class ProviderCache: Sendable, CustomStringConvertible, CustomRefle
 
     public func forget(_ key: String) { state.withLock { Self.drop(key, &$0) } }
 
-    /// Forgets a value that turned out to be bad, unless another took its place meanwhile.
+    /// Removes a value that turned out to be invalid, unless it was replaced meanwhile.
     public func forget(_ key: String, where value: Data) {
         state.withLock { state in
             if state.kept[key]?.entry.value == value { Self.drop(key, &state) }
         }
     }
 
-    /// The value of a key, made where there is none that is good; those who ask at the same time wait for one making.
+    /// Returns the value of a key, and makes it where there is no valid one; concurrent callers wait for the same one.
     ///
-    /// The making goes on when its caller is cancelled, because others wait for it too. A bad value stays until a better
-    /// one is made.
+    /// Making a value continues when its caller is cancelled, because others wait for it too. An invalid value stays
+    /// until another one is made.
     public func value(
         _ key: String, where isGood: @Sendable (Data) -> Bool = { _ in true },
         orMake make: @escaping @Sendable () async throws(ProviderError) -> Entry
@@ -112,7 +112,7 @@ public final class ProviderCache: Sendable, CustomStringConvertible, CustomRefle
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// Under the lock.
+// Functions that are called under the lock.
 extension ProviderCache {
     private static func size(_ key: String, _ entry: Entry) -> Int { key.utf8.count + entry.value.count }
 

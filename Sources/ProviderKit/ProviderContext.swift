@@ -1,7 +1,7 @@
 public import Domain
 public import FoundationEssentials
 
-/// The dependencies of an account's provider; nothing else of Paydesk is in its reach.
+/// The dependencies of an account's provider, and its only access to Paydesk.
 public struct ProviderContext: Sendable {
     public let http: any HTTPTransport
     public let time: TimeSource
@@ -9,13 +9,13 @@ public struct ProviderContext: Sendable {
     public let book: any AccountBook
     /// The address at which this account's notifications arrive, `https://pay.example/v1/notify/…`.
     public let notifyURL: String
-    /// Paydesk's own public address, without a slash at its end.
+    /// Paydesk's own public URL, without a slash at its end.
     public let publicURL: String
     public let log: ProviderLog
     /// The cache of this account in this process; its entries may be lost at any time.
     public let cache: ProviderCache
 
-    /// - Parameter cache: nil makes an empty one; no two accounts share one.
+    /// - Parameter cache: nil makes an empty one; accounts never share a cache.
     public init(
         http: any HTTPTransport, time: TimeSource, random: RandomSource, book: any AccountBook, notifyURL: String,
         publicURL: String, log: ProviderLog = .silent, cache: ProviderCache? = nil
@@ -34,15 +34,15 @@ public struct ProviderContext: Sendable {
     public func pageURL(kind: String, payment: ID<Payment>) -> String { "\(publicURL)/\(kind)/\(payment.rawValue)" }
 }
 
-/// A small durable table of one account, for a provider that plays its own upstream.
+/// A small durable table of one account, for a provider that plays its own payment service.
 ///
-/// At most 64 KiB a value; the oldest of more than 100,000 entries are dropped.
+/// A value has at most 64 KiB; beyond 100,000 entries the oldest are dropped.
 public protocol AccountBook: Sendable {
     func value(_ key: String) async throws(ProviderError) -> Data?
 
-    /// Replaces a value in one transaction and returns what is stored then.
+    /// Replaces a value in one transaction and returns the stored one.
     ///
-    /// The closure may run more than once; returning nil leaves the entry as it is.
+    /// The closure may run more than once; it returns nil to leave the entry unchanged.
     func update(
         _ key: String, _ change: @escaping @Sendable (Data?) -> Data?
     ) async throws(ProviderError) -> Data?
@@ -54,11 +54,11 @@ public struct OutgoingRequest: Sendable {
     public var url: String
     public var headers: [(name: String, value: String)]
     public var body: Data
-    /// The whole call's time limit; past it the call ends in ``HTTPTransportError/outcomeUnknown``.
+    /// The time limit of the whole call; after it the call ends with ``HTTPTransportError/outcomeUnknown``.
     public var timeoutMilliseconds: Int64
-    /// More than this of an answer's body is refused.
+    /// The largest accepted body of an answer in bytes.
     public var maxReplyBytes: Int
-    /// For mutual TLS; nil shows no certificate and trusts the system's roots.
+    /// The identity for mutual TLS; nil sends no certificate and trusts the system's roots.
     public var identity: OutgoingIdentity?
 
     public init(
@@ -90,11 +90,11 @@ public struct IncomingReply: Sendable {
 public enum HTTPTransportError: Error, Sendable, Equatable {
     /// The request never reached the peer.
     case notSent
-    /// The request may have arrived: a timeout, a connection cut, an answer that is too large.
+    /// The request may have arrived: after a timeout, a lost connection, or an answer that is too large.
     case outcomeUnknown
 }
 
-/// The injected HTTP client: no redirects, bounded time and size.
+/// The injected HTTP client: it follows no redirects, and bounds time and size.
 public protocol HTTPTransport: Sendable {
     func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply
 }

@@ -1,12 +1,12 @@
 public import Domain
 
-/// The description of a kind of provider: read by the cashier, the configuration, the conformance kit and the admin.
+/// The description of a kind of provider, which routing, the configuration, the conformance kit and the admin API read.
 public struct ProviderManifest: Sendable, Equatable {
     /// The certainty with which a payment can be cancelled before another is opened.
     public enum Cancellation: String, Sendable, Codable {
-        /// After a successful cancel nobody can pay it.
+        /// A cancelled payment can never be paid.
         case definite
-        /// The payment may still be paid (a QR that was already scanned).
+        /// A cancelled payment may still be paid (a QR code that was already scanned).
         case bestEffort = "best_effort"
         case none
     }
@@ -14,14 +14,14 @@ public struct ProviderManifest: Sendable, Equatable {
     /// The refunds that the provider can make.
     public enum Refunds: String, Sendable, Codable {
         case partial, full
-        /// Only the provider's own customer service gives money back.
+        /// Only the provider's own customer service makes refunds.
         case none
     }
 
     /// The kinds of SKU that a provider can sell.
     public enum Goods: String, Sendable, Codable {
         case anything
-        /// Only SKUs that have Apple product ids.
+        /// Only SKUs with Apple product ids.
         case appleProducts = "apple_products"
     }
 
@@ -30,22 +30,22 @@ public struct ProviderManifest: Sendable, Equatable {
         case post = "POST"
     }
 
-    /// The word in `kind:`, `sandbox`: `[a-z][a-z0-9_]*`.
+    /// The name in `kind:`, such as `sandbox`: `[a-z][a-z0-9_]*`.
     public var kind: String
     public var displayName: String
     public var contractTypes: [ContractType]
-    /// The currencies it takes; empty means all.
+    /// The supported currencies; empty for all.
     public var currencies: [Currency]
     public var goods: Goods
-    /// Subscriptions renew by themselves.
+    /// True where subscriptions renew by themselves.
     public var recurring: Bool
     public var cancel: Cancellation
     public var refunds: Refunds
     /// The HTTP methods of notifications; empty where the provider sends none.
     public var notifications: [NotificationMethod]
-    /// The forms of wallet tokens that it charges; empty for a provider that charges none.
+    /// The forms of wallet tokens that it charges; empty where it charges none.
     public var instruments: [InstrumentForm]
-    /// Refused in production mode, unless `allow_test_accounts` is true.
+    /// True for a kind that production mode refuses, unless `allow_test_accounts` is true.
     public var developmentOnly: Bool
     public var settings: SettingsSchema
 

@@ -1,10 +1,10 @@
 package import Domain
 
-/// The kinds of provider that this binary has, and the configured accounts of them.
+/// The kinds of provider in this binary, and the configured accounts.
 public struct ProviderRegistry: Sendable {
-    /// The provider types by the word in `kind:`.
+    /// The provider types by the name in `kind:`.
     package let kinds: [String: any PaymentProvider.Type]
-    /// Sorted by id.
+    /// The accounts, sorted by id.
     package let accounts: [ConfiguredAccount]
     private let byID: [AccountID: ConfiguredAccount]
     private let byNotifyToken: [String: ConfiguredAccount]
@@ -22,28 +22,28 @@ public struct ProviderRegistry: Sendable {
     /// The manifests of all kinds, sorted by name.
     package var manifests: [ProviderManifest] { kinds.values.map { $0.manifest }.sorted { $0.kind < $1.kind } }
 
-    /// The kinds whose accounts serve their own pay pages.
+    /// The kinds whose accounts have pay pages of their own.
     package var pageKinds: [String] { kinds.filter { $0.value is any PaymentPageServing.Type }.keys.sorted() }
 
-    /// The kinds whose accounts have a notify address.
+    /// The kinds whose accounts have a notify URL.
     package var notifyingKinds: [String] { manifests.filter { !$0.notifications.isEmpty }.map(\.kind) }
 
     package subscript(_ id: AccountID) -> ConfiguredAccount? { byID[id] }
 
-    /// The account whose notify URL ends in this token.
+    /// Returns the account whose notify URL ends with this token.
     package func account(notifyToken: String) -> ConfiguredAccount? { byNotifyToken[notifyToken] }
 }
 
-/// An account as configured: its provider, and the rules by which the cashier chooses it.
+/// A configured account: its provider, and its rules of routing.
 package struct ConfiguredAccount: Sendable {
     package let id: AccountID
     package let provider: any PaymentProvider
     package let enabled: Bool
     package let routing: AccountRouting
-    /// The random last part of its notify URL; nil for a kind without notifications.
+    /// The random last part of the account's notify URL; nil for a kind without notifications.
     package let notifyToken: String?
-    /// True in its provider's test mode (``PaymentProvider/isTest(_:)``); of a wallet's account also where the account that
-    /// charges its tokens is in it.
+    /// True in its provider's test mode (``PaymentProvider/isTest(_:)``); for a wallet's account also where the account
+    /// that charges its tokens is in test mode.
     package let isTest: Bool
 
     package init(
@@ -60,13 +60,13 @@ package struct ConfiguredAccount: Sendable {
 
     package var manifest: ProviderManifest { provider.manifest }
 
-    /// The account that takes the money for this one, where that is another.
+    /// The account that charges this one's payments, where that is another one.
     package var processor: AccountID? { (provider as? any InstrumentVerifying)?.processor }
 
-    /// The environment of what is sold through it.
+    /// The environment of sales through this account.
     package var environment: Environment { isTest ? .sandbox : .production }
 
-    /// This account, in the mode of the one that charges for it, if there is one.
+    /// Returns this account with the mode of the account that charges for it, if there is one.
     fileprivate func inProcessorsMode(among accounts: [ConfiguredAccount]) -> ConfiguredAccount {
         guard let processor = accounts.first(where: { $0.id == self.processor }) else { return self }
         return ConfiguredAccount(
@@ -74,7 +74,7 @@ package struct ConfiguredAccount: Sendable {
             notifyToken: notifyToken)
     }
 
-    /// This account with what an admin changed laid over it.
+    /// Returns this account with an admin's changes.
     package func applying(_ override: AccountOverride?) -> ConfiguredAccount {
         guard let override else { return self }
         return ConfiguredAccount(
@@ -83,7 +83,7 @@ package struct ConfiguredAccount: Sendable {
     }
 }
 
-/// The settings that an admin made by `PATCH /v1/admin/accounts/{id}`; it wins over the file.
+/// The changes that an admin made with `PATCH /v1/admin/accounts/{id}`, which override the file.
 package struct AccountOverride: Sendable, Equatable {
     package var enabled: Bool?
     package var routing: AccountRouting?
@@ -94,15 +94,15 @@ package struct AccountOverride: Sendable, Equatable {
     }
 }
 
-/// The conditions under which an account may be chosen; an empty list restricts nothing.
+/// The conditions under which an account may be selected; an empty list allows everything.
 package struct AccountRouting: Sendable, Equatable, Codable {
     package var platforms: [Platform]
     package var currencies: [Currency]
-    /// The highest is tried first.
+    /// The accounts with the highest priority are tried first.
     package var priority: Int64
-    /// The share among equal priorities; 0 is never chosen.
+    /// The share among accounts of equal priority; an account with 0 is never selected.
     package var weight: Int64
-    /// Bounds of the amount in minor units of the order's currency.
+    /// The bounds of the amount in minor units of the order's currency.
     @Nullable package private(set) var min: Int64?
     @Nullable package private(set) var max: Int64?
     package var skus: [String]

@@ -3,29 +3,29 @@ public import FoundationEssentials
 
 /// The outcome of a payment, as its provider states it.
 ///
-/// A foreign status that is not known is ``pending(status:)`` with its raw text, never a success.
+/// An unknown status of the service is ``pending(status:)`` with its raw text, never a success.
 public enum PaymentOutcome: Sendable, Equatable, Codable {
     /// The provider knows the payment and waits for the payer.
     case accepted
-    /// Not final, and not one of the provider's words that this adapter knows.
+    /// Not final, with a status that this adapter does not know.
     case pending(status: String)
-    /// The money is there: exactly so much of it.
+    /// Paid with exactly this amount.
     case succeeded(Money)
-    /// Final: it will never be paid.
+    /// Final: the payment will never be paid.
     case failed(reason: String)
-    /// A try inside the payment failed; the payer may try again.
+    /// An attempt inside the payment failed; the payer may try again.
     case tryFailed(reason: String)
-    /// Final: closed before it was paid.
+    /// Final: the payment was closed before it was paid.
     case cancelled
 
-    /// The payer has acted, and the provider works on it: nothing is left for the payer to do.
+    /// The payer has acted and the provider is processing it: the payer has nothing left to do.
     public static let processing = PaymentOutcome.pending(status: "processing")
 }
 
 public struct PaymentReport: Sendable, Equatable, Codable {
     public let payment: ID<Payment>
     public let outcome: PaymentOutcome
-    /// The provider's own id where it is known.
+    /// The provider's own id, where it is known.
     public let reference: String?
 
     public init(payment: ID<Payment>, outcome: PaymentOutcome, reference: String? = nil) {
@@ -39,9 +39,9 @@ public struct PaymentReport: Sendable, Equatable, Codable {
 public enum RefundOutcome: Sendable, Equatable, Codable {
     case pending
     case succeeded
-    /// The money stayed, or came back after a success.
+    /// The money was not returned, or came back after a success.
     case failed(reason: String)
-    /// Taken back by the provider itself after a success (Apple).
+    /// The provider itself took it back after a success (Apple).
     case reversed
 }
 
@@ -50,10 +50,10 @@ public struct RefundReport: Sendable, Equatable, Codable {
     /// Our refund; nil for one that was made at the provider, which then has a ``reference``.
     public let refund: ID<Refund>?
     public let outcome: RefundOutcome
-    /// The refund's own amount; nil where the provider does not repeat it.
+    /// The refund's amount; nil where the provider does not state it.
     public let amount: Money?
     public let reference: String?
-    /// The provider's own id of the payment whose money goes back, where it says so.
+    /// The provider's own id of the refunded payment, where it states one.
     public let paymentReference: String?
 
     public init(
@@ -80,12 +80,12 @@ public struct DisputeReport: Sendable, Equatable, Codable {
     public let outcome: DisputeOutcome
     /// nil means the whole payment.
     public let amount: Money?
-    /// The time at which it came to this state, by the provider's own clock; nil where the provider does not say, and
-    /// its arrival counts.
+    /// The time of this state by the provider's own clock; nil where the provider does not state it, and the time of
+    /// arrival counts.
     ///
-    /// States are told late and out of order: the newest counts.
+    /// States arrive late and in any order: the newest counts.
     public let at: Timestamp?
-    /// The provider's own id of the disputed payment, where it says so.
+    /// The provider's own id of the disputed payment, where it states one.
     public let paymentReference: String?
 
     public init(
@@ -101,14 +101,14 @@ public struct DisputeReport: Sendable, Equatable, Codable {
     }
 }
 
-/// Something that a provider stated and that was proven to come from it.
+/// A statement that is proven to be the provider's.
 public enum ProviderFact: Sendable, Equatable, Codable {
     case payment(PaymentReport)
     case refund(RefundReport)
     case dispute(DisputeReport)
     case store(StoreStatement)
 
-    /// The payment that it is about; a store's own statements are about none of ours.
+    /// The payment of the fact; nil for a store's statement.
     public var payment: ID<Payment>? {
         switch self {
         case .payment(let report): report.payment
@@ -125,7 +125,7 @@ public struct StoreStatement: Sendable, Equatable, Codable {
     public let renewal: StoreRenewal?
     /// The subscription's status as the store states it; nil where it states none.
     public let standing: StoreStanding?
-    /// The customer asks for a refund, and the store wants to know how much of the purchase was used.
+    /// True where the customer requests a refund and the store asks how much of the purchase was used.
     public let asksForConsumption: Bool
 
     public init(
@@ -139,18 +139,18 @@ public struct StoreStatement: Sendable, Equatable, Codable {
     }
 }
 
-/// A notification as it arrived, before anybody looked into it.
+/// A notification as it arrived, unverified.
 public struct RawNotification: Sendable {
     public let method: ProviderManifest.NotificationMethod
     /// The query string without its `?`, undecoded.
     public let query: String
-    /// Names in lower case, in the order of arrival.
+    /// The headers with names in lower case, in the order of arrival.
     public let headers: [(name: String, value: String)]
-    /// At most 2 MiB, byte for byte.
+    /// The body, byte for byte, at most 2 MiB.
     public let body: Data
     /// The time of arrival of a stored notification that is verified again; nil for one that arrives now.
     ///
-    /// A provider compares a signature's time with this before its own clock.
+    /// A provider compares the time of a signature with this, or else with its own clock.
     public let receivedAt: Timestamp?
 
     public init(
@@ -164,11 +164,11 @@ public struct RawNotification: Sendable {
         self.body = body
     }
 
-    /// The first value of a header; `name` in lower case.
+    /// Returns the first value of a header; `name` is in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// The answer that the provider expects once a notification is stored.
+/// The answer that the provider expects after a notification was stored.
 public struct Acknowledgement: Sendable, Equatable {
     public let status: Int
     public let contentType: String
@@ -183,11 +183,11 @@ public struct Acknowledgement: Sendable, Equatable {
 
 /// A verified notification.
 public struct ReceivedNotification: Sendable {
-    /// The provider's id of the event; a repetition has the same.
+    /// The provider's id of the event, which is the same in a repetition.
     public let eventID: String
-    /// The provider's own word for what happened.
+    /// The provider's own type of the event.
     public let type: String
-    /// Empty for an event that means nothing to an order; it is stored and acknowledged all the same.
+    /// The facts; empty for an event that does not concern an order, which is stored and acknowledged nevertheless.
     public let facts: [ProviderFact]
     public let acknowledgement: Acknowledgement
 

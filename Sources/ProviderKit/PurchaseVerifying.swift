@@ -1,15 +1,16 @@
 public import Domain
+@_exported public import RefusalReasons
 
-/// A provider that can say of signed evidence what it is and how each check of it ends: for people, not for decisions.
+/// A provider that can explain signed evidence and the result of each check, for people and not for decisions.
 public protocol EvidenceExplaining: PaymentProvider {
-    /// Returns whether a text looks like the kind of evidence that this provider judges.
+    /// Returns whether a text looks like evidence for this provider.
     func recognizes(_ text: String) -> Bool
 
-    /// Explains a text and the result of each check; any text is taken, and the answer is bounded.
+    /// Explains a text and the result of each check; it accepts any text, and its answer is bounded.
     func explain(_ text: String) -> EvidenceExplanation
 }
 
-/// A provider that turns what a store signed into purchases, offline.
+/// A provider that verifies a store's signed evidence as purchases, offline.
 public protocol PurchaseVerifying: EvidenceExplaining {
     /// Verifies one piece of evidence.
     ///
@@ -21,27 +22,18 @@ public protocol PurchaseVerifying: EvidenceExplaining {
 }
 
 public enum PurchaseEvidence: Sendable {
-    /// A JWS in compact form, as StoreKit 2 gives it.
+    /// A JWS in compact serialization, as StoreKit 2 provides it.
     case signedTransaction(String)
-    /// The simulator's unsigned receipt: base64 JSON. Only where the Xcode environment is allowed.
+    /// The simulator's unsigned receipt (JSON in base64), only where the Xcode environment is allowed.
     case simulatorReceipt(String)
 }
 
-/// The reason why evidence is refused; the raw values are the reasons of `api.md` section 2.
+/// The reason why evidence is refused.
 public struct PurchaseRefusal: Error, Sendable, Equatable {
-    public enum Reason: String, Sendable, CaseIterable {
-        case malformed
-        case unsupportedAlgorithm = "unsupported_algorithm"
-        case untrustedChain = "untrusted_chain"
-        case wrongPurpose = "wrong_purpose"
-        case certificateExpired = "certificate_expired"
-        case badSignature = "bad_signature"
-        case wrongApp = "wrong_app"
-        case wrongEnvironment = "wrong_environment"
-    }
+    public typealias Reason = SignedDataRefusalReason
 
     public let reason: Reason
-    /// Finer words for the log, never a part of the payload.
+    /// Details for the log, without any part of the payload.
     public let detail: String
 
     public init(_ reason: Reason, detail: String) {
@@ -50,16 +42,16 @@ public struct PurchaseRefusal: Error, Sendable, Equatable {
     }
 }
 
-/// The users who get entitlements from Sandbox and Xcode purchases, and for how long (`domain.md` section 5).
+/// The users whose Sandbox and Xcode purchases give entitlements, and for how long (`docs/domain.md` section 5).
 public struct TestPurchaseRules: Sendable, Equatable {
     public enum Entitled: Sendable, Equatable {
         case all, none
-        /// The app's own ids of these users.
+        /// Users by the app's own ids.
         case users(Set<String>)
     }
 
     public let entitled: Entitled
-    /// 0 = no bound.
+    /// The longest entitlement in hours; 0 for no limit.
     public let maxHours: Int64
 
     public init(entitled: Entitled, maxHours: Int64) {
@@ -86,7 +78,7 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
 
         public let name: String
         public let outcome: Outcome
-        /// The reason why it failed or was not reached; empty where it passed.
+        /// The reason why the check failed or was not reached; empty where it passed.
         public let why: String
 
         public init(name: String, outcome: Outcome, why: String) {
@@ -107,7 +99,7 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
         }
     }
 
-    /// The reason why it is not taken.
+    /// The reason why the text is refused.
     public struct Refusal: Sendable, Equatable, Encodable {
         /// The name of a check.
         public let check: String
@@ -122,10 +114,10 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
     public let kind: String
     public let checks: [Check]
     public let facts: [Fact]
-    /// nil for what is taken.
+    /// The refusal; nil where the text is accepted.
     public let refusal: Refusal?
 
-    /// - Parameter refusal: what the provider itself answers to this text where it is handed in.
+    /// - Parameter refusal: the provider's own refusal of this text; nil where it accepts it.
     public init(kind: String, checks: [Check], facts: [Fact], refusal: Refusal?) {
         self.kind = kind
         self.checks = checks
@@ -133,14 +125,14 @@ public struct EvidenceExplanation: Sendable, Equatable, Encodable {
         self.refusal = refusal
     }
 
-    /// An explanation of what is taken where every check passes.
+    /// Makes an explanation of a text that is accepted where every check passes.
     public init(kind: String, checks: [Check], facts: [Fact]) {
         let failed = checks.first { $0.outcome == .failed } ?? checks.first { $0.outcome == .notReached }
         self.init(
             kind: kind, checks: checks, facts: facts, refusal: failed.map { Refusal(check: $0.name, why: $0.why) })
     }
 
-    /// True where it is taken where it is handed in.
+    /// True where the text is accepted.
     public var verifies: Bool { refusal == nil }
 
     /// The verdict in one line: `accepted`, or `refused: <check>: <why>`.

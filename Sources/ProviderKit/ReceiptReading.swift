@@ -1,6 +1,6 @@
 public import Domain
 
-/// A provider whose store gives apps receipts of many purchases.
+/// A provider whose store issues receipts of many purchases.
 public protocol ReceiptReading: PurchaseVerifying {
     /// Verifies a receipt, offline.
     ///
@@ -11,23 +11,23 @@ public protocol ReceiptReading: PurchaseVerifying {
     /// True where receipts of production are accepted; one that is then refused for its environment is a test receipt.
     var takesProductionReceipts: Bool { get }
 
-    /// The apps whose shared secret this is, compared in constant time.
+    /// Returns the apps that have this shared secret, compared in constant time.
     func apps(withSecret secret: String) -> Set<String>
 
     /// Returns whether the store can be queried about a receipt's purchases.
     func canConfirm(_ receipt: StoreReceipt) -> Bool
 
-    /// Asks the store where a receipt's purchases stand by now.
+    /// Queries the store about the current state of a receipt's purchases.
     ///
     /// - Parameters:
-    ///   - text: the receipt as it came.
-    ///   - unsigned: what nothing but receipts is known of yet, newest first.
-    ///   - isHurried: a client waits, so that nothing is asked twice, and what takes too long is left out.
+    ///   - text: the receipt, unchanged.
+    ///   - unsigned: the purchases that are known only from receipts, newest first.
+    ///   - isHurried: true where a client waits, so that no call is repeated, and slow ones are left out.
     func confirm(
         _ receipt: StoreReceipt, text: String, unsigned: [StorePurchase], isHurried: Bool
     ) async throws(ReceiptConfirmationError) -> StoreAnswer
 
-    /// Asks the store for a transaction that a receipt does not hold, in its app and environment.
+    /// Queries the store for a transaction that is not in a receipt, in its app and environment.
     ///
     /// - Returns: nil where the answer does not verify.
     func transaction(
@@ -38,6 +38,6 @@ public protocol ReceiptReading: PurchaseVerifying {
 /// The errors of a query about a receipt.
 public enum ReceiptConfirmationError: Error, Sendable, Equatable {
     case store(StoreSyncError)
-    /// The store itself calls the receipt worthless, with its `verifyReceipt` status: 21003 or 21010.
+    /// The store itself refuses the receipt, with this status of `verifyReceipt`: 21003 or 21010.
     case rejected(status: Int64)
 }

@@ -1,18 +1,18 @@
 public import Domain
 
-/// A provider whose store moves the renewal date of a subscription when the merchant asks it to.
+/// A provider whose store extends a subscription at the merchant's request.
 public protocol RenewalExtending: PaymentProvider {
-    /// Gives days to one subscription; it is never repeated inside the call.
+    /// Extends a subscription by days; the call is never repeated inside.
     ///
-    /// - Returns: when the current period ends now; nil where the store did not say.
-    /// - Throws: `rejected` with the store's limits in words, `unavailable` where nothing happened, `outcomeUnknown` where
-    ///   it may have, `unsupported` where the account has no way to ask.
+    /// - Returns: the new end of the current period; nil where the store did not state it.
+    /// - Throws: `rejected` with the store's reason, `unavailable` where nothing was extended, `outcomeUnknown` where
+    ///   it may have been, `unsupported` where the account cannot make the request.
     func extend(_ extension: RenewalExtension) async throws(ProviderError) -> Timestamp?
 }
 
-/// Days that are given to a subscriber.
+/// An extension of a subscription by days.
 public struct RenewalExtension: Sendable, Equatable {
-    /// The reason for the extension, in the numbers of the App Store.
+    /// The reason for the extension, with the App Store's numbers.
     public enum Reason: Int64, Sendable, CaseIterable {
         case undeclared, customerSatisfaction, other, outage
     }
@@ -24,7 +24,7 @@ public struct RenewalExtension: Sendable, Equatable {
     public let originalTransactionID: String
     public let days: Int64
     public let reason: Reason
-    /// Our own id of this extension.
+    /// Paydesk's own id of this extension.
     public let request: String
 
     public init(

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Bytes that are overwritten when nobody holds them any more, and that show nothing of themselves.
+/// Bytes that are overwritten when the last reference ends, and that descriptions do not show.
 ///
-/// Best effort: whoever copies them out has a copy, and the compiler may have made others.
+/// This is best effort: a copy that a caller makes stays, and the compiler may have made others.
 public final class SecretBytes: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let bytes: Mutex<[UInt8]>
 
@@ -14,7 +14,7 @@ public final class SecretBytes: Sendable, CustomStringConvertible, CustomDebugSt
         }
     }
 
-    /// Lends the bytes; they must not leave the closure longer than a call needs them.
+    /// Passes the bytes to a closure, which must not store them.
     public func withBytes<Result: Sendable>(_ body: (borrowing [UInt8]) throws -> Result) rethrows -> Result {
         try bytes.withLock { try body($0) }
     }

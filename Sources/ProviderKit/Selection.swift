@@ -11,9 +11,9 @@ package struct SelectionNeed: Sendable {
     package var amount: Money
     package var platform: Platform
     package var accepts: Set<ContractType>
-    /// An account id or a kind that the client insists on.
+    /// The id of an account or a kind that the client requires.
     package var provider: String?
-    /// Spreads equal priorities: the same user always sees the same order.
+    /// The user, who determines the order of accounts with equal priority: it is always the same for one user.
     package var user: String
 
     package init(
@@ -34,7 +34,7 @@ package struct SelectionNeed: Sendable {
 }
 
 extension SelectionNeed {
-    /// Makes the requirements of selling a SKU.
+    /// Makes the requirements of the sale of a SKU.
     package init(
         _ sku: SKU, days: Int64? = nil, quantity: Int64 = 1, amount: Money, platform: Platform,
         accepts: Set<ContractType> = Set(ContractType.allCases), provider: String? = nil, user: String
@@ -47,31 +47,32 @@ extension SelectionNeed {
     }
 }
 
-/// The reason why an account cannot take a payment, in the order in which the reasons are looked for.
+/// The reason why an account cannot take a payment, in the order of the checks.
 ///
 /// Clients see it as `details.reason` of `no_provider_available` (`docs/api.md` section 2); `ErrorWords` has its texts.
 package enum SelectionRefusal: String, Sendable, CaseIterable {
-    /// The client insists on another one.
+    /// The client requires another account.
     case provider
     case disabled, platform, currency
-    /// Its routing leaves this SKU out, or it cannot sell goods of this kind or in this quantity.
+    /// The account's routing excludes this SKU, or it cannot sell such goods or such a quantity.
     case sku
-    /// Outside its routing's bounds, or its provider can never charge it exactly.
+    /// The amount is outside of the routing's bounds, or the provider can never charge it exactly.
     case amount
     /// The account sells no subscriptions, and the SKU's single periods are not for sale.
     case notRecurring = "not_recurring"
-    /// The client takes none of its contracts.
+    /// The client accepts none of its contract types.
     case accept
-    /// The wallet's account has no processor that could charge its token.
+    /// The wallet's account has no processor that can charge its token.
     case unavailable
 }
 
-/// The accounts that can take a payment, best first: a pure function of configuration, overrides and need.
+/// Selects the accounts that can take a payment, best first: a pure function of configuration, overrides and need.
 package enum Selection {
-    /// The most that Apple sells of a consumable at once.
+    /// The largest quantity of a consumable that Apple sells at once.
     package static let appleQuantityLimit: Int64 = 10
 
-    /// - Parameter unhealthy: accounts that are left out while another one is able; where none is, they are all there,
+    /// - Parameter unhealthy: accounts that are left out while others can take the payment; where none can, all are
+    ///   returned, because an estimate must not refuse a sale.
     ///   because a guess must not refuse a sale.
     package static func candidates(
         _ accounts: [ConfiguredAccount], for need: SelectionNeed, avoiding unhealthy: Set<AccountID> = []
@@ -85,11 +86,11 @@ package enum Selection {
         }
     }
 
-    /// Returns whether an account may be chosen for this need.
+    /// Returns whether an account may be selected for this need.
     ///
     /// - Parameters:
-    ///   - accounts: where its processor is found, if it needs one.
-    ///   - whateverAmount: leaves out whether exactly this amount can be charged.
+    ///   - accounts: all accounts, among which is its processor, if it needs one.
+    ///   - whateverAmount: true to ignore whether exactly this amount can be charged.
     package static func isAble(
         _ account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
         whateverAmount: Bool = false
@@ -97,8 +98,7 @@ package enum Selection {
         refusal(of: account, need, among: accounts, whateverAmount: whateverAmount) == nil
     }
 
-    /// Returns the reason why an account cannot be chosen for this need: the first reason that applies; nil where it
-    /// can.
+    /// Returns the first reason why an account cannot be selected for this need; nil where it can.
     package static func refusal(
         of account: ConfiguredAccount, _ need: SelectionNeed, among accounts: [ConfiguredAccount],
         whateverAmount: Bool = false
@@ -149,14 +149,14 @@ package enum Selection {
         }
     }
 
-    /// `log(uniform) / weight`: sorting by it picks each account first in proportion to its weight
-    /// (weighted random order of Efraimidis and Spirakis), always alike for one user.
+    /// Returns `log(uniform) / weight`, the key of the weighted random order of Efraimidis and Spirakis, constant for a
+    /// user: each account comes first in proportion to its weight.
     private static func share(_ account: ConfiguredAccount, _ user: String) -> Double {
         let uniform = Double(hash("\(user)|\(account.id.rawValue)") >> 11) / Double(1 << 53)
         return log(max(uniform, .leastNormalMagnitude)) / Double(account.routing.weight)
     }
 
-    /// FNV-1a, finished by a mixer so that near-equal texts spread.
+    /// Computes FNV-1a with a final mixer, so that similar texts have different hashes.
     private static func hash(_ text: String) -> UInt64 {
         var value = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         value = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD

@@ -1,5 +1,5 @@
-/// A provider that can judge its own settings without asking anybody, for `paydesk doctor`.
+/// A provider that can check its own settings offline, for `paydesk doctor`.
 public protocol SelfExamining: PaymentProvider {
-    /// Examines the account's certificates and keys; makes no connection.
+    /// Checks the account's certificates and keys without a connection.
     func examine() -> [Diagnosis]
 }

@@ -1,4 +1,4 @@
-/// The settings that an account of a kind may have; what is not listed is refused at the start.
+/// The settings that an account of a kind may have; others are refused at the start.
 public struct SettingsSchema: Sendable, Equatable {
     public indirect enum FieldType: Sendable, Equatable {
         case text
@@ -9,7 +9,7 @@ public struct SettingsSchema: Sendable, Equatable {
         case choice([String])
         /// An absolute https address; http only in development.
         case url
-        /// A file, relative to the configuration folder; the provider is given its absolute path.
+        /// A file, relative to the configuration folder; the provider gets its absolute path.
         case path
         case list(FieldType)
         case object(SettingsSchema)
@@ -21,9 +21,9 @@ public struct SettingsSchema: Sendable, Equatable {
         public var required: Bool
         /// The value of an absent key; nil leaves it absent.
         public var defaultValue: SettingValue?
-        /// Refused in production mode unless it is empty.
+        /// True for a setting that production mode refuses unless it is empty.
         public var developmentOnly: Bool
-        /// Values of a choice, or elements of a list of choices, that production mode refuses.
+        /// Choices that production mode refuses.
         public var developmentOnlyChoices: [String]
         /// A sentence for the admin.
         public var summary: String
@@ -47,7 +47,7 @@ public struct SettingsSchema: Sendable, Equatable {
     public init(_ fields: [Field]) { self.fields = fields }
 }
 
-/// A setting after substitution, reading as its schema's type, and defaults.
+/// The value of a setting after substitution, converted to its schema's type, or the default.
 public enum SettingValue: Sendable, Equatable {
     case text(String)
     case integer(Int64)
@@ -57,7 +57,7 @@ public enum SettingValue: Sendable, Equatable {
 }
 
 extension SettingsSchema {
-    /// This schema as JSON Schema (draft 2020-12), for `GET /v1/admin/providers`.
+    /// The schema as JSON Schema (draft 2020-12), for `GET /v1/admin/providers`.
     package var jsonSchema: JSONSchema {
         JSONSchema(
             type: "object", description: nil,

@@ -1,6 +1,6 @@
 public import Domain
 
-/// A provider whose store can be asked what it has signed.
+/// A provider whose store can be queried for its signed statements.
 public protocol StoreSyncing: PurchaseVerifying {
     /// The environments in which the store can be queried; empty where the account has no key.
     var askedEnvironments: [Environment] { get }
@@ -8,27 +8,28 @@ public protocol StoreSyncing: PurchaseVerifying {
     /// The interval at which subscriptions and missed notifications are queried, in seconds.
     var syncInterval: Int64 { get }
 
-    /// Every subscription of the customer with this purchase: its last transaction and what is known of its renewal.
+    /// Returns every subscription of the customer with this purchase: its last transaction and its renewal information.
     ///
     /// It retries inside the call where that helps.
     func subscriptions(of purchase: StorePurchase) async throws(StoreSyncError) -> StoreAnswer
 
-    /// Every purchase of the customer with this one, refunded ones too, or what has changed since.
+    /// Lists every purchase of the customer with this one, including refunded ones, or the changes since a cursor.
     ///
-    /// - Parameter cursor: the last answer's, of another day.
+    /// - Parameter cursor: the cursor of an earlier answer.
     func history(of purchase: StorePurchase, after cursor: String?) -> StorePages<StoreAnswer>
 
-    /// The apps of the account whose notifications the store can be asked for.
+    /// Returns the apps of the account whose notifications can be requested.
     ///
-    /// Each is asked for by itself, so that one that the store refuses keeps nothing from the others.
+    /// Each is requested separately, so that a refusal of one does not affect the others.
     func askedApps(in environment: Environment) -> [String]
 
-    /// The notifications about one of these apps that the store sent in a time, as they would have arrived.
+    /// Lists the notifications about one of these apps that the store sent in a period, in the form in which they would
+    /// have arrived.
     func notifications(
         of app: String, in environment: Environment, from: Timestamp, until: Timestamp
     ) -> StorePages<[RawNotification]>
 
-    /// Returns the time for which the store keeps notifications, in seconds.
+    /// Returns the seconds for which the store provides past notifications.
     func keepsNotifications(in environment: Environment) -> Int64
 }
 
@@ -50,7 +51,7 @@ public struct StoreAnswer: Sendable {
     public let refused: Int
     /// The cursor from which a later query continues.
     public let cursor: String?
-    /// False where there is more that was not asked for, or not in time.
+    /// False where there is more that was not queried, or not in time.
     public let isWhole: Bool
 
     public init(items: [Item], refused: Int, cursor: String?, isWhole: Bool = true) {
@@ -61,19 +62,19 @@ public struct StoreAnswer: Sendable {
     }
 }
 
-/// The errors of a query to a store; closed, because what happens next depends on it.
+/// The errors of a query to a store; closed, because Paydesk's next step depends on them.
 public enum StoreSyncError: Error, Sendable, Equatable {
-    /// The store does not know this purchase, or not yet: new ones can take a while.
+    /// The store does not know this purchase, or not yet: new ones take a while.
     case unknownYet
-    /// Trying again helps, not before this time where the store named one.
+    /// A retry helps, but not before this time where the store named one.
     case retryable(after: Timestamp?)
-    /// The cursor is no longer good.
+    /// The cursor is no longer valid.
     case startAgain
-    /// The store refuses, in words for an operator.
+    /// The store refuses; the text is for an operator.
     case refused(String)
 }
 
-/// Pages of a store's answer, each fetched when it is asked for.
+/// Pages of a store's answer, each fetched on demand.
 public struct StorePages<Page: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Page
     public typealias Failure = StoreSyncError
@@ -81,7 +82,7 @@ public struct StorePages<Page: Sendable>: AsyncSequence, Sendable {
 
     private let start: @Sendable () -> Next
 
-    /// - Parameter start: begins anew and returns what fetches the next page, nil after the last one.
+    /// - Parameter start: begins again and returns a function that fetches the next page, or nil after the last one.
     public init(_ start: @escaping @Sendable () -> Next) { self.start = start }
 
     public func makeAsyncIterator() -> Iterator { Iterator(fetch: start()) }

@@ -1,10 +1,10 @@
-/// Titles as services take them: cut between Unicode scalars, because services count those or bytes and never what a
-/// reader takes for one character.
+/// Titles for services, cut between Unicode scalars, because services count scalars or bytes, not the characters that a
+/// reader sees.
 extension String {
-    /// At most so many Unicode scalars.
+    /// Cuts the text to a number of Unicode scalars.
     public func cut(scalars limit: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) }
 
-    /// At most so many bytes of UTF-8.
+    /// Cuts the text to a number of UTF-8 bytes.
     public func cut(bytes limit: Int) -> String {
         var bytes = 0
         let kept = unicodeScalars.prefix { scalar in
@@ -14,6 +14,6 @@ extension String {
         return String(String.UnicodeScalarView(kept))
     }
 
-    /// True where the text is blank: no scalar, or white space alone.
+    /// True where the text is blank: empty or only white space.
     public var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

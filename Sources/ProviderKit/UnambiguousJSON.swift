@@ -1,10 +1,10 @@
 import Domain
 public import FoundationEssentials
 
-/// Reads JSON of a peer that carries money: a text in which an object has a member twice is refused, because its author and
+/// Decodes a peer's JSON about money; a text in which an object has a member twice is refused, because its author and
 /// its reader could understand different amounts (RFC 8259 section 4).
 public enum UnambiguousJSON {
-    /// - Throws: `DecodingError` for a member that stands twice as for anything else that does not fit.
+    /// - Throws: `DecodingError`, also for a repeated member.
     public static func decode<Value: Decodable>(_: Value.Type, from json: Data) throws -> Value {
         guard !JSONTree.isAmbiguous(Array(json)) else {
             throw DecodingError.dataCorrupted(

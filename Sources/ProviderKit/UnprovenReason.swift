@@ -1,8 +1,7 @@
-/// The reason why a message is not believed: a notification that is refused, or an answer that is not taken for the
-/// provider's.
+/// The reason why a message is not proven: a refused notification, or an answer that is not accepted as the provider's.
 ///
-/// The set is closed, because log lines, stored rows, lists and metrics count by ``word``. No case carries anything of
-/// the message.
+/// The list is closed, because log lines, stored rows, lists and metrics count by ``word``. No case contains any part
+/// of the message.
 public enum UnprovenReason: Sendable, Hashable, CaseIterable {
     /// The signature is missing, has another form, or does not verify.
     case signature
@@ -10,24 +9,24 @@ public enum UnprovenReason: Sendable, Hashable, CaseIterable {
     case time
     /// The certificate is not the provider's: another chain, expired, without its marker, or an unknown number.
     case certificate
-    /// Genuine, and about an app that is not the account's.
+    /// A genuine message about an app that is not the account's.
     case otherApp
-    /// Genuine, and about a merchant that is not the account's.
+    /// A genuine message about a merchant that is not the account's.
     case otherMerchant
-    /// Genuine, and of another mode or environment: a test where the account is live, or the other way round.
+    /// A genuine message of another mode or environment: a test where the account is live, or the reverse.
     case otherMode
-    /// An answer about something else than what was asked for.
+    /// An answer about something other than the request.
     case otherPayment
-    /// An amount that cannot be read exactly, or another one than was asked for.
+    /// An amount that cannot be read exactly, or differs from the requested one.
     case badMoney
-    /// Genuine, and cannot be understood.
+    /// A genuine message that cannot be decoded.
     case unreadable
-    /// Of a form in which no signature can be looked for.
+    /// A message in a form that has no place for a signature.
     case malformed
-    /// The account takes no notifications.
+    /// The account accepts no notifications.
     case unsupported
 
-    /// The name in logs, rows and metrics; `malformed` has the name `unreadable` too.
+    /// The name in logs, rows and metrics; `malformed` is named `unreadable` too.
     public var word: String {
         switch self {
         case .signature: "signature"
@@ -46,7 +45,7 @@ public enum UnprovenReason: Sendable, Hashable, CaseIterable {
     /// Every ``word`` once, sorted.
     public static let words: [String] = Set(allCases.map(\.word)).sorted()
 
-    /// True where the signature was good, so that the message did come from the provider.
+    /// True where the signature was valid, so that the message is the provider's.
     public var isSigned: Bool {
         switch self {
         case .otherApp, .otherMerchant, .otherMode, .otherPayment, .badMoney, .unreadable: true

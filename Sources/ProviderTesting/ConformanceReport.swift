@@ -35,6 +35,11 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         results.filter { if case .failed = $0.outcome { true } else { false } }
     }
 
+    /// The names of the checks for which there is nothing to check.
+    public var notApplicable: [String] {
+        results.filter { if case .notApplicable = $0.outcome { true } else { false } }.map(\.name)
+    }
+
     public subscript(_ name: String) -> Outcome? { results.first { $0.name == name }?.outcome }
 
     /// A table for people with one line for each check.

@@ -1,3 +1,4 @@
+import Domain
 public import FoundationEssentials
 
 /// Fields that a service may add at any time, and that must change nothing.
@@ -35,8 +36,8 @@ public enum UnknownFields {
         var altered: [UInt8] = []
         var (isText, isEscaped, isNumber) = (false, false, false)
         for byte in json {
-            let isDigit = (0x30...0x39).contains(byte) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte)
-            isNumber = isNumber ? isDigit : !isText && (byte == 0x2D || (0x30...0x39).contains(byte))
+            let isDigit = byte.isDigit || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte)
+            isNumber = isNumber ? isDigit : !isText && (byte == 0x2D || byte.isDigit)
             if isNumber {
                 if altered.last != 0x31 || altered.dropLast().last != 0x2D { altered += [0x2D, 0x31] }
                 continue

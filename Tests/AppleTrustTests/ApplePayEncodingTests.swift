@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Foundation
 import Testing
 
@@ -10,11 +11,11 @@ struct ApplePayEncodingTests {
         for count in 0..<40 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ count) }
             #expect(Base64.encode(bytes) == Data(bytes).base64EncodedString())
-            let hex = Hex.encode(bytes)
-            #expect(Hex.decode(Array(hex.utf8)[...]) == bytes)
-            #expect(Hex.decode(Array(hex.uppercased().utf8)[...]) == bytes)
+            let hex = Hex.encoded(bytes)
+            #expect(Hex.decoded(hex.utf8) == bytes)
+            #expect(Hex.decoded(hex.uppercased().utf8) == bytes)
         }
-        for text in ["0", "0g", "zz", "é0", " 00", "0x00"] { #expect(Hex.decode(Array(text.utf8)[...]) == nil) }
+        for text in ["0", "0g", "zz", "é0", " 00", "0x00"] { #expect(Hex.decoded(text.utf8) == nil) }
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import AppleTrust
 import Crypto
+import Encodings
 import SwiftASN1
 import Testing
 import X509
@@ -7,9 +8,7 @@ import X509
 @Suite("Roots and configuration")
 struct ConfigurationTests {
     @Test func `the built-in root is Apple Root CA - G3`() throws {
-        let fingerprint = SHA256.hash(data: AppleRoots.g3).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
+        let fingerprint = Hex.encoded(SHA256.hash(data: AppleRoots.g3), .upper)
         #expect(fingerprint == "63343ABFB89A6A03EBB57E9B3F5FA7BE7C4F5C756F3017B3A8C488C3653E9179")
         let root = try Certificate(derEncoded: AppleRoots.g3)
         #expect("\(root.subject)".contains("Apple Root CA - G3"))

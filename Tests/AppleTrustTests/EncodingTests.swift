@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Testing
 
@@ -7,14 +8,14 @@ import Testing
 struct EncodingTests {
     private func url(_ text: String) -> [UInt8]? { Base64.decodeURL(Array(text.utf8)[...]) }
     private func standard(_ text: String) -> [UInt8]? { Base64.decodeStandard(Array(text.utf8)[...]) }
-    private func json(_ text: String) -> JSONText? { try? JSONText(Array(text.utf8)) }
+    private func json(_ text: String) -> JSONDocument? { try? JSONDocument(Array(text.utf8)) }
 
     @Test func `every byte string has exactly one spelling`() {
         for count in 0..<70 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ count) }
             let text = Data(bytes).base64EncodedString()
             #expect(standard(text) == bytes)
-            #expect(url(TestJWS.base64URL(bytes)) == bytes)
+            #expect(url(Base64URL.encoded(bytes)) == bytes)
         }
     }
 
@@ -59,7 +60,7 @@ struct EncodingTests {
             (plain + [0x80] + plain, false), (plain + Array("\"".utf8) + plain + [0x61], false),
         ]
         for (bytes, isSound) in inner {
-            let text = try? JSONText(Array("{\"a\":\"".utf8) + bytes + Array("\"}".utf8))
+            let text = try? JSONDocument(Array("{\"a\":\"".utf8) + bytes + Array("\"}".utf8))
             #expect((text != nil) == isSound, "\(bytes)")
             guard let text, let node = text.root["a"] else { continue }
             let expected = String(decoding: bytes, as: UTF8.self).replacing("\\n", with: "\n")

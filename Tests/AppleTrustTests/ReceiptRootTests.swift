@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Testing
 
 @testable import AppleTrust
@@ -65,7 +66,7 @@ struct ReceiptRootTests {
     }
 
     @Test func `the pinned hash is that of Apple Inc. Root CA`() {
-        let hex = AppleRoots.receiptRootSHA256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let hex = Hex.encoded(AppleRoots.receiptRootSHA256)
         #expect(hex == "b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024")
     }
 

@@ -2,12 +2,8 @@ import Domain
 import Foundation
 import Testing
 
-/// Encodes a value with sorted keys, so that it can be compared with a literal.
-func json(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-}
+/// The JSON of a value with sorted keys, so that it can be compared with a literal.
+func json(_ value: some Encodable) throws -> String { try JSONText.line(value) }
 
 func decoded<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) throws -> Value {
     try JSONDecoder().decode(type, from: Data(text.utf8))

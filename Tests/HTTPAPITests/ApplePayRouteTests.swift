@@ -195,7 +195,7 @@ struct ApplePayRouteTests {
             texts += [capture.text, dumped, "\(charge)", String(reflecting: charge)]
             #expect(capture.text.contains("an Apple Pay token was refused"))
             let cryptogram = Data(ApplePayTestTokens.cryptogram)
-            let hex = ApplePayTestTokens.cryptogram.map { String(format: "%02x", $0) }.joined()
+            let hex = Hex.encoded(ApplePayTestTokens.cryptogram)
             for planted in [ApplePayTestTokens.accountNumber, cryptogram.base64EncodedString(), hex] {
                 for text in texts { #expect(!text.contains(planted)) }
                 #expect(try await wallet.desk.places(of: planted).isEmpty)

@@ -191,10 +191,7 @@ struct AuthorizationTests {
     @Test
     func `the algorithm is the configuration's and never the token's`() async throws {
         try await withCounter { counter in
-            func encoded(_ json: String) -> String {
-                Data(json.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-                    .replacing("=", with: "")
-            }
+            func encoded(_ json: String) -> String { Base64URL.encoded(Array(json.utf8)) }
             let good = try await counter.token()
             let parts = good.split(separator: ".").map(String.init)
             let tokens = [

@@ -14,7 +14,7 @@ struct JSONMemberTests {
             (#"{"token":"é\u00e9"}"#, #""é\u00e9""#), (#"{"x":"{\"token\":1}","token":true}"#, "true"),
         ])
     func `a member stands as it was sent`(_ json: String, _ value: String) {
-        #expect(JSONText.member("token", of: Data(json.utf8)) == Data(value.utf8))
+        #expect(JSONMember.value("token", of: Data(json.utf8)) == Data(value.utf8))
     }
 
     @Test(
@@ -24,7 +24,7 @@ struct JSONMemberTests {
             #"{"x":["token",{"token":1}]}"#,
         ])
     func `a member that is missing or repeated is none`(_ json: String) {
-        #expect(JSONText.member("token", of: Data(json.utf8)) == nil)
+        #expect(JSONMember.value("token", of: Data(json.utf8)) == nil)
     }
 
     @Test func `whatever the bytes, it ends`() {
@@ -34,7 +34,7 @@ struct JSONMemberTests {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 alphabet.randomElement(using: &random) ?? 0
             }
-            let found = JSONText.member("token", of: Data(bytes))
+            let found = JSONMember.value("token", of: Data(bytes))
             #expect((found?.count ?? 0) <= bytes.count)
         }
     }

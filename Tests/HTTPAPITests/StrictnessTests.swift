@@ -167,10 +167,7 @@ struct StrictnessTests {
         try await withCounter { counter in
             let token = try await counter.token()
             let parts = token.split(separator: ".")
-            func encoded(_ json: String) -> String {
-                Data(json.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-")
-                    .replacing("/", with: "_")
-            }
+            func encoded(_ json: String) -> String { Base64URL.encoded(Array(json.utf8)) }
             let expiry = counter.desk.clock.now.rawValue + 600
             for claims in [#"{"sub":"a","exp":\#(expiry),"sub":"b"}"#, #"{"sub":"a","exp":\#(expiry)}"#] {
                 let forged = "\(parts[0]).\(encoded(claims)).\(parts[2])"

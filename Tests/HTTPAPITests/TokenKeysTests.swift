@@ -20,11 +20,9 @@ struct TokenKeysTests {
             key = try JWTKit.Insecure.RSA.PrivateKey(
                 pem: try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation)
             let parts = try key.publicKey.getKeyPrimitives()
-            func encoded(_ data: Data) -> String {
-                data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-            }
             let name = kid.map { #""kid":"\#($0)","# } ?? ""
-            entry = #"{"kty":"RSA",\#(name)"n":"\#(encoded(parts.0))","e":"\#(encoded(parts.1))"\#(more)}"#
+            entry =
+                #"{"kty":"RSA",\#(name)"n":"\#(Base64URL.encoded(parts.0))","e":"\#(Base64URL.encoded(parts.1))"\#(more)}"#
         }
 
         func token(

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 import _CryptoExtras
 
@@ -88,7 +89,7 @@ package struct ApplePayRecipe: Sendable {
 
     package static func base64(_ bytes: [UInt8]) -> String { "\"\(Data(bytes).base64EncodedString())\"" }
     package static func hex(_ bytes: [UInt8]) -> String {
-        "\"\(bytes.map { String(format: "%02x", $0) }.joined())\""
+        "\"\(Hex.encoded(bytes))\""
     }
 
     package static func quoted(_ text: String) -> String {

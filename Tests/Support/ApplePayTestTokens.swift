@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 package import SwiftASN1
 
@@ -60,7 +61,7 @@ package enum ApplePayTestTokens {
 
     /// The merchant extension: a UTF8String of the identifier's SHA-256 in upper-case hex.
     package static func merchantExtension(_ identifier: String) -> (ASN1ObjectIdentifier, [UInt8]) {
-        let hex = SHA256.hash(data: Data(identifier.utf8)).map { String(format: "%02X", $0) }.joined()
+        let hex = Hex.encoded(SHA256.hash(data: Data(identifier.utf8)), .upper)
         return ([1, 2, 840, 113_635, 100, 6, 32], ApplePayDER.element(0x0C, [Array(hex.utf8)]))
     }
 

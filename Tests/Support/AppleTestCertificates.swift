@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 package import Foundation
 import SwiftASN1
 import X509
@@ -45,7 +46,7 @@ package enum AppleTestCertificates {
         let header = made {
             try JSONEncoder().encode(Header(alg: "ES256", x5c: chain.map { $0.base64EncodedString() }))
         }
-        let input = "\(base64URL(header)).\(base64URL(payload))"
+        let input = "\(Base64URL.encoded(header)).\(Base64URL.encoded(payload))"
         let key =
             switch signer {
             case .store: leafKey
@@ -53,16 +54,12 @@ package enum AppleTestCertificates {
             case .forger: strangeKey
             }
         let signature = made { try key.signature(for: Data(input.utf8)).rawRepresentation }
-        return "\(input).\(base64URL(signature))"
+        return "\(input).\(Base64URL.encoded(signature))"
     }
 
     private struct Header: Encodable {
         let alg: String
         let x5c: [String]
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     static func certificate(

@@ -235,6 +235,6 @@ package struct SandboxNotice: Codable, Sendable {
     ) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(time.rawValue).".utf8) + body, using: SymmetricKey(data: Data(secret.utf8)))
-        return "t=\(time.rawValue),v1=" + code.map { String(format: "%02x", $0) }.joined()
+        return "t=\(time.rawValue),v1=" + Hex.encoded(code)
     }
 }

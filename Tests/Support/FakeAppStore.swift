@@ -89,9 +89,8 @@ package final class FakeAppStore: HTTPTransport {
         struct Claims: Decodable { let bid: String }
         let token = request.headers.first { $0.name.lowercased() == "authorization" }?.value ?? ""
         let parts = token.split(separator: ".")
-        var text = (parts.count == 3 ? String(parts[1]) : "").replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text).flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }?.bid ?? ""
+        let claims = parts.count == 3 ? Base64URL.decoded(parts[1]) : nil
+        return claims.flatMap { try? JSONDecoder().decode(Claims.self, from: Data($0)) }?.bid ?? ""
     }
 
     private static func statuses(_ id: String, _ state: State) -> IncomingReply {

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import NIOCore
 import NIOPosix
@@ -94,7 +95,7 @@ private final class UpstreamConnection: ChannelInboundHandler {
     private static func reply(to form: String) -> ByteBuffer {
         var fields: [String: String] = [:]
         for pair in form.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1).map { String($0).removingPercentEncoding ?? "" }
+            let parts = pair.split(separator: "=", maxSplits: 1).map { PercentEncoding.text($0, readsPlus: true) ?? "" }
             if parts.count == 2 { fields[parts[0]] = parts[1] }
         }
         let payment = fields["metadata[payment_id]"] ?? ""

@@ -1,3 +1,5 @@
+import Domain
+
 /// A script for `pgbench -M prepared` that makes a recorded transaction again and again, each time with new ids.
 ///
 /// Two recordings of the same request show which values differ between two transactions. Such a value becomes one that
@@ -114,7 +116,7 @@ extension String {
     fileprivate func numberedPlaceholders(_ expression: (Int) -> String) -> String {
         var (output, rest) = ("", self[...])
         while let mark = rest.firstIndex(of: "$") {
-            let digits = rest[rest.index(after: mark)...].prefix { $0.isASCII && $0.isNumber }
+            let digits = rest[rest.index(after: mark)...].prefix { $0.utf8.allSatisfy(\.isDigit) }
             output += rest[..<mark]
             output += Int(digits).map { expression($0 - 1) } ?? "$"
             rest = rest[digits.endIndex...]

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Store
 
@@ -57,7 +58,7 @@ struct CloneStatements {
             return isTime ? "\(number) - n * 7919 % 1728000" : String(number)
         case .text(let text): return expression(text)
         case .blob(let data):
-            let digits = data.map { String($0, radix: 16).leftPadded(to: 2) }.joined()
+            let digits = Hex.encoded(data)
             return dialect == .sqlite ? "X'\(digits)'" : "'\\x\(digits)'::bytea"
         }
     }
@@ -107,11 +108,5 @@ struct CloneStatements {
 
     private func quoted(_ text: some StringProtocol) -> String {
         "'\(String(text).replacing("'", with: "''"))'"
-    }
-}
-
-extension String {
-    fileprivate func leftPadded(to length: Int) -> String {
-        String(repeating: "0", count: Swift.max(0, length - count)) + self
     }
 }

@@ -43,15 +43,11 @@ struct Customer: Sendable {
 
     private static func token(for name: String, lifetime: Int) -> String {
         let now = Int(Date().timeIntervalSince1970)
-        let header = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
-        let claims = base64URL(Data(#"{"exp":\#(now + lifetime),"iat":\#(now),"sub":"\#(name)"}"#.utf8))
+        let header = Base64URL.encoded(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+        let claims = Base64URL.encoded(Data(#"{"exp":\#(now + lifetime),"iat":\#(now),"sub":"\#(name)"}"#.utf8))
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(header).\(claims)".utf8), using: SymmetricKey(data: Data(secret.utf8)))
-        return "\(header).\(claims).\(base64URL(Data(code)))"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return "\(header).\(claims).\(Base64URL.encoded(Data(code)))"
     }
 }
 

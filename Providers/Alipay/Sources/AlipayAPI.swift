@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Calls of Alipay's gateway: signed by the application, and believed only where Alipay's signature proves them.
+/// Calls of Alipay's gateway, signed by the application; an answer is accepted only with Alipay's signature.
 struct AlipayAPI: Sendable {
     private static let replyLimit = 256 << 10
 
@@ -14,22 +14,17 @@ struct AlipayAPI: Sendable {
         let sub_code: String?
     }
 
-    /// Sends one call; it is never repeated here.
+    /// Sends a call; it is never repeated here.
     ///
-    /// - Throws: `refused` for every code but 10000.
+    /// - Throws: `refused` for every code except 10000.
     func call<Value: Decodable>(
         _ method: String, _ content: [String: String], more: [String: String] = [:]
     ) async throws(AlipayFailure) -> Value {
         guard let request = AlipayRequest(method, content, at: context.time.now, settings, more: more) else {
             throw .notSent
         }
-        let reply: IncomingReply
-        do throws(HTTPTransportError) {
-            reply = try await context.http.send(request.call(settings.gateway, maxReplyBytes: Self.replyLimit))
-        } catch {
-            context.log.write(.warning, "alipay: no answer", ["call": method, "error": "\(error)"])
-            throw error == .notSent ? .notSent : .unanswered
-        }
+        let reply = try await ServiceClient<AlipayRefusal>("alipay", context: context).send(
+            request.call(settings.gateway, maxReplyBytes: Self.replyLimit), call: method)
         guard reply.status == 200, let envelope = AlipayEnvelope(reply.body, method: method) else {
             context.log.write(.warning, "alipay: no answer of Alipay's", ["call": method, "status": "\(reply.status)"])
             throw .unanswered
@@ -38,7 +33,9 @@ struct AlipayAPI: Sendable {
         try prove(envelope, head, method)
         guard let head else { throw .unanswered }
         guard head.code == "10000" else { throw refusal(head, method) }
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: envelope.node) else { throw .unsayable }
+        guard let value = try? UnambiguousJSON.decode(Value.self, from: envelope.node) else {
+            throw .unsayable("unreadable")
+        }
         return value
     }
 
@@ -48,23 +45,24 @@ struct AlipayAPI: Sendable {
         {
             return
         }
-        // Alipay leaves some refusals of a key unsigned: an operator should see them, and nothing else believes them.
+        // Alipay does not sign some refusals of a key: they are logged for an operator, and otherwise ignored.
         let word = AlipayText.word(head?.sub_code)
         var metadata = ["call": method, "code": AlipayText.word(head?.code) ?? "", "sub_code": word ?? ""]
         metadata["certificate"] = AlipayText.word(envelope.certificateNumber)
         let isSigned = envelope.signature != nil
         context.log.write(
             .error, isSigned ? "alipay: the answer's signature is wrong" : "alipay: the answer is not signed", metadata)
-        throw .unproven(word: word, isSigned: isSigned)
+        guard !isSigned else { throw .unproven(.signature) }
+        throw .refused(AlipayRefusal(code: AlipayText.word(head?.code) ?? "", word: word, isProven: false))
     }
 
-    /// Codes alone are logged: messages repeat what was signed.
+    /// Makes the refusal of a code and logs it without the message, which can repeat the request's content.
     private func refusal(_ head: Head, _ method: String) -> AlipayFailure {
         guard let code = AlipayText.word(head.code) else {
             context.log.write(.warning, "alipay: an answer without a code", ["call": method])
             return .unanswered
         }
-        let refusal = AlipayRefusal(code: code, word: AlipayText.word(head.sub_code))
+        let refusal = AlipayRefusal(code: code, word: AlipayText.word(head.sub_code), isProven: true)
         let level: ProviderLog.Level = refusal.isMissing ? .debug : code == "40004" ? .notice : .error
         context.log.write(
             level, "alipay: refused", ["call": method, "code": code, "sub_code": refusal.word ?? ""])

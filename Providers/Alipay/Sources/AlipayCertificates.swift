@@ -5,9 +5,9 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// Certificate mode: which certificates we name in a request, and with which of Alipay's an answer is proven.
+/// Certificate mode: the certificates that a request names, and those of Alipay's that verify an answer.
 struct AlipayCertificates: Sendable {
-    /// A certificate of Alipay's and the number by which an answer names it.
+    /// A certificate of Alipay's, with the number by which an answer names it.
     struct Signer: Sendable {
         let number: String
         let key: AlipayPublicKey
@@ -28,13 +28,13 @@ struct AlipayCertificates: Sendable {
     let rootNumber: String
     let signers: [Signer]
 
-    /// - Parameter fault: told which setting has no certificate.
+    /// - Parameter fault: is called with each setting that has no certificate.
     static func read(
         application: String, root: String, alipay: [String], fault: (_ setting: String) -> Void
     ) -> AlipayCertificates? {
         let own = certificates(application).first
         let roots = certificates(root).filter(isSignedByRSA)
-        // The first of a file is Alipay's; those after it lead to the root.
+        // The first certificate of a file is Alipay's; the others lead to the root.
         let signers = alipay.map { certificates($0).first.flatMap(Signer.init) }
         if own.flatMap(key) == nil { fault("app_certificate") }
         if roots.isEmpty { fault("alipay_root_certificate") }
@@ -45,7 +45,8 @@ struct AlipayCertificates: Sendable {
             rootNumber: roots.map(number).joined(separator: "_"), signers: signers.compactMap(\.self))
     }
 
-    /// The certificates of a PEM text that can be read; Alipay's root file has some of algorithms that nothing here needs.
+    /// Returns the readable certificates of a PEM text; Alipay's root file has some with algorithms that are not
+    /// needed.
     private static func certificates(_ text: String) -> [Certificate] {
         text.components(of: "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----").compactMap { base64 in
             Data(base64Encoded: base64.filter { !$0.isWhitespace }).flatMap { try? Certificate(derEncoded: Array($0)) }
@@ -65,13 +66,13 @@ struct AlipayCertificates: Sendable {
         Timestamp(Int64(certificate.notValidAfter.timeIntervalSince1970))
     }
 
-    /// MD5, in hexadecimal, of the issuer's name (RFC 2253) and the serial number in decimal.
+    /// Returns the MD5, in hexadecimal, of the issuer's name (RFC 2253) and the serial number in decimal.
     private static func number(_ certificate: Certificate) -> String {
         let text = "\(certificate.issuer)\(decimal(certificate.serialNumber.bytes))"
-        return Insecure.MD5.hash(data: Data(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hex.encoded(Insecure.MD5.hash(data: Data(text.utf8)))
     }
 
-    /// A big-endian number of any size in decimal digits.
+    /// Formats a big-endian number of any size in decimal digits.
     static func decimal(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = [0]
         for byte in bytes {

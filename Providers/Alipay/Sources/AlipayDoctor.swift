@@ -2,10 +2,10 @@ import Domain
 public import ProviderKit
 
 extension AlipayProvider: SelfExamining, OnlineDiagnosing {
-    /// A number that no payment has: the answer tells of the keys alone.
+    /// A number that no payment has, so that the answer only depends on the keys.
     private static let nobodys = "paydesk-doctor-00000000"
 
-    /// Asks Alipay for a trade that nobody has.
+    /// Queries Alipay for a trade that does not exist.
     public func diagnose() async -> [Diagnosis] { [await question()] }
 
     /// Compares the certificates with the clock.
@@ -38,18 +38,17 @@ extension AlipayProvider: SelfExamining, OnlineDiagnosing {
 
     private func diagnosis(of failure: AlipayFailure) -> Diagnosis {
         switch failure {
-        case .notSent, .unanswered, .unsayable, .badMoney:
+        case .notSent, .unanswered, .unsayable:
             return Diagnosis(
                 .notice, "gateway", "Alipay does not answer now; check that \(settings.gateway) is reached.")
-        case .unproven(_, isSigned: true), .foreign:
+        case .unproven:
             return Diagnosis(
                 .fault, "gateway",
                 "Alipay's answer is not proven by the set key: copy Alipay's public key (支付宝公钥) or its certificate "
                     + "again, from this application's page.")
-        case .unproven(let word, isSigned: false): return refused(word)
         case .refused(let refusal):
             if refusal.isMissing { return Diagnosis(.good, "gateway", Self.works) }
-            if refusal.code == "20000" {
+            if refusal.isProven, refusal.code == "20000" {
                 return Diagnosis(.notice, "gateway", "Alipay's service is troubled now.")
             }
             return refused(refusal.word)

@@ -1,16 +1,17 @@
 import FoundationEssentials
 
-/// `{"alipay_trade_query_response":{…},"sign":"…"}`, its parts as they were received.
+/// The answer `{"alipay_trade_query_response":{…},"sign":"…"}`, in its exact parts.
 ///
-/// What is signed is the node's text byte for byte, with the braces and with every escape as Alipay wrote it, so it is
-/// cut out of the answer and never written anew.
+/// The signed text is the node byte for byte, with its braces and every escape of Alipay's, so it is cut out of the
+/// answer and never encoded again.
 struct AlipayEnvelope {
     let node: Data
     let signature: String?
     /// The serial number of the certificate with which Alipay signed, in certificate mode.
     let certificateNumber: String?
 
-    /// - Returns: nil for what is no JSON object with the method's node, or `error_response` instead, exactly once.
+    /// - Returns: nil unless the body is a JSON object that has the method's node, or `error_response` instead, exactly
+    ///   once.
     init?(_ body: Data, method: String) {
         var reader = Reader(bytes: [UInt8](body))
         guard let members = reader.members() else { return nil }
@@ -27,14 +28,14 @@ struct AlipayEnvelope {
         certificateNumber = text("alipay_cert_sn")
     }
 
-    /// Reads the outermost object alone; what is within its values is judged where they are decoded.
+    /// Reads the outermost object only; its values are checked where they are decoded.
     private struct Reader {
         let bytes: [UInt8]
         var place = 0
 
         private static let memberLimit = 64
 
-        /// - Returns: nil for anything but one object, a name that comes twice, too many, and what follows it.
+        /// - Returns: nil for anything but one object, for a repeated name, too many members, and trailing text.
         mutating func members() -> [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)]? {
             guard take("{") else { return nil }
             var members: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
@@ -52,7 +53,7 @@ struct AlipayEnvelope {
             return place == bytes.count ? members : nil
         }
 
-        /// Strings, objects, arrays and words; nesting is counted, not descended into.
+        /// Reads a string, an object, an array or a literal; nesting is counted without recursion.
         private mutating func value() -> ArraySlice<UInt8>? {
             skipSpace()
             let begin = place
@@ -79,7 +80,7 @@ struct AlipayEnvelope {
             return nil
         }
 
-        /// A string with its quotes.
+        /// Reads a string with its quotes.
         private mutating func string() -> ArraySlice<UInt8>? {
             let begin = place
             guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { return nil }

@@ -1,72 +1,41 @@
 import ProviderKit
 
 /// The failures of a call to Alipay.
-enum AlipayFailure: Error, Sendable, Equatable {
-    /// The call never reached Alipay.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Alipay's.
-    case unanswered
-    /// An answer of Alipay's form that its key does not prove, and the word that it has.
-    case unproven(word: String?, isSigned: Bool)
-    /// Alipay's word, proven.
-    case refused(AlipayRefusal)
-    /// The answer is about another payment.
-    case foreign
-    /// The answer cannot be said in our words.
-    case unsayable
-    /// An amount in the answer cannot be read exactly.
-    case badMoney
-}
+typealias AlipayFailure = ServiceFailure<AlipayRefusal>
 
-/// An answer of Alipay's that is no success, without its messages: they can repeat what was signed.
-struct AlipayRefusal: Error, Sendable, Equatable {
-    /// A number such as `40004`.
+/// A refusal of Alipay's without its message, which can repeat the request's content.
+struct AlipayRefusal: ServiceRefusal {
+    /// A number such as `40004`; empty where an unsigned answer has none.
     let code: String
-    /// Such as `ACQ.TRADE_NOT_EXIST`; nil where it is no word.
+    /// The detailed code, such as `ACQ.TRADE_NOT_EXIST`; nil where it has another form.
     let word: String?
+    /// True for an answer that Alipay's key proves; Alipay leaves some refusals of the application's key unsigned.
+    let isProven: Bool
 
-    /// True where there is no trade of this number; a QR code that was not scanned has none.
-    var isMissing: Bool { code == "40004" && word == "ACQ.TRADE_NOT_EXIST" }
+    /// True where no trade has this number; a QR code that was not scanned has none.
+    var isMissing: Bool { isProven && code == "40004" && word == "ACQ.TRADE_NOT_EXIST" }
 
-    /// A number of ours has been used with other parameters, or its trade has ended well: what is true has to be asked.
+    /// True where the number was used with other parameters, or its trade has succeeded: the true state must be
+    /// queried.
     var isAboutAnother: Bool {
         ["ACQ.TRADE_HAS_SUCCESS", "ACQ.CONTEXT_INCONSISTENT", "ACQ.DISCORDANT_REPEAT_REQUEST"].contains(word)
     }
 
-    /// A "no" of the acquirer's, about this very trade.
-    fileprivate var isFinal: Bool {
+    /// True for a final refusal of the acquirer about this trade.
+    private var isFinal: Bool {
         guard code == "40004", let word, word.hasPrefix("ACQ.") else { return false }
         return !["ACQ.SYSTEM_ERROR", "ACQ.REQUEST_TOO_FREQUENT", "ACQ.REFUND_IN_PROGRESS"].contains(word)
             && !isAboutAnother
     }
 
-    /// The gateway refused before anything began: a key, a right, a parameter, a limit.
-    fileprivate var isBeforeWork: Bool { ["20001", "40001", "40002", "40003", "40005", "40006"].contains(code) }
-}
+    /// True where the gateway refused before any work: because of a key, a right, a parameter, a limit.
+    private var isBeforeWork: Bool { ["20001", "40001", "40002", "40003", "40005", "40006"].contains(code) }
 
-extension AlipayFailure {
-    /// The provider error after a call that changes something.
-    var afterChange: ProviderError {
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered, .unsayable: return .outcomeUnknown
-        case .unproven: return .unproven(.signature)
-        case .foreign: return .unproven(.otherPayment)
-        case .badMoney: return .unproven(.badMoney)
-        case .refused(let refusal):
-            if refusal.isBeforeWork { return .unavailable }
-            guard refusal.isFinal, let word = refusal.word else { return .outcomeUnknown }
-            return .rejected(reason: word)
-        }
-    }
-
-    /// The provider error after a query: a missing answer says nothing about the queried object.
-    var afterQuestion: ProviderError {
-        switch self {
-        case .unproven: .unproven(.signature)
-        case .foreign: .unproven(.otherPayment)
-        case .badMoney: .unproven(.badMoney)
-        case .notSent, .unanswered, .unsayable, .refused: .unavailable
-        }
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        guard isProven else { return .unproven(.signature) }
+        // A refused question says nothing about the trade that it was about.
+        guard !isBeforeWork, unknown != .unavailable else { return .unavailable }
+        guard isFinal, let word else { return unknown }
+        return .rejected(reason: word)
     }
 }

@@ -1,12 +1,13 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import _CryptoExtras
 
-/// The application's private key, which signs our requests; nothing shows it.
+/// The application's private key, which signs requests; descriptions do not show it.
 struct AlipayPrivateKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let key: _RSA.Signing.PrivateKey
 
-    /// - Parameter text: PEM, or base64 alone as Alipay's own tools write it; PKCS#1 or PKCS#8, of 2,048 bits or more.
+    /// - Parameter text: PEM, or plain base64 as Alipay's own tools write it; PKCS#1 or PKCS#8, of at least 2,048 bits.
     init?(_ text: String) {
         guard let der = AlipayKeyText.der(text), let key = try? _RSA.Signing.PrivateKey(derRepresentation: der) else {
             return nil
@@ -16,7 +17,7 @@ struct AlipayPrivateKey: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     var publicKey: AlipayPublicKey { AlipayPublicKey(key.publicKey) }
 
-    /// RSA2: PKCS#1 v1.5 with SHA-256, in base64.
+    /// Signs with RSA2 (PKCS#1 v1.5 with SHA-256); returns base64.
     func sign(_ text: Data) -> String? {
         let signature = try? key.signature(for: SHA256.hash(data: text), padding: .insecurePKCS1v1_5)
         return signature?.rawRepresentation.base64EncodedString()
@@ -27,13 +28,13 @@ struct AlipayPrivateKey: Sendable, CustomStringConvertible, CustomDebugStringCon
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A key that proves what Alipay, or the application, signed.
+/// A key that verifies signatures of Alipay or of the application.
 struct AlipayPublicKey: Sendable, Equatable {
     private let key: _RSA.Signing.PublicKey
 
     init(_ key: _RSA.Signing.PublicKey) { self.key = key }
 
-    /// - Parameter text: PEM, or base64 alone of a SubjectPublicKeyInfo, of 2,048 bits or more.
+    /// - Parameter text: PEM, or plain base64, of a SubjectPublicKeyInfo with at least 2,048 bits.
     init?(_ text: String) {
         guard let der = AlipayKeyText.der(text), let key = try? _RSA.Signing.PublicKey(derRepresentation: der) else {
             return nil
@@ -49,11 +50,10 @@ struct AlipayPublicKey: Sendable, Equatable {
             padding: .insecurePKCS1v1_5)
     }
 
-    /// The first bytes of the SHA-256 of its SubjectPublicKeyInfo, to compare keys by eye.
+    /// The first bytes of the SHA-256 of the SubjectPublicKeyInfo, for a comparison by eye.
     var fingerprint: String {
-        SHA256.hash(data: key.derRepresentation).prefix(8).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined(separator: ":")
+        SHA256.hash(data: key.derRepresentation).prefix(8).map { Hex.encoded([$0]) }
+            .joined(separator: ":")
     }
 
     static func == (left: AlipayPublicKey, right: AlipayPublicKey) -> Bool {
@@ -61,11 +61,11 @@ struct AlipayPublicKey: Sendable, Equatable {
     }
 }
 
-/// Keys as people paste them.
+/// Reads keys in the forms in which people paste them.
 enum AlipayKeyText {
     private static let lengthLimit = 16_384
 
-    /// The bytes within a PEM text's first block, or of a text that is base64 alone; white space is passed over.
+    /// Returns the bytes of a PEM text's first block, or of plain base64; white space is ignored.
     static func der(_ text: String) -> Data? {
         guard text.utf8.count <= lengthLimit else { return nil }
         var body = text[...]
@@ -79,7 +79,7 @@ enum AlipayKeyText {
         return base64.isEmpty ? nil : Data(base64Encoded: String(base64))
     }
 
-    /// Returns the fault of a text that is no private key, in words that hold nothing of the text.
+    /// Describes the fault of a text that is no private key, without any part of the text.
     static func problem(_ text: String) -> String {
         if text.isEmpty { return "is missing" }
         if text.contains("BEGIN ENCRYPTED PRIVATE KEY") { return "is encrypted with a password" }

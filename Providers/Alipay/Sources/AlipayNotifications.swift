@@ -4,19 +4,19 @@ import ProviderKit
 
 /// Reads the facts of a notification once its signature is verified.
 extension AlipayProvider {
-    /// Alipay sends again whatever is not answered by exactly this.
+    /// The only answer after which Alipay does not repeat a notification.
     static let acknowledgement = Acknowledgement(body: "success")
 
     func reading(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         let form = try verified(notification)
         guard (form["charset"] ?? "utf-8").lowercased() == "utf-8" else { throw .rejected(reason: "other_charset") }
         guard form["app_id"] == settings.appID else { throw .unproven(.otherApp) }
-        // Alipay may leave it out; where it stands, it has to be ours.
+        // Alipay may leave the seller out; where it is present, it must be ours.
         guard form["seller_id"] ?? settings.sellerID == settings.sellerID else { throw .unproven(.otherMerchant) }
         guard let id = form["notify_id"], id.utf8.count <= 255 else { throw .rejected(reason: "bad_notify_id") }
         guard let status = AlipayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
         var facts: [ProviderFact] = []
-        // Whatever has a number of another form is none of ours.
+        // A number of another form belongs to no payment of ours.
         if let payment = form["out_trade_no"].flatMap({ ID<Payment>($0) }) {
             facts = try await self.facts(form, status, payment)
         }
@@ -24,7 +24,7 @@ extension AlipayProvider {
             eventID: id, type: status, facts: facts, acknowledgement: Self.acknowledgement)
     }
 
-    /// Proves the fields as they were sent; empty ones are signed too, `sign` and `sign_type` are not.
+    /// Verifies the exact fields; empty ones are signed too, `sign` and `sign_type` are not.
     private func verified(_ notification: RawNotification) throws(ProviderError) -> FormFields {
         guard notification.method == .post, let form = FormFields(notification.body) else {
             throw .unproven(.malformed)
@@ -41,7 +41,7 @@ extension AlipayProvider {
     private func facts(
         _ form: FormFields, _ status: String, _ payment: ID<Payment>
     ) async throws(ProviderError) -> [ProviderFact] {
-        // A refund in part is told of with the trade's own status, which is no second payment.
+        // A partial refund is reported with the trade's own status, which is not a second payment.
         if form["gmt_refund"] != nil || AlipayText.money(form["refund_fee"]).map({ !$0.isZero }) ?? false {
             return try await refundFacts(form, payment)
         }
@@ -54,7 +54,7 @@ extension AlipayProvider {
             }
             outcome = .succeeded(money)
         case "TRADE_CLOSED":
-            // Closed after it was paid: its refunds tell of the money.
+            // The trade was closed after it was paid: its refunds report the money.
             guard form["gmt_payment"] == nil else { return [] }
             outcome = .cancelled
         default: outcome = .pending(status: status)
@@ -64,8 +64,8 @@ extension AlipayProvider {
         ]
     }
 
-    /// `refund_fee` is the sum of all refunds, so each refund is asked for by its number, ours or another's: only the answer
-    /// tells its amount, and that it was made.
+    /// `refund_fee` is the sum of all refunds, so each refund is queried by its number, ours or another's: only that
+    /// answer has its amount, and the proof that it was made.
     private func refundFacts(
         _ form: FormFields, _ payment: ID<Payment>
     ) async throws(ProviderError) -> [ProviderFact] {
@@ -77,7 +77,7 @@ extension AlipayProvider {
             known = try await api.refund(
                 number, of: ProviderReference(payment: payment, reference: trade, amount: unknown))
         } catch {
-            // Alipay sends the notification again, and then it is asked again.
+            // Alipay repeats the notification, and the refund is queried again.
             throw .unavailable
         }
         guard let known else {

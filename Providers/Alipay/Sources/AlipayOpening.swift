@@ -1,14 +1,13 @@
 import Domain
 import ProviderKit
 
-/// Opening a payment, and closing one.
 extension AlipayProvider {
     private struct Precreated: Decodable {
         let out_trade_no: String?
         let qr_code: String?
     }
 
-    /// The most of one trade, in fen.
+    /// The largest amount of a trade, in fen.
     static let amountLimit: Int64 = 10_000_000_000
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
@@ -31,20 +30,22 @@ extension AlipayProvider {
                 "alipay.trade.precreate", content(attempt, productCode: settings.productCode),
                 more: ["notify_url": context.notifyURL])
             guard made.out_trade_no == attempt.payment.rawValue else { throw .foreign }
-            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else { throw .unsayable }
+            guard let code = made.qr_code, let address = WebAddress(code), address.isWeb else {
+                throw .unsayable("bad_code")
+            }
             return code
         } catch {
-            throw error.afterChange
+            throw error.providerError(afterChange: true)
         }
     }
 
-    /// A page's address, signed here; nobody is asked.
+    /// Makes a page's address with a signature, without a call.
     ///
-    /// Its time is that of the payment's making, so that a repeated opening gives the same address.
+    /// Its time is that of the payment, so that a repeated opening makes the same address.
     private func address(_ attempt: PaymentAttempt, isPhone: Bool) throws(ProviderError) -> String {
         var content = content(
             attempt, productCode: settings.productCode ?? (isPhone ? "QUICK_WAP_WAY" : "FAST_INSTANT_TRADE_PAY"))
-        // Where the payer goes who leaves the page without paying.
+        // The address for a payer who leaves the page without paying.
         if isPhone { content["quit_url"] = attempt.returnURL }
         let request = AlipayRequest(
             isPhone ? "alipay.trade.wap.pay" : "alipay.trade.page.pay", content, at: attempt.payment.madeAt, settings,
@@ -69,10 +70,10 @@ extension AlipayProvider {
             try await api.close(payment)
             return PaymentReport(payment: payment.payment, outcome: .cancelled)
         } catch {
-            let meaning = error.afterChange
+            let meaning = error.providerError(afterChange: true)
             guard case .rejected = meaning else { throw meaning }
         }
-        // Alipay has no such trade yet, or it has ended: what it is now is the answer.
+        // Alipay has no such trade yet, or it has ended: its current state is the answer.
         return try await query(payment)
     }
 }

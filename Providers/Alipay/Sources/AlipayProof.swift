@@ -1,15 +1,15 @@
 import Foundation
 import ProviderKit
 
-/// The proof of Alipay's answers and notifications: by its public key, or by its certificates.
+/// The verification of Alipay's answers and notifications, by its public key or by its certificates.
 enum AlipayProof: Sendable {
     case publicKey(AlipayPublicKey)
     case certificates(AlipayCertificates)
 
     typealias Fault = (_ setting: String, _ problem: String, _ remedy: String) -> Void
 
-    /// - Parameter own: the application's key, which proves nothing of Alipay's.
-    /// - Returns: nil where neither mode is set whole; each fault is told of.
+    /// - Parameter own: the application's key, which cannot verify Alipay's signatures.
+    /// - Returns: nil where neither mode is complete; each fault is reported.
     static func read(_ settings: ProviderSettings, _ own: AlipayPublicKey?, fault: Fault) -> AlipayProof? {
         let isCertificateMode =
             !settings.texts("alipay_certificates").isEmpty || !settings.text("app_certificate").isEmpty
@@ -32,7 +32,7 @@ enum AlipayProof: Sendable {
             return nil
         }
         guard key != own else {
-            // The commonest mistake: with it every answer would be refused.
+            // The most common mistake: with this key every answer would be refused.
             fault("alipay_public_key", "is the application's own public key", copy)
             return nil
         }
@@ -72,8 +72,7 @@ enum AlipayProof: Sendable {
         String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
-    /// Returns whether a certificate's number is one of Alipay's here; without a number, and with a public key, that is
-    /// not asked.
+    /// Returns whether a certificate's number is one of Alipay's here; true without a number, and with a public key.
     func knows(_ number: String?) -> Bool {
         switch self {
         case .publicKey: true
@@ -81,9 +80,9 @@ enum AlipayProof: Sendable {
         }
     }
 
-    /// Returns whether Alipay signed this.
+    /// Returns whether Alipay signed a text.
     ///
-    /// - Parameter number: the certificate that an answer names; nil where it names none.
+    /// - Parameter number: the number of the certificate in the answer; nil where it has none.
     func isProven(_ text: Data, _ signature: String, by number: String?) -> Bool {
         switch self {
         case .publicKey(let key): key.isSignature(signature, of: text)
@@ -94,7 +93,7 @@ enum AlipayProof: Sendable {
         }
     }
 
-    /// The parameters that each request has in certificate mode.
+    /// The additional parameters of each request in certificate mode.
     var parameters: [String: String] {
         switch self {
         case .publicKey: [:]

@@ -1,11 +1,11 @@
 public import Domain
 public import ProviderKit
 
-/// Alipay: `qr` contracts by `precreate`, `url` contracts by its pages for computers and phones.
+/// Alipay: `qr` contracts with `precreate`, `url` contracts with its pages for computers and phones.
 ///
-/// It remembers nothing: the payment's id is the trade's number and the refund's id that of the refund, so both can be
-/// asked for and repeated. A trade exists only once a payer has scanned or opened it, so a cancel of what nobody has
-/// touched yet cannot be definite.
+/// It stores nothing: the payment's id is the trade's number and the refund's id that of the refund, so both can be
+/// queried and repeated. A trade exists only after a payer has scanned or opened it, so the cancellation of an unopened
+/// one cannot be definite.
 public struct AlipayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "alipay", displayName: "Alipay", contractTypes: [.qr, .url],
@@ -22,7 +22,8 @@ public struct AlipayProvider: PaymentProvider {
         api = AlipayAPI(settings: settings, context: context)
     }
 
-    /// Alipay's sandbox is another gateway, `openapi-sandbox.dl.alipaydev.com` or, before 2023, `openapi.alipaydev.com`.
+    /// Returns true for Alipay's sandbox, which has another gateway: `openapi-sandbox.dl.alipaydev.com` or, before
+    /// 2023, `openapi.alipaydev.com`.
     public static func isTest(_ settings: ProviderSettings) -> Bool {
         WebAddress(settings.text("gateway"))?.isAt("alipaydev.com") ?? false
     }
@@ -39,7 +40,7 @@ public struct AlipayProvider: PaymentProvider {
         do throws(AlipayFailure) {
             return try report(try await api.trade(payment), payment)
         } catch {
-            throw error.afterQuestion
+            throw error.providerError(afterChange: false)
         }
     }
 
@@ -59,7 +60,7 @@ public struct AlipayProvider: PaymentProvider {
         try await reading(notification)
     }
 
-    /// - Parameter trade: nil where Alipay has none yet: the code may still be scanned, so that is no end.
+    /// - Parameter trade: nil where Alipay has none yet: the code may still be scanned, so the payment has not ended.
     func report(_ trade: AlipayTrade?, _ payment: ProviderReference) throws(AlipayFailure) -> PaymentReport {
         guard let trade else { return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found")) }
         return PaymentReport(

@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 ///
-/// The refund's id is Alipay's `out_request_no`: with it a refund is made once, however often it is sent.
+/// The refund's id is Alipay's `out_request_no`, by which a repeated refund is made only once.
 extension AlipayProvider {
     func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard attempt.amount.currency == attempt.payment.amount.currency, attempt.amount.currency.code == "CNY" else {
@@ -18,9 +18,9 @@ extension AlipayProvider {
                     amount: attempt.amount)
             }
         } catch {
-            throw error.afterChange
+            throw error.providerError(afterChange: true)
         }
-        // No money moved by this call: it did by an earlier one, or will yet.
+        // This call moved no money: an earlier one did, or will.
         return try await asking(attempt, afterChange: true)
     }
 
@@ -33,11 +33,12 @@ extension AlipayProvider {
         do throws(AlipayFailure) {
             known = try await api.refund(attempt.refund.rawValue, of: attempt.payment)
         } catch {
-            // After a call that may have moved money even a question that never left says nothing.
-            throw afterChange && error.afterQuestion == .unavailable ? .outcomeUnknown : error.afterQuestion
+            // After a call that may have moved money, even an unsent query leaves the outcome unknown.
+            let meaning = error.providerError(afterChange: false)
+            throw afterChange && meaning == .unavailable ? .outcomeUnknown : meaning
         }
         guard let known else {
-            // A call may still be on its way; after a day none is.
+            // A call may be under way for a day at most.
             let isOver = !afterChange && context.time.now > attempt.sentAt.adding(days: 1)
             return RefundReport(
                 payment: attempt.payment.payment, refund: attempt.refund,
@@ -79,7 +80,7 @@ extension AlipayAPI {
         return made
     }
 
-    /// A refund by its number; nil where Alipay has none, or none that has succeeded.
+    /// Finds a refund by its number; nil where Alipay has none, or none that has succeeded.
     func refund(_ number: String, of payment: ProviderReference) async throws(AlipayFailure) -> AlipayRefund? {
         let known: KnownRefund
         do throws(AlipayFailure) {
@@ -92,10 +93,10 @@ extension AlipayAPI {
         guard known.out_trade_no ?? payment.payment.rawValue == payment.payment.rawValue,
             known.out_request_no ?? number == number
         else { throw .foreign }
-        // An answer without these says that the question was understood, and that there is no such refund: one that was
-        // not received, or that failed, has no status.
+        // Without these fields the query was valid, and there is no such refund: one that was not received, or that
+        // failed, has no status.
         guard let text = known.refund_amount, !text.isEmpty, known.refund_status == "REFUND_SUCCESS" else { return nil }
-        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .badMoney }
+        guard let amount = AlipayText.money(text), amount.value > 0 else { throw .unproven(.badMoney) }
         return AlipayRefund(amount: amount)
     }
 }

@@ -4,14 +4,14 @@ import ProviderKit
 
 /// A signed request to the gateway.
 ///
-/// Signed are all parameters, `sign_type` among them, with their values as they are: sorted by name, joined as
-/// `name=value&…`, without the empty ones and `sign`.
+/// The signed text has all parameters except `sign` and empty ones, with `sign_type`: unencoded, sorted by name, joined
+/// as `name=value&…`.
 struct AlipayRequest: Sendable {
-    /// All but `biz_content`, with the signature: the query.
+    /// The parameters of the query: all except `biz_content`, with the signature.
     private let common: [String: String]
     private let content: String
 
-    /// - Returns: nil where nothing can be signed.
+    /// - Returns: nil where signing fails.
     init?(
         _ method: String, _ content: [String: String], at time: Timestamp, _ settings: AlipaySettings,
         more: [String: String] = [:]
@@ -33,12 +33,12 @@ struct AlipayRequest: Sendable {
         self.content = json
     }
 
-    /// The address that a payer's browser opens.
+    /// Returns the address for a payer's browser.
     func address(_ gateway: String) -> String {
         "\(gateway)?\(FormFields.encoded(common.merging(["biz_content": content]) { $1 }))"
     }
 
-    /// The call of a server.
+    /// Returns the request of a server's call.
     func call(_ gateway: String, maxReplyBytes: Int) -> OutgoingRequest {
         OutgoingRequest(
             method: "POST", url: "\(gateway)?\(FormFields.encoded(common))",
@@ -49,10 +49,8 @@ struct AlipayRequest: Sendable {
             body: Data(FormFields.encoded(["biz_content": content]).utf8), maxReplyBytes: maxReplyBytes)
     }
 
-    /// The same text for the same content, so that a repeated call is the same.
+    /// Encodes the content; equal content has the same text, so that a repeated call is the same.
     private static func json(_ content: [String: String]) -> String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(content.filter { !$0.value.isEmpty })).map { String(decoding: $0, as: UTF8.self) }
+        try? JSONText.line(content.filter { !$0.value.isEmpty })
     }
 }

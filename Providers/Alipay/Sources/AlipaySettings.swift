@@ -3,15 +3,15 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct AlipaySettings: Sendable {
-    /// The product of Alipay that takes the payments.
+    /// The product of Alipay for payments.
     enum Mode: String, CaseIterable, Sendable {
-        /// A QR code that the payer scans.
+        /// A QR code for the payer.
         case precreate
         /// Alipay's page for computers.
         case page
         /// Alipay's page for phones.
         case wap
-        /// `wap` on phones and `page` elsewhere.
+        /// `wap` on phones and `page` on other devices.
         case web
 
         var contract: ContractType { self == .precreate ? .qr : .url }
@@ -56,63 +56,40 @@ struct AlipaySettings: Sendable {
             summary: "Alipay's gateway, or its sandbox's; https, except in development."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use precreate, page, wap or web")
-        }
-        mode = Mode(rawValue: word) ?? .precreate
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mode = reader.choice("mode", of: Mode.allCases, default: .precreate)
         appID = settings.text("app_id")
-        if !Self.isNumber(appID, 8...32) {
-            fault(
+        if !appID.isDigits(8...32) {
+            reader.fault(
                 "app_id", appID.isEmpty ? "is missing" : "is not made of digits", "copy the APPID of Alipay's console")
         }
         sellerID = settings.text("seller_id")
-        if !Self.isNumber(sellerID, 16...16) || !sellerID.hasPrefix("2088") {
+        if !sellerID.isDigits(16...16) || !sellerID.hasPrefix("2088") {
             let problem = sellerID.isEmpty ? "is missing" : "is not of 16 digits that begin with 2088"
-            fault("seller_id", problem, "copy the merchant's PID of Alipay's console")
+            reader.fault("seller_id", problem, "copy the merchant's PID of Alipay's console")
         }
         let code = settings.text("product_code")
         if !code.isEmpty, AlipayText.word(code) == nil {
-            fault("product_code", "is no word", "use Alipay's word, or leave it empty")
+            reader.fault("product_code", "is no word", "use Alipay's word, or leave it empty")
         }
         productCode = code.isEmpty ? nil : code
 
-        let text = settings.text("gateway")
-        let gateway = Self.gateway(text.isEmpty ? Self.officialGateway : text)
-        if gateway == nil {
-            fault("gateway", "is no plain web address", "give scheme, host and path alone, or leave it out")
-        } else if gateway?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("gateway", "is without https, which is for development only", "use https")
-        }
-        self.gateway = gateway ?? Self.officialGateway
+        gateway = reader.address(
+            "gateway", default: Self.officialGateway, path: .kept, "give scheme, host and path alone, or leave it out")
 
         let key = AlipayPrivateKey(settings.text("app_private_key"))
         if key == nil {
-            fault(
+            reader.fault(
                 "app_private_key", AlipayKeyText.problem(settings.text("app_private_key")),
                 "use the application's private key, PKCS#1 or PKCS#8, best as file:path")
         }
-        let proof = AlipayProof.read(settings, key?.publicKey, fault: fault)
-        guard faults.isEmpty, let key, let proof else { throw ProviderSetupError(faults) }
+        let proof = AlipayProof.read(settings, key?.publicKey, fault: reader.fault)
+        try reader.check()
+        guard let key, let proof else { throw ProviderSetupError(reader.faults) }
         privateKey = key
         self.proof = proof
-    }
-
-    private static func isNumber(_ text: String, _ length: ClosedRange<Int>) -> Bool {
-        length.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-    }
-
-    private static func gateway(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        return address.origin + (address.rest.isEmpty ? "/" : address.rest)
     }
 }

@@ -1,23 +1,14 @@
 import Domain
 import FoundationEssentials
+import ProviderKit
 
-/// Texts that go to and come from Alipay.
+/// Converts texts for Alipay and from it.
 enum AlipayText {
-    /// A code or status of Alipay's, as safe to show as to log; nil for anything but words such as `ACQ.SYSTEM_ERROR`.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            })
-        else { return nil }
-        return text
-    }
+    /// Returns a code or status of Alipay's that is safe to show and log, such as `ACQ.SYSTEM_ERROR`; nil for another
+    /// form.
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
-    /// `yyyy-MM-dd HH:mm:ss` of the time in China, GMT+8, which has no summer time.
+    /// Formats a time as `yyyy-MM-dd HH:mm:ss` in China (GMT+8, without summer time).
     static func time(_ time: Timestamp) -> String {
         let shifted = Date(timeIntervalSince1970: Double(time.adding(seconds: 8 * 3_600).rawValue))
         return shifted.formatted(
@@ -25,7 +16,7 @@ enum AlipayText {
                 includingFractionalSeconds: false))
     }
 
-    /// Returns the title of the purchase without the characters that Alipay refuses in a subject, and within its 256.
+    /// Returns the title of the purchase without the characters that Alipay refuses in a subject, cut to 256.
     static func subject(_ title: String) -> String {
         let scalars = title.unicodeScalars.prefix(256).map { scalar -> Unicode.Scalar in
             let isRefused = ["/", "=", "&"].contains(scalar) || Character(scalar).isNewline
@@ -34,10 +25,10 @@ enum AlipayText {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// An amount as Alipay writes it, `39.90`.
+    /// Parses an amount of Alipay's, `39.90`.
     ///
-    /// - Parameter currency: as an answer or a notification names it; nil means CNY.
-    /// - Returns: nil for what is no amount of the currency, or negative.
+    /// - Parameter currency: the currency in the answer or notification; nil for CNY.
+    /// - Returns: nil for text that is no amount of the currency, or negative.
     static func money(_ text: String?, _ currency: String? = nil) -> Money? {
         guard let text, text.utf8.count <= 20, let currency = Currency(currency ?? "CNY"),
             let money = Money(decimal: text, currency: currency), money.value >= 0

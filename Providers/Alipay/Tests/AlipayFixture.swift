@@ -6,37 +6,18 @@ import ProviderTesting
 import Synchronization
 import _CryptoExtras
 
-/// An Alipay account with all dependencies of its provider.
-final class AlipayFixture: Sendable {
-    let clock = ManualClock()
+/// An Alipay account with everything that its provider touches.
+struct AlipayFixture: ProviderFixture {
     let standIn: FakeAlipayServer
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
-    private let lines: AlipayLines
-
-    var logged: [String] { lines.all }
+    let test: TestContext
 
     /// - Parameter answer: answers instead of the fake server.
     init(_ standIn: FakeAlipayServer = FakeAlipayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
-        transport = RecordingTransport { request throws(HTTPTransportError) in
+        test = TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
             return standIn.answer(request)
         }
-        let random = SeededRandom().source
-        ids = IDSource(time: clock.time, random: random)
-        let lines = AlipayLines()
-        self.lines = lines
-        context = Self.context(http: transport, time: clock.time, log: ProviderLog { lines.add($0, $1, $2) })
-    }
-
-    static func context(
-        http: any HTTPTransport, time: TimeSource = ManualClock().time, log: ProviderLog = .silent
-    ) -> ProviderContext {
-        ProviderContext(
-            http: http, time: time, random: SeededRandom().source, book: InMemoryBook(),
-            notifyURL: "https://pay.example/v1/notify/alipay", publicURL: "https://pay.example", log: log)
     }
 
     func provider(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) throws -> AlipayProvider {
@@ -63,24 +44,7 @@ final class AlipayFixture: Sendable {
         ]
     }
 
-    func attempt(
-        _ amount: Money = cny(3990), title: String = "VIP monthly", platform: Platform = .web,
-        returnURL: String? = "https://app.example/done?a=1&b=2"
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: platform,
-            returnURL: returnURL, expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases))
-    }
-
-    func reference(_ attempt: PaymentAttempt) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
-    }
-
-    /// Opens and pays a payment.
+    /// A payment that was opened and paid.
     func paid(_ provider: AlipayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         _ = try await provider.open(attempt)
@@ -89,19 +53,7 @@ final class AlipayFixture: Sendable {
     }
 }
 
-/// The lines that a provider logged.
-final class AlipayLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func add(_ level: ProviderLog.Level, _ message: String, _ fields: [String: String]) {
-        let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.withLock { $0.append(([level.rawValue, message] + words).joined(separator: " ")) }
-    }
-}
-
-/// A notification in the form in which Alipay posts it.
+/// A notification as Alipay posts it.
 struct AlipayNotice {
     var fields: [String: String]
 
@@ -133,9 +85,7 @@ struct AlipayNotice {
 
     /// Encodes text as browsers and Alipay encode forms: a space is a plus sign.
     static func escaped(_ text: String) -> String {
-        (text.addingPercentEncoding(
-            withAllowedCharacters: .alphanumerics.intersection(.init(charactersIn: "\u{0}"..."\u{7F}"))) ?? "")
-            .replacing("%20", with: "+")
+        PercentEncoding.encoded(text).replacing("%20", with: "+")
     }
 
     func raw(

@@ -37,7 +37,7 @@ struct AlipayInteropTests {
         let settings: [String: SettingValue] = [
             "mode": .text(mode), "gateway": .text("http://127.0.0.1:\(peer.port)/gateway.do"),
         ]
-        let alipay = try AlipayGatewayFixture(desk, http: AlipayLoopbackTransport(), settings: settings)
+        let alipay = try AlipayGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
         let contract = try await alipay.checkout(user: mode)
         let payment = try desk.payment(contract).rawValue
         if case .url(let address) = contract.instruction {
@@ -68,7 +68,10 @@ struct AlipayInteropTests {
             payment: ProviderReference(payment: try desk.payment(contract), reference: nil, amount: contract.amount),
             amount: GatewayFixture.money(990), reason: "")
         let provider = try AlipayProvider(
-            account: AlipayFixture.account(settings), context: AlipayFixture.context(http: AlipayLoopbackTransport()))
+            account: AlipayFixture.account(settings),
+            context: TestContext(account: "alipay") { request, _ throws(HTTPTransportError) in
+                try await LoopbackTransport().send(request)
+            }.context)
         #expect(try await provider.refund(attempt).outcome == .succeeded)
         #expect(try await provider.query(refund: attempt).amount == GatewayFixture.money(990))
         #expect(await provider.diagnose().map(\.level) == [.good])
@@ -87,10 +90,10 @@ struct AlipayInteropTests {
         ]
         let output = try await Self.python.run("certificates.py", files)
         let standIn = FakeAlipayServer(certificate: AlipayTestCertificates.alipayNumber)
-        let bench = AlipayFixture(standIn)
+        let fixture = AlipayFixture(standIn)
         var settings = AlipayFixture.certificateMode(alipay: AlipayTestCertificates.alipayCertificate)
         settings["alipay_root_certificate"] = .text(files[1])
-        _ = try await bench.provider(settings).open(bench.attempt())
+        _ = try await fixture.provider(settings).open(fixture.attempt())
         let form = try #require(standIn.state.withLock { $0.forms.first })
         #expect(output == "\(form["app_cert_sn"] ?? "") \(form["alipay_root_cert_sn"] ?? "")\n")
         print("interop: python-alipay-sdk names certificates by the same numbers")
@@ -141,21 +144,5 @@ private struct AlipayPeer {
     func stop() {
         program.send(SIGKILL)
         try? FileManager.default.removeItem(at: folder)
-    }
-}
-
-/// A transport to a local process over HTTP.
-struct AlipayLoopbackTransport: HTTPTransport {
-    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
-        let parts = request.url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-        guard parts.count == 3, let port = parts[1].split(separator: ":").last.flatMap({ UInt16($0) }) else {
-            throw .notSent
-        }
-        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first }
-        let reply = await LoopbackHTTP.send(
-            request.method, "/\(parts[2])", port: port, headers: headers,
-            body: String(decoding: request.body, as: UTF8.self))
-        guard let reply else { throw .outcomeUnknown }
-        return IncomingReply(status: reply.status, body: Data(reply.body.utf8))
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 import SwiftASN1
 import X509
@@ -77,7 +78,7 @@ enum AlipayTestCertificates {
     /// Returns the MD5 of the issuer's name and the serial number in decimal digits.
     static func number(serial: String) -> String {
         let text = "CN=Mint Class 2 R1,OU=Certification Authority,O=Ant Financial Mint,C=CN\(serial)"
-        return Insecure.MD5.hash(data: Data(text.utf8)).map { String(format: "%02x", $0) }.joined()
+        return Hex.encoded(Insecure.MD5.hash(data: Data(text.utf8)))
     }
 
     static let alipayNumber = number(serial: "539300102")

@@ -1,6 +1,8 @@
+import Domain
 import Foundation
 import ProviderKit
 import Synchronization
+import TestSupport
 import _CryptoExtras
 
 /// A fake of Alipay's gateway by its documentation: it verifies requests and signs its answers.
@@ -107,16 +109,7 @@ final class FakeAlipayServer: Sendable {
         return AlipayTestCertificates.verifies(text, form["sign"] ?? "", by: key) ? nil : "isv.invalid-signature"
     }
 
-    static func form(_ text: String) -> [String: String] {
-        Dictionary(
-            text.split(separator: "&").map { pair in
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                func decoded(_ text: Substring) -> String {
-                    text.replacing("+", with: " ").removingPercentEncoding ?? ""
-                }
-                return (decoded(sides[0]), sides.count > 1 ? decoded(sides[1]) : "")
-            }, uniquingKeysWith: { first, _ in first })
-    }
+    static func form(_ text: String) -> [String: String] { FormText.fields(text) }
 
     func reply(_ method: String, _ node: [String: String], isSigned: Bool = true) -> IncomingReply {
         // Slashes are escaped, like Alipay's.

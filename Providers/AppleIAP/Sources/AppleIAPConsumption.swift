@@ -3,7 +3,7 @@ import Domain
 public import ProviderKit
 
 extension AppleIAPProvider: ConsumptionAnswering {
-    /// Sends consumption information to Apple; samples are given to nobody.
+    /// Sends consumption information to Apple; it never claims that a sample was provided.
     public func answer(_ report: ConsumptionReport) async throws(ProviderError) {
         let (api, place) = try serverAPI(of: report.bundleID, in: report.environment)
         let consumption = AppStoreConsumption(
@@ -18,9 +18,9 @@ extension AppleIAPProvider: ConsumptionAnswering {
         }
     }
 
-    /// The API of an app, where it is asked about one environment alone.
+    /// Returns the API of an app, for calls to one environment only.
     ///
-    /// - Throws: `unsupported` without a key, and for Xcode, which nobody can be asked about.
+    /// - Throws: `unsupported` without a key, and for Xcode, which has no API.
     func serverAPI(
         of bundleID: String, in environment: Domain.Environment
     ) throws(ProviderError) -> (AppStoreServerAPI, AppStoreSearch) {

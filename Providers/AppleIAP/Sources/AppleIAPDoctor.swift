@@ -2,7 +2,7 @@ import AppleTrust
 public import ProviderKit
 
 extension AppleIAPProvider: SelfExamining, OnlineDiagnosing {
-    /// Apps whose notifications from Production are refused.
+    /// Reports the apps whose notifications from Production are refused.
     public func examine() -> [Diagnosis] {
         trust.appsWithoutNumber.map { bundle in
             Diagnosis(
@@ -12,7 +12,7 @@ extension AppleIAPProvider: SelfExamining, OnlineDiagnosing {
         }
     }
 
-    /// Tries the key for each app in each environment, and has a test notification sent wherever the key is accepted.
+    /// Tests the key for each app in each environment, and requests a test notification where the key is accepted.
     public func diagnose() async -> [Diagnosis] {
         guard !serverAPIs.isEmpty else {
             return [

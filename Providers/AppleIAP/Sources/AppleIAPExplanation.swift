@@ -3,12 +3,13 @@ import Foundation
 public import ProviderKit
 
 extension AppleIAPProvider {
-    /// Anything but a payment token: what is no evidence at all is explained as a JWS that is none.
+    /// Returns true for anything but a payment token; text that is no evidence is explained as an invalid JWS.
     public func recognizes(_ text: String) -> Bool { !ApplePayVerifier.isToken(text) }
 
-    /// Each check of a JWS or a receipt by the account's own settings, then what it, its certificates and its signer say.
+    /// Explains each check of a JWS or a receipt by the account's own settings, then its content, its certificates and
+    /// its signer.
     ///
-    /// Whether it is taken is the answer of the functions that the server calls.
+    /// The decision is that of the functions that the server calls.
     public func explain(_ text: String) -> EvidenceExplanation {
         if trust.takesSimulatorReceipts, SimulatorReceipt.purchase(text) != nil {
             return EvidenceExplanation(

@@ -10,8 +10,8 @@ extension AppleIAPProvider {
 
     /// Verifies an App Store Server Notification V2, `{"signedPayload":"…"}`, and each JWS inside.
     ///
-    /// What it states are the signed transaction and renewal information, whatever its type is called; a type that is not
-    /// known is stored and acknowledged like every other.
+    /// Its facts are the signed transaction and renewal information, whatever its type; a notification of an unknown
+    /// type is stored and acknowledged like any other.
     public func receive(_ notification: RawNotification) async throws(ProviderError) -> ReceivedNotification {
         guard let envelope = try? JSONDecoder().decode(Envelope.self, from: notification.body) else {
             throw .unproven(.malformed)
@@ -44,7 +44,7 @@ extension UnprovenReason {
 }
 
 extension StoreStatement {
-    /// - Returns: nil for a notification about no purchase.
+    /// - Returns: nil for a notification that is not about a purchase.
     fileprivate init?(_ notification: VerifiedNotification) {
         guard notification.transaction != nil || notification.renewalInfo != nil else { return nil }
         self.init(

@@ -1,9 +1,9 @@
 public import Domain
 public import ProviderKit
 
-/// Apple's In-App Purchase: the app buys through StoreKit and hands in what Apple signed.
+/// Apple's In-App Purchase: the app buys through StoreKit and sends what Apple signed.
 ///
-/// Opening a payment asks nobody: it names the products and the token by which the purchase finds its user.
+/// Opening a payment makes no call: it returns the products, and the token by which the purchase finds its user.
 public struct AppleIAPProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "apple_iap", displayName: "Apple In-App Purchase", contractTypes: [.appleIAP], goods: .appleProducts,
@@ -15,10 +15,10 @@ public struct AppleIAPProvider: PaymentProvider {
         """
 
     let trust: AppleIAPTrust
-    /// The server API of each app, in the order of the settings; empty where no key is set.
+    /// The server API of each app, in the order of the settings; empty without a key.
     package let serverAPIs: [AppStoreServerAPI]
     let sharedSecrets: SharedSecrets
-    /// nil where verifyReceipt is never asked.
+    /// The client of verifyReceipt; nil where it is not used.
     let verifyReceipt: VerifyReceiptClient?
     public let syncInterval: Int64
     let time: TimeSource
@@ -28,7 +28,7 @@ public struct AppleIAPProvider: PaymentProvider {
         try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
     }
 
-    /// - Parameter pause: waits for Apple's rate limits; a context has no such tool, and tests do not wait.
+    /// - Parameter pause: waits for Apple's rate limits; tests do not wait.
     package init(
         account: ProviderAccount, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
     ) throws(ProviderSetupError) {
@@ -43,7 +43,7 @@ public struct AppleIAPProvider: PaymentProvider {
         syncInterval = (account.settings.integer("sync_interval_hours") ?? 12) * 3_600
     }
 
-    /// Returns true where purchases of production are not accepted.
+    /// Returns true where purchases of Production are not accepted.
     public static func isTest(_ settings: ProviderSettings) -> Bool {
         settings["environments"] != nil && !settings.texts("environments").contains("Production")
     }
@@ -62,12 +62,13 @@ public struct AppleIAPProvider: PaymentProvider {
             reference: nil)
     }
 
-    /// Always `accepted`: Apple tells of a payment by the signed purchase itself, and knows nothing of our payment ids.
+    /// Returns `accepted` always: Apple reports a payment by the signed purchase itself, and does not know our payment
+    /// ids.
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         PaymentReport(payment: payment.payment, outcome: .accepted)
     }
 
-    /// Cannot cancel: only the customer can stop a purchase in StoreKit.
+    /// Throws `unsupported`: only the customer can stop a purchase in StoreKit.
     public func cancel(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport { throw .unsupported }
 
     public func refund(_ refund: RefundAttempt) async throws(ProviderError) -> RefundReport {

@@ -3,7 +3,7 @@ public import Domain
 public import ProviderKit
 
 extension AppleIAPProvider: ReceiptReading {
-    /// So long new calls are begun while a client waits, and in a job; in milliseconds.
+    /// The milliseconds in which new calls are begun, while a client waits and in a job.
     private static let hurriedPatience: Int64 = 5_000
     private static let patience: Int64 = 120_000
 
@@ -11,7 +11,7 @@ extension AppleIAPProvider: ReceiptReading {
         do throws(AppleRefusal) {
             return StoreReceipt(try trust.verifier.receipt(text))
         } catch {
-            throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+            throw PurchaseRefusal(error.reason, detail: error.detail)
         }
     }
 
@@ -58,10 +58,10 @@ extension AppleIAPProvider: ReceiptReading {
         }
     }
 
-    /// The two answers together: what the API signed counts, and verifyReceipt adds what that does not name.
+    /// Merges two answers: the signed statements of the API count, and verifyReceipt adds purchases that these lack.
     ///
-    /// - Parameter other: where it fails for now it has to be asked again; where it refuses a receipt that verifies, the API
-    ///   alone counts, unless it says that the customer is gone (21010).
+    /// - Parameter other: the answer of verifyReceipt. After a temporary failure it must be queried again. Where it
+    ///   refuses a receipt that verifies, only the API's answer counts, unless the customer's account is gone (21010).
     private static func merge(
         _ signed: Result<StoreAnswer, ReceiptConfirmationError>, _ other: Result<StoreAnswer, ReceiptConfirmationError>
     ) throws(ReceiptConfirmationError) -> StoreAnswer {
@@ -97,8 +97,8 @@ extension AppleIAPProvider: ReceiptReading {
         }
     }
 
-    /// Queries the subscriptions' statuses, the refunds, and the purchases known from the receipt alone; older periods
-    /// come with the next check of their subscription.
+    /// Queries the subscriptions' statuses, the refunds, and the purchases that are known only from the receipt; older
+    /// periods come with the next check of their subscription.
     private func confirm(
         _ receipt: StoreReceipt, unsigned: [StorePurchase], by api: AppStoreServerAPI, until deadline: Int64
     ) async throws(AppStoreServerError) -> StoreAnswer {
@@ -129,7 +129,7 @@ extension AppleIAPProvider: ReceiptReading {
                 let found = try await api.transaction(purchase.transactionID, in: place).value
                 add(statement(found, nil, of: receipt.bundleID, status: nil))
             } catch .unknownTransactionYet {
-                // What it does know counts all the same.
+                // The purchases that it does know are still used.
                 isUnknown = true
             }
         }
@@ -191,7 +191,7 @@ extension StorePurchase {
             promotionalOfferID: purchase.promotionalOfferID)
         webOrderLineItemID = purchase.webOrderLineItemID.map(String.init)
         self.receipt = digest
-        // Whatever a volume purchase gives ends with it.
+        // All entitlements of a volume purchase end with it.
         if receipt.isVolumePurchase { receiptEndsAt = receipt.expirationDate }
     }
 }
@@ -199,11 +199,11 @@ extension StorePurchase {
 extension VerifiedReceipt {
     fileprivate var isVolumePurchase: Bool { type?.hasPrefix("ProductionVPP") == true }
 
-    /// The store's clocks are not one.
+    /// The tolerance between Apple's clocks in milliseconds.
     private static let upgradeTolerance: Int64 = 60_000
 
-    /// Returns whether an upgrade ended a subscription's period: a receipt cancels that as it cancels a refunded one,
-    /// and only the purchase of another product at that moment tells them apart.
+    /// Returns whether an upgrade ended a subscription's period: a receipt marks that like a refund, and only the
+    /// purchase of another product at that moment distinguishes them.
     fileprivate func replaces(_ purchase: VerifiedReceiptPurchase) -> Bool {
         guard let cancelled = purchase.cancellationDate, let end = purchase.expiresDate, cancelled < end else {
             return false
@@ -216,7 +216,8 @@ extension VerifiedReceipt {
 }
 
 extension StorePurchase.Kind {
-    /// Only a subscription's period ends; what else it is stands in an attribute that Apple does not document.
+    /// Only a subscription's period has an end; the kind of other purchases is in an attribute that Apple does not
+    /// document.
     fileprivate init(_ purchase: VerifiedReceiptPurchase) {
         guard purchase.expiresDate == nil else {
             self = .autoRenewable
@@ -232,7 +233,7 @@ extension StorePurchase.Kind {
 }
 
 extension StoreOffer {
-    /// The offer that a receipt states; nil where there was none.
+    /// The offer in a receipt; nil where there was none.
     init?(isTrial: Bool, isIntroductory: Bool, promotionalOfferID: String?) {
         guard isTrial || isIntroductory || promotionalOfferID != nil else { return nil }
         self.init(

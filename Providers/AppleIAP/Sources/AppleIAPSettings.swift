@@ -61,56 +61,45 @@ enum AppleIAPSettings {
             summary: "Where verifyReceipt is asked: empty: never; apple: Apple's own two; else one address."),
     ])
 
-    /// The faults that the schema cannot see.
+    /// Checks the settings for faults that the schema cannot find.
     static func check(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults = appFaults(settings.objects("apps"))
-        if settings["environments"] != nil && settings.texts("environments").isEmpty {
-            faults.append(
-                .init(
-                    setting: "environments", problem: "empty: no purchase would be accepted",
-                    remedy: "List at least one."))
+        let reader = ProviderSettingsReader(account)
+        checkApps(reader)
+        if reader.settings["environments"] != nil && reader.settings.texts("environments").isEmpty {
+            reader.fault("environments", "empty: no purchase would be accepted", "List at least one.")
         }
-        do throws(ProviderSetupError) { _ = try AppStoreSettings(account) } catch { faults += error.faults }
-        if let fault = receiptFault(settings.object("api").text("verify_receipt_url"), account.isDevelopment) {
-            faults.append(fault)
-        }
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        _ = AppStoreSettings.read(reader)
+        checkReceiptAddress(reader)
+        try reader.check()
     }
 
-    private static func appFaults(_ apps: [ProviderSettings]) -> [ProviderSetupError.Fault] {
-        guard !apps.isEmpty else {
-            return [.init(setting: "apps", problem: "empty", remedy: "Add the app with its bundle_id.")]
-        }
+    private static func checkApps(_ reader: ProviderSettingsReader) {
+        let apps = reader.settings.objects("apps")
+        if apps.isEmpty { reader.fault("apps", "empty", "Add the app with its bundle_id.") }
         var seen: Set<String> = []
-        var faults: [ProviderSetupError.Fault] = []
         for (index, app) in apps.enumerated() {
             let bundle = app.text("bundle_id")
             let path = "apps[\(index)]"
             if bundle.isEmpty {
-                faults.append(
-                    .init(setting: "\(path).bundle_id", problem: "missing", remedy: "Set the app's bundle id."))
+                reader.fault("\(path).bundle_id", "missing", "Set the app's bundle id.")
             } else if !seen.insert(bundle).inserted {
-                faults.append(.init(setting: "\(path).bundle_id", problem: "used twice", remedy: "List each app once."))
+                reader.fault("\(path).bundle_id", "used twice", "List each app once.")
             }
             if (app.integer("app_apple_id") ?? 0) < 0 {
-                faults.append(
-                    .init(
-                        setting: "\(path).app_apple_id", problem: "negative",
-                        remedy: "Use the app's number in the App Store, or 0."))
+                reader.fault("\(path).app_apple_id", "negative", "Use the app's number in the App Store, or 0.")
             }
         }
-        return faults
     }
 
-    private static func receiptFault(_ address: String, _ isDevelopment: Bool) -> ProviderSetupError.Fault? {
+    private static func checkReceiptAddress(_ reader: ProviderSettingsReader) {
+        let address = reader.settings.object("api").text("verify_receipt_url")
         let isFine =
             address.isEmpty || address == "apple" || address.hasPrefix("https://")
-            || (isDevelopment && address.hasPrefix("http://"))
-        return isFine
-            ? nil
-            : .init(
-                setting: "api.verify_receipt_url", problem: "neither empty, nor apple, nor an https address",
-                remedy: "Leave it empty, write apple, or give the address.")
+            || (reader.isDevelopment && address.hasPrefix("http://"))
+        if !isFine {
+            reader.fault(
+                "api.verify_receipt_url", "neither empty, nor apple, nor an https address",
+                "Leave it empty, write apple, or give the address.")
+        }
     }
 }

@@ -94,10 +94,10 @@ extension AppleIAPProvider: StoreSyncing {
         return api
     }
 
-    /// Returns the statement of two signed texts together; nil where either does not verify or they are of two
+    /// Returns the statement of two signed texts together; nil where either does not verify or they belong to different
     /// subscriptions.
     ///
-    /// - Parameter bundleID: the app that the API was asked about.
+    /// - Parameter bundleID: the app of the API.
     func statement(
         _ transaction: SignedText, _ renewalInfo: SignedText?, of bundleID: String, status: AppleSubscriptionStatus?
     ) -> StoreAnswer.Item? {

@@ -3,13 +3,14 @@ public import Domain
 import Foundation
 public import ProviderKit
 
-/// The verifier of an account, made of its settings, and the rules for purchases outside of production.
+/// The verifier of an account with its settings, and the rules for purchases outside of production.
 struct AppleIAPTrust: Sendable {
     let verifier: AppleVerifier
     let testPurchases: TestPurchaseRules
-    /// Simulator receipts carry no signature: only where development mode allows the Xcode environment.
+    /// True where unsigned receipts of the simulator are accepted: only in development mode with the Xcode environment.
     let takesSimulatorReceipts: Bool
-    /// Apps that sell in Production and have no `app_apple_id`, which Production's notifications are held against.
+    /// The apps that sell in Production and lack the `app_apple_id`, with which Production's notifications are
+    /// compared.
     let appsWithoutNumber: [String]
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
@@ -43,7 +44,7 @@ struct AppleIAPTrust: Sendable {
         takesSimulatorReceipts = account.isDevelopment && environments.contains(.xcode)
     }
 
-    /// The certificates of PEM or DER files.
+    /// Reads the certificates of PEM or DER files.
     private static func certificates(
         _ setting: String, _ settings: ProviderSettings
     ) throws(ProviderSetupError) -> [[UInt8]] {
@@ -91,7 +92,7 @@ extension AppleIAPProvider: PurchaseVerifying {
                 log.unread(transaction.unreadFields)
                 return StorePurchase(transaction)
             } catch {
-                throw PurchaseRefusal(.init(error.reason), detail: error.detail)
+                throw PurchaseRefusal(error.reason, detail: error.detail)
             }
         case .simulatorReceipt(let receipt):
             guard trust.takesSimulatorReceipts else {
@@ -105,22 +106,7 @@ extension AppleIAPProvider: PurchaseVerifying {
     }
 }
 
-extension PurchaseRefusal.Reason {
-    init(_ reason: AppleRefusal.Reason) {
-        switch reason {
-        case .malformed: self = .malformed
-        case .unsupportedAlgorithm: self = .unsupportedAlgorithm
-        case .untrustedChain: self = .untrustedChain
-        case .wrongPurpose: self = .wrongPurpose
-        case .certificateExpired: self = .certificateExpired
-        case .badSignature: self = .badSignature
-        case .wrongApp: self = .wrongApp
-        case .wrongEnvironment: self = .wrongEnvironment
-        }
-    }
-}
-
-/// The receipt that clients which post `receiptData` make in the simulator: base64 of JSON, unsigned.
+/// The simulator's receipt from clients that post `receiptData`: unsigned JSON in base64.
 enum SimulatorReceipt {
     private struct Fields: Decodable {
         let environment: String
@@ -130,7 +116,7 @@ enum SimulatorReceipt {
     }
 
     static func purchase(_ receipt: String) -> StorePurchase? {
-        // Base64 in which line breaks may stand, as in a receipt.
+        // Base64 that may have line breaks, like a receipt.
         guard receipt.utf8.count <= 16_384, let json = Data(base64Encoded: receipt.filter { !$0.isWhitespace }),
             let fields = try? JSONDecoder().decode(Fields.self, from: json), fields.environment == "Xcode",
             (1...64).contains(fields.transaction_id.utf8.count), (1...255).contains(fields.product_id.utf8.count),

@@ -26,14 +26,14 @@ extension StorePurchase {
 }
 
 extension String? {
-    /// The id of a subscription's period; Apple writes 0 or nothing for what is none.
+    /// The id of a subscription's period; Apple writes 0 or nothing for other purchases.
     static func lineItem(_ text: String?) -> String? {
         text.flatMap { $0.isEmpty || $0 == "0" || $0.utf8.count > 255 ? nil : $0 }
     }
 }
 
 extension StoreRenewal {
-    /// - Parameter status: what a notification or the server API said beside it.
+    /// - Parameter status: the status beside it in a notification or an answer of the server API.
     init(_ info: VerifiedRenewalInfo, status: AppleSubscriptionStatus?) {
         self.init(
             environment: .init(info.environment), originalTransactionID: info.originalTransactionID,
@@ -41,7 +41,7 @@ extension StoreRenewal {
         willRenew = info.willRenew
         nextProductID = info.autoRenewProductID
         isInBillingRetry = info.isInBillingRetry || status == .billingRetry || status == .gracePeriod
-        // The end of a grace period was seen missing where the status said that it ran.
+        // The status may state a grace period whose end is missing here.
         isInGracePeriod = status == .gracePeriod
         graceEndsAt = info.gracePeriodExpiresDate
         expirationIntent = info.expirationIntent.map { Int64($0.rawValue) }

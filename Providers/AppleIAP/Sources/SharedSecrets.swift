@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import ProviderKit
 
-/// The shared secrets of an account's apps, by bundle id; nothing shows them.
+/// The shared secrets of an account's apps, by bundle id; descriptions do not show them.
 struct SharedSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     private let secrets: [String: String]
 
@@ -13,7 +13,7 @@ struct SharedSecrets: Sendable, CustomStringConvertible, CustomReflectable {
 
     subscript(bundleID: String) -> String? { secrets[bundleID] }
 
-    /// The apps whose secret this is; digests are compared, so that the time tells nothing of a secret.
+    /// Returns the apps with this secret; digests are compared, so that the time reveals nothing about a secret.
     func apps(with secret: String) -> Set<String> {
         let given = SHA256.hash(data: Data(secret.utf8))
         return Set(secrets.filter { SHA256.hash(data: Data($0.value.utf8)) == given }.keys)

@@ -2,18 +2,18 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// The parts of verifyReceipt's answer that say where purchases stand.
+/// The parts of verifyReceipt's answer that state the purchases.
 ///
 /// Apple writes almost every number as text, some as either. Source: Apple, verifyReceipt, responseBody.
 struct VerifyReceiptAnswer: Decodable {
-    /// The number of purchases that one answer may list; a customer has a few hundred.
+    /// The largest number of purchases in an answer; a customer has a few hundred.
     private static let limit = 4_096
 
     let status: Int64
     let isRetryable: Bool
     let bundleID: String
     private let requestedAt: Int64?
-    /// The purchases, newest lists first: `latest_receipt_info` is there only where something renews.
+    /// The purchases, the newest list first: `latest_receipt_info` exists only with a renewable product.
     private let latest: [Row]
     private let pending: [Row]
 
@@ -29,7 +29,7 @@ struct VerifyReceiptAnswer: Decodable {
         }
         self.status = status
         isRetryable = try fields.decodeIfPresent(Scalar.self, forKey: .retryable)?.flag ?? false
-        // What is no object counts as absent; without the app's id the answer is about nobody's receipt.
+        // A value that is no object counts as absent; without the app's id the answer belongs to no receipt.
         let receipt = try? fields.decodeIfPresent(Row.self, forKey: .receipt)
         bundleID = receipt?.text("bundle_id") ?? ""
         requestedAt = receipt?.date("request_date_ms")
@@ -46,7 +46,7 @@ struct VerifyReceiptAnswer: Decodable {
         ((try? fields.decodeIfPresent([Lenient<Row>].self, forKey: key)) ?? []).compactMap(\.value)
     }
 
-    /// - Parameter now: counts where Apple did not say when it answered.
+    /// - Parameter now: the time of the answer where Apple did not state it.
     func storeAnswer(to receipt: StoreReceipt, now: Int64) -> StoreAnswer {
         let at = requestedAt ?? now
         var seen: Set<String> = []
@@ -69,7 +69,7 @@ struct VerifyReceiptAnswer: Decodable {
     }
 }
 
-/// A number, a text or a truth value; anything else counts as absent.
+/// A number, a text or a boolean; other values count as absent.
 private struct Scalar: Decodable {
     let text: String?
 
@@ -98,7 +98,7 @@ private struct Row: Decodable {
         fields = try decoder.singleValueContainer().decode([String: Scalar].self)
     }
 
-    /// Text without control characters, which no name of Apple's has; empty text counts as absent.
+    /// Returns text without control characters, which Apple's never has; empty text counts as absent.
     func text(_ name: String) -> String? {
         fields[name]?.text.flatMap { text in
             text.isEmpty || text.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? nil : text
@@ -107,15 +107,15 @@ private struct Row: Decodable {
 
     func integer(_ name: String) -> Int64? { fields[name]?.integer }
 
-    /// Milliseconds since 1970 within the years 1970 to 9999.
+    /// Returns milliseconds since 1970, in the years 1970 to 9999.
     func date(_ name: String) -> Int64? {
         integer(name).flatMap { (0...253_402_300_799_999).contains($0) ? $0 : nil }
     }
 
-    /// An id of Apple's: text of at most 64 bytes.
+    /// Returns an id of Apple's, text of at most 64 bytes.
     func id(_ name: String) -> String? { text(name).flatMap { $0.utf8.count <= 64 ? $0 : nil } }
 
-    /// A UUID in lower case.
+    /// Returns a UUID in lower case.
     func uuid(_ name: String) -> String? {
         text(name).flatMap(UUID.init(uuidString:)).map { $0.uuidString.lowercased() }
     }

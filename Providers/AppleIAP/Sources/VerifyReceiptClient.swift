@@ -2,10 +2,10 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Apple's deprecated verifyReceipt, asked only where an account says so.
+/// Apple's deprecated verifyReceipt, called only where an account enables it.
 ///
-/// Production is asked first and the other one where the answer says that the receipt is its. Source: Apple, verifyReceipt;
-/// the answers are vouched for by TLS alone.
+/// Production is called first, and Sandbox where the answer states that the receipt is from there. Only TLS protects
+/// the answers. Source: Apple, verifyReceipt.
 struct VerifyReceiptClient: Sendable {
     private static let apple = (
         production: "https://buy.itunes.apple.com/verifyReceipt",
@@ -13,12 +13,12 @@ struct VerifyReceiptClient: Sendable {
     )
 
     private let production: String
-    /// nil where one address stands for both.
+    /// The address of Sandbox; nil where one address serves both.
     private let sandbox: String?
     private let http: any HTTPTransport
     private let time: TimeSource
 
-    /// - Parameter setting: `apple` or an address; nil for anything else that is empty.
+    /// - Parameter setting: `apple` or an address; the result is nil where it is empty.
     init?(_ setting: String, http: any HTTPTransport, time: TimeSource) {
         guard !setting.isEmpty else { return nil }
         production = setting == "apple" ? Self.apple.production : setting
@@ -81,7 +81,7 @@ struct VerifyReceiptClient: Sendable {
     /// Maps Apple's statuses other than success to errors.
     private static func check(_ answer: VerifyReceiptAnswer) throws(ReceiptConfirmationError) {
         switch answer.status {
-        // 21006: good, and the subscription is over.
+        // 21006: the receipt is valid, and the subscription has expired.
         case 0, 21_006: return
         case 21_003, 21_010: throw .rejected(status: answer.status)
         case 21_002, 21_005, 21_009: throw .store(.retryable(after: nil))

@@ -4,7 +4,7 @@ public import ProviderKit
 
 /// The checks of `paydesk doctor` on an account: certificates, self-test, domain file, and Apple's gateway.
 extension ApplePayProvider: SelfExamining, OnlineDiagnosing {
-    /// Apple's advice is to renew 30 days ahead.
+    /// The days before the end at which Apple advises to renew a certificate.
     private static let renewalDays: Int64 = 30
 
     public func examine() -> [Diagnosis] {

@@ -6,9 +6,9 @@ public import ProviderKit
 extension ApplePayProvider: EvidenceExplaining {
     public func recognizes(_ text: String) -> Bool { ApplePayVerifier.isToken(text) }
 
-    /// Each check of a payment token, its time against now, then what it, its certificates and its signer say.
+    /// Explains each check of a payment token, with its age now, then its content, its certificates and its signer.
     ///
-    /// It is not decrypted, and what it is bound to is a fact: without its order there is nothing to compare that with.
+    /// It is not decrypted, and its binding is only shown: without the order there is nothing to compare it with.
     public func explain(_ text: String) -> EvidenceExplanation {
         let explanation = trust.verifier.explain(text, at: context.time.milliseconds())
         let checks = explanation.checks.filter { $0.name != .applicationData }.map { check in

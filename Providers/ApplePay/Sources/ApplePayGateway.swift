@@ -2,8 +2,8 @@ import Domain
 
 /// Apple's hosts for merchant sessions.
 ///
-/// Source: Apple, Apple Pay on the Web, Setting Up Your Server; the numbered names are those of its earlier editions,
-/// which older systems still send.
+/// Source: Apple, Apple Pay on the Web, Setting Up Your Server; the numbered names are from its earlier editions, which
+/// older systems still send.
 enum ApplePayGateway {
     static let standard = "https://apple-pay-gateway.apple.com"
     static let path = "/paymentservices/paymentSession"
@@ -24,13 +24,13 @@ enum ApplePayGateway {
             })
     }()
 
-    /// Returns whether an account may be pointed there in production.
+    /// Returns whether an account may use this gateway in production.
     static func isConfigurable(_ text: String) -> Bool {
         guard let address = address(text), ["", "/"].contains(address.rest) else { return false }
         return current.contains(address.host)
     }
 
-    /// Returns whether a client can have got this address from Apple: https on one of the hosts and its standard port.
+    /// Returns whether this address can be Apple's: https on one of the hosts, with the standard port.
     static func isKnown(_ text: String) -> Bool {
         address(text).map { current.contains($0.host) || earlier.contains($0.host) } ?? false
     }

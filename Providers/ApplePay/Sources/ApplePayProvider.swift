@@ -2,17 +2,18 @@ import Domain
 import FoundationEssentials
 public import ProviderKit
 
-/// Apple Pay: the contract that a sheet needs, merchant sessions, and the trust in tokens; another account charges them.
+/// Apple Pay: the contract for a payment sheet, merchant sessions, and the verification of tokens; another account
+/// charges them.
 ///
-/// Opening a payment asks nobody. Until a token is charged nothing can be paid, so that closing a payment is definite;
-/// afterwards it is the processor's.
+/// Opening a payment makes no call. Before a token is charged nothing can be paid, so a cancellation is definite; after
+/// that the processor has the payment.
 public struct ApplePayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "apple_pay", displayName: "Apple Pay", contractTypes: [.applePay], cancel: .definite, refunds: .none,
         notifications: [], settings: ApplePaySettings.schema)
 
-    /// Apple's hosts for tests are `apple-pay-gateway-cert.apple.com` and `cn-apple-pay-gateway-cert.apple.com`; else the
-    /// account that charges the tokens decides.
+    /// Returns true for Apple's hosts for tests, `apple-pay-gateway-cert.apple.com` and
+    /// `cn-apple-pay-gateway-cert.apple.com`; otherwise the account that charges the tokens decides.
     public static func isTest(_ settings: ProviderSettings) -> Bool {
         WebAddress(settings.text("gateway"))?.host.hasSuffix("apple-pay-gateway-cert.apple.com") ?? false
     }
@@ -44,7 +45,7 @@ public struct ApplePayProvider: PaymentProvider {
             reference: nil)
     }
 
-    /// Of a payment whose token is charged the processor is asked instead.
+    /// Returns the stored state; a payment whose token is charged is queried at the processor instead.
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         let isClosed = try await WalletContract.read(context.book.value(payment.payment.rawValue))?.isClosed ?? false
         return PaymentReport(payment: payment.payment, outcome: isClosed ? .cancelled : .accepted)
@@ -65,13 +66,13 @@ public struct ApplePayProvider: PaymentProvider {
         throw .unsupported
     }
 
-    /// Replaces what is kept of a payment; nil from the closure leaves it.
+    /// Replaces the stored record of a payment; the closure returns nil to leave it unchanged.
     private func change(
         _ payment: ID<Payment>, _ change: @escaping @Sendable (WalletContract?) -> WalletContract?
     ) async throws(ProviderError) -> WalletContract? {
         let stored = try await context.book.update(payment.rawValue) { data in
             let known = data.flatMap { try? JSONDecoder().decode(WalletContract.self, from: $0) }
-            // An entry that cannot be read is left alone and ends the call below.
+            // An unreadable entry stays unchanged, and the call below fails.
             guard data == nil || known != nil, let next = change(known) else { return nil }
             return try? JSONEncoder().encode(next)
         }
@@ -79,7 +80,7 @@ public struct ApplePayProvider: PaymentProvider {
     }
 }
 
-/// The stored record of a payment, so that opening it again gives the contract that a wallet may have answered already.
+/// The stored record of a payment, so that a repeated opening returns the same contract, which a wallet may have used.
 private struct WalletContract: Codable, Sendable {
     let applicationData: Data
     var isClosed = false

@@ -1,7 +1,8 @@
+import Domain
 public import FoundationEssentials
 public import ProviderKit
 
-/// Merchant sessions by mutual TLS, from the configured gateway and for the configured domain.
+/// Requests merchant sessions with mutual TLS, from the configured gateway and for the configured domain.
 ///
 /// Source: Apple, Apple Pay on the Web, Requesting an Apple Pay Payment Session.
 extension ApplePayProvider: MerchantSessionIssuing {
@@ -12,10 +13,10 @@ extension ApplePayProvider: MerchantSessionIssuing {
         let initiativeContext: String
     }
 
-    /// The result of a request for a merchant session.
+    /// The failure of a request for a merchant session.
     enum SessionFailure: Error, Equatable {
         case noIdentity
-        /// Apple never heard of it: no connection, or no agreement on TLS.
+        /// The request did not reach Apple: no connection, or no agreement on TLS.
         case notSent
         case noAnswer
         case status(Int)
@@ -39,7 +40,8 @@ extension ApplePayProvider: MerchantSessionIssuing {
         }
     }
 
-    /// Asks once more after 417 and Apple's own errors, both of which pass: a session has no effect until it is used.
+    /// Repeats the request once after 417 and Apple's own errors, which are temporary; a session has no effect until it
+    /// is used.
     func session() async throws(SessionFailure) -> Data {
         do throws(SessionFailure) { return try await ask() } catch {
             guard case .status(let status) = error, status == 417 || status >= 500 else { throw error }
@@ -49,12 +51,10 @@ extension ApplePayProvider: MerchantSessionIssuing {
 
     private func ask() async throws(SessionFailure) -> Data {
         guard let identity = trust.identity else { throw .noIdentity }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let fields = Request(
             merchantIdentifier: settings.merchantIdentifier, displayName: settings.displayName,
             initiativeContext: settings.domain)
-        guard let body = try? encoder.encode(fields) else { throw .noAnswer }
+        guard let body = try? JSONText.encoded(fields) else { throw .noAnswer }
         let request = OutgoingRequest(
             method: "POST", url: settings.gateway + ApplePayGateway.path,
             headers: [(name: "Content-Type", value: "application/json"), (name: "Accept", value: "application/json")],
@@ -65,14 +65,14 @@ extension ApplePayProvider: MerchantSessionIssuing {
             throw error == .notSent ? .notSent : .noAnswer
         }
         guard reply.status == 200 else { throw .status(reply.status) }
-        // Only that it is an object: what is in it is Apple's, and the browser's to judge.
+        // Only checked to be an object: its contents are for the browser.
         guard reply.body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{"),
             (try? JSONDecoder().decode([String: AnyJSON].self, from: reply.body)) != nil
         else { throw .notJSON }
         return reply.body
     }
 
-    /// Any value; nothing of it is read.
+    /// Any value, which is not read.
     private struct AnyJSON: Decodable {
         init(from decoder: any Decoder) throws {}
     }

@@ -2,9 +2,9 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// The settings of an `apple_pay` account's file, checked as far as that needs no certificate.
+/// The settings of an `apple_pay` account's file, checked as far as possible without parsing certificates.
 struct ApplePaySettings: Sendable {
-    /// A certificate and its key, as they stand in their files.
+    /// The contents of a certificate's file and a key's file.
     struct KeyPair: Sendable {
         /// The setting's path, for faults.
         let setting: String
@@ -19,29 +19,29 @@ struct ApplePaySettings: Sendable {
     let supportedNetworks: [String]
     let merchantCapabilities: [String]
     let gateway: String
-    /// PEM; nil trusts the system's roots.
+    /// The roots in PEM; nil for the system's.
     let gatewayRoots: [UInt8]?
     let identity: KeyPair?
     let processing: [KeyPair]
     let processor: AccountID
     let tokenForm: InstrumentForm
     let signingTimeWindowSeconds: Int
-    /// PEM or DER.
+    /// The roots in PEM or DER.
     let roots: [[UInt8]]
     let domainAssociation: Data?
 
     private static let fileLimit = 64 << 10
 
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        var reader = ApplePaySettingsReader(account.settings)
+        let reader = ProviderSettingsReader(account)
         merchantIdentifier = reader.text("merchant_identifier", upTo: 255)
-        // Apple shows no more: Apple Pay on the Web, Requesting an Apple Pay Payment Session.
+        // Apple's limit (Apple Pay on the Web, Requesting an Apple Pay Payment Session).
         displayName = reader.text("display_name", upTo: 64)
         domain = reader.domain("domain")
         countryCode = reader.country("country_code")
         supportedNetworks = reader.words("supported_networks")
         merchantCapabilities = reader.words("merchant_capabilities")
-        gateway = reader.gateway("gateway", isDevelopment: account.isDevelopment)
+        gateway = reader.gateway("gateway")
         gatewayRoots = reader.file("gateway_ca", account.settings.text("gateway_ca"), limit: Self.fileLimit)
         identity = reader.pair("identity", account.settings.object("identity"), limit: Self.fileLimit)
         processing = account.settings.objects("payment_processing").enumerated().compactMap {

@@ -2,18 +2,9 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// Reads settings and gathers every fault, so that an operator mends them all at once.
-struct ApplePaySettingsReader {
-    private let settings: ProviderSettings
-    private(set) var faults: [ProviderSetupError.Fault] = []
-
-    init(_ settings: ProviderSettings) { self.settings = settings }
-
-    mutating func fault(_ setting: String, _ problem: String, _ remedy: String) {
-        faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-    }
-
-    mutating func text(_ name: String, upTo limit: Int) -> String {
+/// Apple Pay's own kinds of settings.
+extension ProviderSettingsReader {
+    func text(_ name: String, upTo limit: Int) -> String {
         let text = settings.text(name)
         if !(1...limit).contains(text.utf8.count) {
             fault(name, text.isEmpty ? "is empty" : "is too long", "Use 1 to \(limit) bytes.")
@@ -21,7 +12,7 @@ struct ApplePaySettingsReader {
         return text
     }
 
-    mutating func domain(_ name: String) -> String {
+    func domain(_ name: String) -> String {
         let text = settings.text(name)
         guard let address = WebAddress("https://\(text)/"), address.host == text, text.contains("."),
             text == text.lowercased(), !text.hasSuffix(".")
@@ -32,31 +23,28 @@ struct ApplePaySettingsReader {
         return text
     }
 
-    mutating func country(_ name: String) -> String {
+    func country(_ name: String) -> String {
         let text = settings.text(name)
-        if text.utf8.count != 2 || !text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) {
+        if !text.hasBytes(2...2, where: \.isCapital) {
             fault(name, "is no country", "Write two capital letters, CN.")
         }
         return text
     }
 
-    /// Apple's words: letters and digits.
-    mutating func words(_ name: String) -> [String] {
+    /// Reads names of Apple's: letters and digits.
+    func words(_ name: String) -> [String] {
         let words = settings.texts(name)
-        let areWords = words.allSatisfy { word in
-            (1...64).contains(word.utf8.count)
-                && word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
-        }
+        let areWords = words.allSatisfy { $0.hasBytes(1...64, where: \.isLetterOrDigit) }
         if words.isEmpty || !areWords { fault(name, "has no word, or one that is none", "Use Apple's words.") }
-        // ApplePayPaymentRequest: merchantCapabilities must have it.
+        // Apple requires it in ApplePayPaymentRequest.merchantCapabilities.
         if name == "merchant_capabilities", !words.contains("supports3DS") {
             fault(name, "lacks supports3DS, which Apple demands", "Add it.")
         }
         return words
     }
 
-    /// In production one of Apple's own, so that the identity is shown to nobody else.
-    mutating func gateway(_ name: String, isDevelopment: Bool) -> String {
+    /// Reads the gateway; in production it must be one of Apple's, so that no other server sees the identity.
+    func gateway(_ name: String) -> String {
         let text = settings.text(name).isEmpty ? ApplePayGateway.standard : settings.text(name)
         guard let address = WebAddress(text), address.scheme == "https" else {
             fault(name, "is no https address", "Use \(ApplePayGateway.standard).")
@@ -69,7 +57,7 @@ struct ApplePaySettingsReader {
     }
 
     /// - Returns: nil for an empty path, and after a fault.
-    mutating func file(_ setting: String, _ path: String, limit: Int) -> [UInt8]? {
+    func file(_ setting: String, _ path: String, limit: Int) -> [UInt8]? {
         guard !path.isEmpty else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {
             fault(setting, "cannot be read", "Name a file that this process may read.")
@@ -83,7 +71,7 @@ struct ApplePaySettingsReader {
     }
 
     /// - Returns: nil where both are empty, and after a fault.
-    mutating func pair(_ setting: String, _ pair: ProviderSettings, limit: Int) -> ApplePaySettings.KeyPair? {
+    func pair(_ setting: String, _ pair: ProviderSettings, limit: Int) -> ApplePaySettings.KeyPair? {
         let (path, key) = (pair.text("certificate"), pair.text("private_key"))
         guard !path.isEmpty || !key.isEmpty else { return nil }
         guard !path.isEmpty, !key.isEmpty else {

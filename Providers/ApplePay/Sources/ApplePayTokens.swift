@@ -3,7 +3,7 @@ public import Domain
 public import FoundationEssentials
 public import ProviderKit
 
-/// Tokens: verified here always, decrypted where a key is here, and handed to the processor in the form that it takes.
+/// Verifies tokens always, decrypts them where there is a key, and passes them to the processor in its form.
 extension ApplePayProvider: InstrumentVerifying {
     public var processor: AccountID { settings.processor }
     public var tokenForm: InstrumentForm { settings.tokenForm }
@@ -26,7 +26,7 @@ extension ApplePayProvider: InstrumentVerifying {
                 amount: StatedAmount(value: decrypted.amountMinor, currencyNumber: decrypted.currencyNumeric),
                 instrument: instrument)
         } catch {
-            throw InstrumentRefusal(.init(error.reason), detail: error.detail, transactionID: error.transactionID)
+            throw InstrumentRefusal(error.reason, detail: error.detail, transactionID: error.transactionID)
         }
     }
 
@@ -47,24 +47,6 @@ extension ApplePayProvider: InstrumentVerifying {
                 encryptedPIN: card.encryptedPIN.map { SecretBytes($0) },
                 deviceManufacturerID: decrypted.deviceManufacturerIdentifier,
                 merchantTokenID: decrypted.merchantTokenIdentifier)
-        }
-    }
-}
-
-extension InstrumentRefusal.Reason {
-    init(_ reason: ApplePayRefusal.Reason) {
-        switch reason {
-        case .malformed: self = .malformed
-        case .unsupportedVersion: self = .unsupportedVersion
-        case .untrustedChain: self = .untrustedChain
-        case .wrongPurpose: self = .wrongPurpose
-        case .badSignature: self = .badSignature
-        case .signingTimeOutOfWindow: self = .signingTimeOutOfWindow
-        case .unknownMerchantKey: self = .unknownMerchantKey
-        case .applicationDataMismatch: self = .applicationDataMismatch
-        case .transactionIdentifierMismatch: self = .transactionIdentifierMismatch
-        case .decryptionFailed: self = .decryptionFailed
-        case .simulatorToken: self = .simulatorToken
         }
     }
 }

@@ -3,17 +3,17 @@ import Domain
 import Foundation
 import ProviderKit
 
-/// The verifier and the keys of an account, made of its certificates; everything is tried before the first token comes.
+/// The verifier and the keys of an account from its certificates; all of them are tested at the start.
 struct ApplePayTrust: Sendable {
     let verifier: ApplePayVerifier
     let keyRing: ApplePayKeyRing
-    /// nil where none is configured: apps ask for no merchant session.
+    /// The merchant identity; nil where none is configured, because apps need no merchant session.
     let identity: OutgoingIdentity?
     let certificates: [Expiry]
 
-    /// Until when a certificate is valid.
+    /// The end of a certificate's validity.
     struct Expiry: Sendable {
-        /// `Merchant Identity`, `Payment Processing 1`.
+        /// The certificate's name: `Merchant Identity`, `Payment Processing 1`.
         let name: String
         let lastMoment: Timestamp
     }
@@ -69,7 +69,7 @@ struct ApplePayTrust: Sendable {
         }
     }
 
-    /// A token of a test authority's, minted here, must verify and decrypt before a customer's is taken.
+    /// Verifies and decrypts a generated token of a test authority; returns the fault, or nil.
     static func selfTestFault(_ time: TimeSource) -> ProviderSetupError.Fault? {
         do {
             try ApplePaySelfTest.run(at: time.milliseconds())

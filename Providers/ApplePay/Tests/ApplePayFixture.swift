@@ -7,37 +7,50 @@ import Synchronization
 import TestSupport
 
 /// An Apple Pay account with a scripted gateway of Apple's.
-final class ApplePayFixture: HTTPTransport {
+struct ApplePayFixture: ProviderFixture {
     typealias Answer = @Sendable (OutgoingRequest) -> IncomingReply
 
-    private struct State {
-        var answers: [Answer] = []
-        var requests: [OutgoingRequest] = []
-        var failure: HTTPTransportError?
+    /// The answers that are still to be given.
+    private final class Script: Sendable {
+        private struct State {
+            var answers: [Answer] = []
+            var failure: HTTPTransportError?
+        }
+
+        private let state = Mutex(State())
+
+        func add(_ answers: [Answer]) { state.withLock { $0.answers += answers } }
+        func fail(_ error: HTTPTransportError) { state.withLock { $0.failure = error } }
+
+        func answer(_ request: OutgoingRequest) throws(HTTPTransportError) -> IncomingReply {
+            let (answer, failure) = state.withLock { state in
+                (state.answers.isEmpty ? nil : state.answers.removeFirst(), state.failure)
+            }
+            if let failure { throw failure }
+            return answer?(request) ?? IncomingReply(status: 200, body: ApplePayFixture.session)
+        }
     }
 
     static let session = Data(#"{ "epochTimestamp":1, "signature":"30", "nonce":"AB", "new":{"x":[1]} }"#.utf8)
 
-    private let state = Mutex(State())
-    let logged = Mutex<[String]>([])
+    private let script = Script()
+    let test: TestContext
 
-    var requests: [OutgoingRequest] { state.withLock { $0.requests } }
-
-    /// Sets the next answers of the gateway; after them it issues sessions.
-    func answer(_ answers: Answer...) { state.withLock { $0.answers += answers } }
-
-    /// Makes all calls fail from now on.
-    func fail(_ error: HTTPTransportError) { state.withLock { $0.failure = error } }
-
-    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
-        let (answer, failure) = state.withLock { state in
-            state.requests.append(request)
-            return (state.answers.isEmpty ? nil : state.answers.removeFirst(), state.failure)
+    init() {
+        let script = script
+        test = TestContext(account: "apple-pay", clock: ManualClock(1_795_000_000)) {
+            request, _ throws(HTTPTransportError) in
+            try script.answer(request)
         }
-        if let failure { throw failure }
-        guard let answer else { return IncomingReply(status: 200, body: Self.session) }
-        return answer(request)
     }
+
+    var requests: [OutgoingRequest] { transport.requests }
+
+    /// The answers of the gateway, one after the other; then sessions.
+    func answer(_ answers: Answer...) { script.add(answers) }
+
+    /// No call arrives from now on, or none is answered.
+    func fail(_ error: HTTPTransportError) { script.fail(error) }
 
     /// - Parameter edit: changes the settings of a valid account.
     func provider(
@@ -48,13 +61,7 @@ final class ApplePayFixture: HTTPTransport {
         return try ApplePayProvider(
             account: ProviderAccount(
                 id: try .test("apple-pay"), settings: ProviderSettings(settings), isDevelopment: isDevelopment),
-            context: ProviderContext(
-                http: self, time: TimeSource { 1_795_000_000_000 }, random: SeededRandom(1).source,
-                book: InMemoryBook(), notifyURL: "", publicURL: "https://pay.example",
-                log: ProviderLog { level, message, metadata in
-                    let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-                    self.logged.withLock { $0.append("\(level.rawValue) \(message)\(fields)") }
-                }))
+            context: context)
     }
 
     /// Returns the faults of settings; empty where they are valid.

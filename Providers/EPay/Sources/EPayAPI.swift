@@ -4,25 +4,25 @@ import ProviderKit
 
 /// Calls of the service.
 ///
-/// Its answers are not signed: that they are its own only https proves. `act=order` takes the key in its address, which
-/// therefore is in no log and in no error.
+/// Its answers are not signed: only https proves their origin. `act=order` has the key in its URL, which is therefore
+/// never logged and in no error.
 struct EPayAPI: Sendable {
     private static let replyLimit = 64 << 10
     private static let good: Set<String> = ["1"]
-    /// The common implementation answers a refund with 0, others with 1.
+    /// The codes of a successful refund: 0 in the common implementation, 1 in others.
     private static let goodRefund: Set<String> = ["0", "1"]
 
     let settings: EPaySettings
     let context: ProviderContext
 
-    /// - Throws: `refused` where the service makes none.
+    /// - Throws: `refused` where the service makes no order.
     func open(_ fields: [String: String]) async throws(EPayFailure) -> EPayOpened {
         let body = settings.signature.signed(fields)
         return try await call("mapi", settings.mapiURL, body: body) { $0.code }
     }
 
-    /// An order by our number, and by the service's where it is known, which counts then; nil where the service has none, or
-    /// refuses to say.
+    /// Finds an order by our number, and by the service's where it is known, which then takes precedence; nil where the
+    /// service has none, or refuses the query.
     func order(_ payment: ID<Payment>, _ reference: String?) async throws(EPayFailure) -> EPayOrder? {
         var fields = [
             "act": "order", "pid": settings.pid, "key": settings.key.value, "out_trade_no": payment.rawValue,
@@ -78,21 +78,17 @@ struct EPayAPI: Sendable {
             request.headers.append((name: "Content-Type", value: "application/x-www-form-urlencoded"))
             request.body = Data(body.utf8)
         }
-        let reply: IncomingReply
-        do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
-            context.log.write(.warning, "epay: no answer", ["call": name, "error": "\(error)"])
-            throw error == .notSent ? .notSent : .unanswered
-        }
+        let reply = try await ServiceClient<EPayRefusal>("epay", context: context).send(request, call: name)
         guard reply.status == 200, let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else {
             context.log.write(
                 .warning, "epay: no answer of the service's", ["call": name, "status": "\(reply.status)"])
             throw .unanswered
         }
         guard good.contains(code(value).text) else {
-            // The message is the service's free text, so the code alone is logged.
+            // The message is the service's free text, so only the code is logged.
             let word = EPayText.word(code(value).text) ?? "none"
             context.log.write(name == "act=order" ? .debug : .warning, "epay: refused", ["call": name, "code": word])
-            throw .refused(code: word)
+            throw .refused(EPayRefusal(code: word))
         }
         return value
     }

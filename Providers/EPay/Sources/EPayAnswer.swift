@@ -1,28 +1,15 @@
 import FoundationEssentials
 import ProviderKit
 
-/// The failures of a call.
-enum EPayFailure: Error, Sendable, Equatable {
-    /// The call never reached the service.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of the service's.
-    case unanswered
-    /// The service's "no" under this code; which it is only its free text says.
-    case refused(code: String)
-    /// The answer is not believed: it is about another payment or merchant, or its amount cannot be read.
-    case unproven(UnprovenReason)
+/// The failures of a call to the service.
+typealias EPayFailure = ServiceFailure<EPayRefusal>
 
-    /// Returns the failure as a provider error.
-    ///
-    /// A "no" is never final, because nothing tells one that can be mended from one that cannot.
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        switch self {
-        case .notSent: .unavailable
-        case .unanswered, .refused: afterChange ? .outcomeUnknown : .unavailable
-        case .unproven(let reason): .unproven(reason)
-        }
-    }
+/// The service's refusal with this code, which does not tell the reason; only the free text does.
+struct EPayRefusal: ServiceRefusal {
+    let code: String
+
+    /// Never final, because nothing tells a "no" that can be mended from one that cannot.
+    func providerError(_ unknown: ProviderError) -> ProviderError { unknown }
 }
 
 /// A value that services write as text or as a number; numbers are read digit by digit, never as floating point.
@@ -39,7 +26,7 @@ struct EPayValue: Decodable, Sendable {
     }
 }
 
-/// The answer of mapi: one of three ways to pay.
+/// The answer of `mapi.php`, with one of three ways to pay.
 struct EPayOpened: Decodable, Sendable {
     let code: EPayValue
     let trade_no: EPayValue?

@@ -1,7 +1,7 @@
 public import ProviderKit
 
 extension EPayProvider: OnlineDiagnosing {
-    /// Asks the service whether it knows the merchant by this key.
+    /// Queries whether the service knows the merchant and its key.
     public func diagnose() async -> [Diagnosis] {
         do throws(EPayFailure) {
             return [
@@ -11,18 +11,18 @@ extension EPayProvider: OnlineDiagnosing {
             ]
         } catch {
             switch error {
-            case .notSent, .unanswered, .unproven:
+            case .notSent, .unanswered, .unproven, .unsayable:
                 return [
                     Diagnosis(
                         .notice, "merchant",
                         "The service does not answer act=query now, or has no such call; check base and dialect.api_path."
                     )
                 ]
-            case .refused(let code):
+            case .refused(let refusal):
                 return [
                     Diagnosis(
                         .fault, "merchant",
-                        "The service refuses pid and key (code \(code)): copy both from its console again.")
+                        "The service refuses pid and key (code \(refusal.code)): copy both from its console again.")
                 ]
             }
         }

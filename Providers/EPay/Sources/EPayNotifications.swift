@@ -4,7 +4,7 @@ import ProviderKit
 
 /// Reads the facts of a notification once its signature is verified.
 extension EPayProvider {
-    /// The fields come in the address of a GET or in the body of a POST.
+    /// Reads the fields from the query of a GET or the body of a POST.
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
         let bytes = notification.method == .get ? Data(notification.query.utf8) : notification.body
         guard let form = FormFields(bytes) else { throw .unproven(.malformed) }
@@ -14,12 +14,12 @@ extension EPayProvider {
         guard let status = EPayText.word(form["trade_status"]) else { throw .rejected(reason: "bad_trade_status") }
         guard let money = EPayText.money(form["money"]) else { throw .unproven(.badMoney) }
         var facts: [ProviderFact] = []
-        // Whatever has a number of another form is none of ours.
+        // A number of another form belongs to no payment of ours.
         if let payment = form["out_trade_no"].flatMap({ ID<Payment>($0) }) {
             let outcome: PaymentOutcome = status == "TRADE_SUCCESS" ? .succeeded(money) : .pending(status: status)
             facts = [.payment(PaymentReport(payment: payment, outcome: outcome, reference: number))]
         }
-        // There is no id of the event: what it says of which trade is the event.
+        // There is no event id: the trade and its status identify the event.
         return ReceivedNotification(
             eventID: "\(number) \(form["out_trade_no"]?.firstScalars(64) ?? "") \(status) \(money.decimal)",
             type: status,

@@ -1,7 +1,6 @@
 import Domain
 import ProviderKit
 
-/// Opening a payment.
 extension EPayProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
@@ -13,7 +12,7 @@ extension EPayProvider {
         ]
         fields["type"] = settings.type
         guard settings.mode != .submit else {
-            // Signed here; nobody is asked.
+            // The address is signed here, without a call.
             return OpenedPayment(
                 instruction: .url(checkoutURL: "\(settings.submitURL)?\(settings.signature.signed(fields))"),
                 reference: nil)
@@ -28,7 +27,7 @@ extension EPayProvider {
             instruction: try instruction(opened), reference: EPayText.word(opened.trade_no?.text))
     }
 
-    /// - Throws: `rejected` where the service answers another way to pay: nobody has been shown it.
+    /// - Throws: `rejected` where the service returns another way to pay, which was shown to nobody.
     private func instruction(_ opened: EPayOpened) throws(ProviderError) -> PaymentInstruction {
         let ways = (
             code: Self.code(opened.qrcode), page: Self.usable(opened.payurl, isPage: true),
@@ -48,15 +47,15 @@ extension EPayProvider {
         throw .rejected(reason: reason)
     }
 
-    /// A text to be shown as a code: an address that a client may be given, or what only its wallet knows, such as the address
-    /// of a USDT wallet.
+    /// Returns a text for a QR code: an address that a client may get, or a text for a wallet, such as the address of a
+    /// USDT wallet.
     private static func code(_ text: String?) -> String? {
-        guard let text, (1...1_024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard let text, text.hasBytes(1...1_024, where: \.isVisible)
         else { return nil }
         return WebAddress(text) == nil && !text.contains(":") ? text : usable(text)
     }
 
-    /// An address that a client may be given: of a web page, or of an app such as `weixin://`.
+    /// Returns an address that a client may get: of a web page, or of an app such as `weixin://`.
     private static func usable(_ text: String?, isPage: Bool = false) -> String? {
         guard let text, let address = WebAddress(text), address.isWeb || !isPage,
             !["javascript", "data", "file", "vbscript", "blob", "about"].contains(address.scheme)

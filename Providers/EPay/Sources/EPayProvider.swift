@@ -1,10 +1,10 @@
 public import Domain
 public import ProviderKit
 
-/// EPay (易支付): `url` contracts by submit, `url` and `qr` contracts by mapi.
+/// EPay (易支付): `url` contracts with `submit`, `url` and `qr` contracts with `mapi`.
 ///
-/// It remembers nothing: the payment's id is the order's number. The service has no way to close an order, and gives
-/// money back, where it does, in full.
+/// It stores nothing: the payment's id is the order's number. The service cannot close an order, and makes only full
+/// refunds, if any.
 public struct EPayProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "epay", displayName: "EPay", contractTypes: [.url, .qr],
@@ -23,7 +23,7 @@ public struct EPayProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
-    /// Services keep money in DECIMAL(10,2).
+    /// Checks the amount; services store it as DECIMAL(10,2).
     public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...9_999_999_999) }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
@@ -34,15 +34,15 @@ public struct EPayProvider: PaymentProvider {
         do throws(EPayFailure) {
             var order = try await api.order(payment.payment, payment.reference)
             if payment.reference != nil, order?.isPaid != true {
-                // Each visit of the page can make another trade under our number, and any of them may have been paid.
+                // Each visit of the page can make another trade with our number, and any of them may have been paid.
                 let other = try await api.order(payment.payment, nil)
                 if other?.isPaid == true { order = other }
             }
             guard let order else {
-                // The payer may not have opened the page yet, so that is no end.
+                // The payer may not have opened the page yet, so the payment has not ended.
                 return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
             }
-            // Which trade is the payment's is known when one is paid.
+            // The payment's trade is known once one is paid.
             return PaymentReport(
                 payment: payment.payment, outcome: try order.outcome(),
                 reference: order.isPaid ? EPayText.word(order.trade_no?.text) : nil)
@@ -71,12 +71,12 @@ public struct EPayProvider: PaymentProvider {
 extension EPayOrder {
     fileprivate var isPaid: Bool { state == .paid || state == .refunded }
 
-    /// - Throws: `unproven` for a success without an amount that can be said exactly.
+    /// - Throws: `unproven` for a success without an exact amount.
     fileprivate func outcome() throws(EPayFailure) -> PaymentOutcome {
         switch state {
         case .unpaid: return .accepted
         case .other(let word): return .pending(status: "status_\(word)")
-        // Money that went back does not undo the payment.
+        // A refund does not undo the payment.
         case .paid, .refunded:
             guard let money = EPayText.money(money?.text) else { throw .unproven(.badMoney) }
             return .succeeded(money)

@@ -1,10 +1,10 @@
 import Domain
 import ProviderKit
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 ///
-/// The service has no number for a refund: the order's own state tells whether it was made. That can only be told of the
-/// whole, so parts are refused.
+/// The service has no number for a refund: only the order's own state shows one. That is only clear for a full refund,
+/// so partial ones are refused.
 extension EPayProvider {
     func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard settings.hasRefunds else { throw .unsupported }
@@ -16,7 +16,7 @@ extension EPayProvider {
             throw error.providerError(afterChange: false)
         }
         switch state {
-        // Some refund was made, a part too. It is ours only where our call was sent and its answer lost.
+        // Some refund was made, perhaps a partial one. It is ours only where our call was sent and its answer lost.
         case .refunded where attempt.wasSent: return report(attempt, .succeeded)
         case .refunded: throw .rejected(reason: "refunded_elsewhere")
         case .unpaid: throw .rejected(reason: "payment_not_paid")
@@ -39,7 +39,7 @@ extension EPayProvider {
         }
         switch state {
         case .refunded: return report(attempt, .succeeded)
-        // A call may still be on its way; after a day none is.
+        // A call may be under way for a day at most.
         case .paid where context.time.now > attempt.sentAt.adding(days: 1):
             return report(attempt, .failed(reason: "never_arrived"))
         default: return report(attempt, .pending)

@@ -7,9 +7,9 @@ struct EPaySettings: Sendable {
     enum Mode: String, CaseIterable, Sendable {
         /// The payer's browser opens a signed address.
         case submit
-        /// The service is asked and answers a code to scan.
+        /// The service returns a code to scan.
         case mapiQR = "mapi_qr"
-        /// The service is asked and answers an address to open.
+        /// The service returns an address to open.
         case mapiURL = "mapi_url"
 
         var contract: ContractType { self == .mapiQR ? .qr : .url }
@@ -17,11 +17,11 @@ struct EPaySettings: Sendable {
 
     let mode: Mode
     let pid: String
-    let key: EPaySecret
+    let key: ProviderSecret<String>
     let signature: EPaySignature
-    /// `alipay`, `wxpay` and the like; nil leaves it to the payer on the service's page.
+    /// The way to pay, such as `alipay` or `wxpay`; nil leaves it to the payer on the service's page.
     let type: String?
-    /// The payer's address that is sent where the real one is not known.
+    /// The address that is sent where the payer's is unknown.
     let clientIP: String?
     let hasRefunds: Bool
     let submitURL: String
@@ -59,59 +59,38 @@ struct EPaySettings: Sendable {
         SettingsSchema.Field("dialect", .object(dialect), summary: "Where this service differs from the common one."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use submit, mapi_qr or mapi_url")
-        }
-        mode = Mode(rawValue: word) ?? .submit
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mode = reader.choice("mode", of: Mode.allCases, default: .submit)
         pid = settings.text("pid")
         if EPayText.word(pid) == nil {
-            fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
+            reader.fault("pid", pid.isEmpty ? "is missing" : "is no merchant id", "copy it from the service's console")
         }
-        key = EPaySecret(settings.text("key"))
-        if !(8...256).contains(key.value.utf8.count) || !key.value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            fault("key", key.value.isEmpty ? "is missing" : "is of a wrong form", "copy it from the service's console")
-        }
+        key = ProviderSecret(reader.text("key", 8...256, "copy it from the service's console"))
         let type = settings.text("type")
         if type.isEmpty ? mode != .submit : EPayText.word(type) == nil {
-            fault(
+            reader.fault(
                 "type", type.isEmpty ? "is missing, and mapi needs it" : "is no word", "use alipay, wxpay or the like")
         }
         self.type = type.isEmpty ? nil : type
-        let address = settings.text("client_ip")
-        clientIP = address.isEmpty ? nil : address
-        if !address.isEmpty, IPAddress(address) == nil {
-            fault("client_ip", "is no address", "leave it out, or write one such as 203.0.113.1")
-        }
-        let base = Self.base(settings.text("base"))
-        if base == nil {
-            fault(
-                "base", settings.text("base").isEmpty ? "is missing" : "is no plain web address",
-                "give scheme, host and path alone")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("base", "is without https, which is for development only", "use https")
-        }
+        clientIP = reader.ipAddress("client_ip")
+        let base = reader.address("base", "give scheme, host and path alone")
         let dialect = settings.object("dialect")
         func path(_ name: String, _ usual: String) -> String {
             let path = dialect.text(name).isEmpty ? usual : dialect.text(name)
-            if !Self.isPath(path) { fault("dialect.\(name)", "is no path", "write one such as \(usual)") }
-            return "\(base ?? "")/\(path)"
+            if !Self.isPath(path) { reader.fault("dialect.\(name)", "is no path", "write one such as \(usual)") }
+            return "\(base)/\(path)"
         }
         submitURL = path("submit_path", "submit.php")
         mapiURL = path("mapi_path", "mapi.php")
         apiURL = path("api_path", "api.php")
         let joiner = dialect.text("key_joiner")
-        if joiner.utf8.count > 32 { fault("dialect.key_joiner", "is too long", "write such as &key=") }
+        if joiner.utf8.count > 32 { reader.fault("dialect.key_joiner", "is too long", "write such as &key=") }
         hasRefunds = dialect.boolean("refunds")
         signature = EPaySignature(key: key, joiner: joiner, isUpperCase: dialect.text("digest_case") == "upper")
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        try reader.check()
     }
 
     private static func isPath(_ path: String) -> Bool {
@@ -120,43 +99,25 @@ struct EPaySettings: Sendable {
                 EPayText.word(String($0)) != nil && $0 != "." && $0 != ".."
             }
     }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        var path = address.rest[...]
-        while path.hasSuffix("/") { path.removeLast() }
-        return address.origin + path
-    }
 }
 
-/// Texts that go to and come from the service.
+/// Converts texts for the service and from it.
 enum EPayText {
-    /// An id, a status or a type, as safe to show as to log; nil for anything but letters, digits, `_`, `-` and `.`.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E: true
-                default: false
-                }
-            })
-        else { return nil }
-        return text
-    }
+    /// Returns an id, a status or a type that is safe to show and log; nil for other characters than letters, digits,
+    /// `_`, `-` and `.`.
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
-    /// Returns the title of the purchase, within the 127 bytes at which services cut it.
+    /// Returns the title of the purchase, cut to 127 bytes like the services do.
     ///
-    /// Services send the name back in their notifications, so it never holds the mark of Paydesk's own texts.
+    /// Services repeat the name in their notifications, so it never contains the mark of Paydesk's own texts.
     static func name(_ title: String) -> String {
         let line = String(String.UnicodeScalarView(title.unicodeScalars.filter { !Character($0).isNewline }))
         return line.replacing(EPaySignature.ownMark, with: " ").cut(bytes: 127)
     }
 
-    /// Yuan as exact text; "10" and "10.00" are one amount.
+    /// Parses yuan exactly; "10" and "10.00" are equal.
     ///
-    /// - Returns: nil for what is no amount, or not positive.
+    /// - Returns: nil for text that is no positive amount.
     static func money(_ text: String?) -> Money? {
         guard let text, text.utf8.count <= 20, let money = Money(decimal: text, currency: .cny), money.value > 0
         else { return nil }

@@ -5,36 +5,18 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// An EPay account with all dependencies of its provider.
-final class EPayFixture: Sendable {
-    let clock = ManualClock()
+/// An EPay account with everything that its provider touches.
+struct EPayFixture: ProviderFixture {
     let standIn: FakeEPayServer
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
-    private let lines: EPayLines
-
-    var logged: [String] { lines.all }
+    let test: TestContext
 
     /// - Parameter answer: answers instead of the fake server.
     init(_ standIn: FakeEPayServer = FakeEPayServer(), answer: RecordingTransport.Answer? = nil) {
         self.standIn = standIn
-        transport = RecordingTransport { request throws(HTTPTransportError) in
+        test = TestContext(account: "epay") { request, _ throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
             return standIn.answer(request)
         }
-        let lines = EPayLines()
-        self.lines = lines
-        ids = IDSource(time: clock.time, random: SeededRandom().source)
-        context = Self.context(http: transport, time: clock.time, log: ProviderLog { lines.add($0, $1, $2) })
-    }
-
-    static func context(
-        http: any HTTPTransport, time: TimeSource = ManualClock().time, log: ProviderLog = .silent
-    ) -> ProviderContext {
-        ProviderContext(
-            http: http, time: time, random: SeededRandom().source, book: InMemoryBook(),
-            notifyURL: "https://pay.example/v1/notify/epay", publicURL: "https://pay.example", log: log)
     }
 
     func provider(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) throws -> EPayProvider {
@@ -57,42 +39,12 @@ final class EPayFixture: Sendable {
             isDevelopment: isDevelopment)
     }
 
-    func attempt(
-        _ amount: Money = cny(3990), title: String = "VIP monthly", platform: Platform = .web,
-        returnURL: String? = "https://app.example/done?a=1&b=2", payerAddress: String? = nil
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: platform,
-            returnURL: returnURL, expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases),
-            payerAddress: payerAddress)
-    }
-
-    func reference(_ attempt: PaymentAttempt) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money = cny(3990)) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
-    }
-
-    /// Opens and pays a payment.
+    /// A payment that was opened and paid.
     func paid(_ provider: EPayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         if case .url(let address) = try await provider.open(attempt).instruction { _ = standIn.visit(address) }
         _ = standIn.act(1, attempt.payment.rawValue)
         return reference(attempt)
-    }
-}
-
-/// The lines that a provider logged.
-final class EPayLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func add(_ level: ProviderLog.Level, _ message: String, _ fields: [String: String]) {
-        let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.withLock { $0.append(([level.rawValue, message] + words).joined(separator: " ")) }
     }
 }
 

@@ -124,7 +124,7 @@ struct EPayGatewayTests {
 }
 
 /// A complete gateway with one EPay account.
-struct EPayGatewayFixture: Sendable {
+struct EPayGatewayFixture: ProviderGatewayFixture {
     static let account = "epay-main"
 
     let desk: GatewayFixture
@@ -137,25 +137,5 @@ struct EPayGatewayFixture: Sendable {
             try EPayProvider(account: EPayFixture.account(settings), context: $0)
         }
         gateway = desk.gateway(with: [account])
-    }
-
-    func checkout(user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(
-            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
-    }
-
-    /// Makes another attempt for the same order.
-    func retry(_ contract: PaymentContract, provider: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: provider, at: gateway)
-    }
-
-    @discardableResult
-    func notify(_ raw: RawNotification) async throws -> Acknowledgement {
-        desk.clock.tick()
-        return try await gateway.notifications.receive(token: GatewayFixture.notifyToken(Self.account), raw)
-    }
-
-    func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.orders.find(contract.order.rawValue)
     }
 }

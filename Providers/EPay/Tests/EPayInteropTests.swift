@@ -3,6 +3,7 @@ import EPayProvider
 import Foundation
 import Gateway
 import ProviderKit
+import ProviderTesting
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct EPayInteropTests {
                 let settings: [String: SettingValue] = [
                     "mode": .text(mode), "type": .text("alipay"), "base": .text("http://127.0.0.1:\(service.port)"),
                 ]
-                let epay = try EPayGatewayFixture(desk, http: EPayLoopbackTransport(), settings: settings)
+                let epay = try EPayGatewayFixture(desk, http: LoopbackTransport(), settings: settings)
                 let contract = try await epay.checkout(user: mode)
                 let payment = try desk.payment(contract).rawValue
                 if case .url(let address) = contract.instruction {
@@ -33,7 +34,10 @@ struct EPayInteropTests {
                 try await epay.notify(mode == "submit" ? EPayNotice.get(told) : EPayNotice.post(told))
                 #expect(try await epay.order(contract).status == .paid)
                 let provider = try EPayProvider(
-                    account: EPayFixture.account(settings), context: EPayFixture.context(http: EPayLoopbackTransport()))
+                    account: EPayFixture.account(settings),
+                    context: TestContext(account: "epay") { request, _ throws(HTTPTransportError) in
+                        try await LoopbackTransport().send(request)
+                    }.context)
                 let reference = ProviderReference(
                     payment: try desk.payment(contract), reference: nil, amount: contract.amount)
                 #expect(try await provider.query(reference).outcome == .succeeded(contract.amount))
@@ -86,21 +90,5 @@ private struct EPayService {
     func stop() {
         program.send(SIGKILL)
         try? FileManager.default.removeItem(at: folder)
-    }
-}
-
-/// A transport to a local process over HTTP.
-private struct EPayLoopbackTransport: HTTPTransport {
-    func send(_ request: OutgoingRequest) async throws(HTTPTransportError) -> IncomingReply {
-        let parts = request.url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-        guard parts.count == 3, let port = parts[1].split(separator: ":").last.flatMap({ UInt16($0) }) else {
-            throw .notSent
-        }
-        let headers = Dictionary(request.headers.map { ($0.name, $0.value) }) { first, _ in first }
-        let reply = await LoopbackHTTP.send(
-            request.method, "/\(parts[2])", port: port, headers: headers,
-            body: String(decoding: request.body, as: UTF8.self))
-        guard let reply else { throw .outcomeUnknown }
-        return IncomingReply(status: reply.status, body: Data(reply.body.utf8))
     }
 }

@@ -14,26 +14,22 @@ struct EPaySecrecyTests {
         let text =
             head
             + #","msg":"swordfish \#(FakeEPayServer.key)","key":"\#(FakeEPayServer.key)","trade_no":"payer@example.com"}"#
-        let bench = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
-        var shown: [String] = []
-        func show<Value>(_ call: () async throws -> Value) async {
-            do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
-        }
-        let provider = try bench.provider(EPayFixture.mapi)
-        let reference = bench.reference(bench.attempt())
-        await show { try await provider.open(bench.attempt()) }
-        await show { try await provider.query(reference) }
-        await show { try await provider.refund(bench.refund(reference)) }
-        await show { try await provider.query(refund: bench.refund(reference)) }
-        await show { await provider.diagnose() }
+        let fixture = EPayFixture { _ in IncomingReply(status: status, body: Data(text.utf8)) }
+        var shown = ShownTexts()
+        let provider = try fixture.provider(EPayFixture.mapi)
+        let reference = fixture.reference(fixture.attempt())
+        await shown.add { try await provider.open(fixture.attempt()) }
+        await shown.add { try await provider.query(reference) }
+        await shown.add { try await provider.refund(fixture.refund(reference)) }
+        await shown.add { try await provider.query(refund: fixture.refund(reference)) }
+        await shown.add { await provider.diagnose() }
         var notice = EPayNotice(reference.payment.rawValue, money: "swordfish")
-        await show { try await provider.receive(EPayNotice.get(notice.text())) }
+        await shown.add { try await provider.receive(EPayNotice.get(notice.text())) }
         notice.fields["pid"] = "payer@example.com"
-        await show { try await provider.receive(EPayNotice.post(notice.text())) }
-        await show { try await provider.receive(EPayNotice.get("swordfish=payer@example.com")) }
-        var dumped = ""
-        dump(provider, to: &dumped)
-        for text in shown + bench.logged + [dumped, "\(provider)", String(reflecting: provider)] {
+        await shown.add { try await provider.receive(EPayNotice.post(notice.text())) }
+        await shown.add { try await provider.receive(EPayNotice.get("swordfish=payer@example.com")) }
+        shown.add(dumpOf: provider)
+        for text in shown.all + fixture.logged {
             for secret in Self.planted { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }

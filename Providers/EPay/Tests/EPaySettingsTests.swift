@@ -25,8 +25,8 @@ struct EPaySettingsTests {
             (["mode": .text("mapi_qr")], ["type is missing, and mapi needs it"]),
             (["mode": .text("mapi_url"), "type": .text("a b")], ["type is no word"]),
             (EPayFixture.mapi, []), (["type": .text("")], []), (["type": .text("usdt.trc20")], []),
-            (["client_ip": .text("")], []), (["client_ip": .text("1.2")], ["client_ip is no address"]),
-            (["client_ip": .text("a host")], ["client_ip is no address"]), (["client_ip": .text("2001:db8::1")], []),
+            (["client_ip": .text("")], []), (["client_ip": .text("1.2")], ["client_ip is no IP address"]),
+            (["client_ip": .text("a host")], ["client_ip is no IP address"]), (["client_ip": .text("2001:db8::1")], []),
             (["base": .text("")], ["base is missing"]),
             (["base": .text("epay.example")], ["base is no plain web address"]),
             (["base": .text("https://x.example/?a")], ["base is no plain web address"]),
@@ -60,11 +60,12 @@ struct EPaySettingsTests {
     }
 
     @Test func `a base with a path and another dialect's paths are used as they are`() async throws {
-        let bench = EPayFixture()
+        let fixture = EPayFixture()
         let settings: [String: SettingValue] = [
             "base": .text("https://X.example:8443/a//"), "dialect": .object(["api_path": .text("x/api.php")]),
         ]
-        _ = try? await bench.provider(settings).query(bench.reference(bench.attempt()))
-        #expect(bench.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
+        _ = try? await fixture.provider(settings).query(fixture.reference(fixture.attempt()))
+        #expect(
+            fixture.transport.requests.first?.url.hasPrefix("https://x.example:8443/a/x/api.php?act=order&") == true)
     }
 }

@@ -1,7 +1,9 @@
 import Crypto
+import Domain
 import Foundation
 import ProviderKit
 import Synchronization
+import TestSupport
 
 /// A fake EPay service of the common dialect: it verifies requests and plays the payer.
 ///
@@ -117,21 +119,11 @@ final class FakeEPayServer: Sendable {
     static func sign(_ form: [String: String], key: String = FakeEPayServer.key, joiner: String = "") -> String {
         let text = form.filter { !$0.value.isEmpty && $0.key != "sign" && $0.key != "sign_type" }
             .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
-        let digits = Insecure.MD5.hash(data: Data((text + joiner + key).utf8)).map { String(format: "%02x", $0) }
-            .joined()
-        return joiner.isEmpty ? digits : digits.uppercased()
+        let digits = Insecure.MD5.hash(data: Data((text + joiner + key).utf8))
+        return Hex.encoded(digits, joiner.isEmpty ? .lower : .upper)
     }
 
-    static func form(_ text: String) -> [String: String] {
-        Dictionary(
-            text.split(separator: "&").map { pair in
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                func decoded(_ text: Substring) -> String {
-                    text.replacing("+", with: " ").removingPercentEncoding ?? ""
-                }
-                return (decoded(sides[0]), sides.count > 1 ? decoded(sides[1]) : "")
-            }, uniquingKeysWith: { first, _ in first })
-    }
+    static func form(_ text: String) -> [String: String] { FormText.fields(text) }
 }
 
 extension IncomingReply {
@@ -157,10 +149,7 @@ struct EPayNotice {
         var all = fields
         all["sign"] = signature ?? FakeEPayServer.sign(fields, key: key, joiner: joiner)
         all["sign_type"] = fields["sign_type"] ?? "MD5"
-        let letters = CharacterSet.alphanumerics.intersection(.init(charactersIn: "\u{0}"..."\u{7F}"))
-        func escaped(_ text: String) -> String {
-            (text.addingPercentEncoding(withAllowedCharacters: letters) ?? "").replacing("%20", with: "+")
-        }
+        func escaped(_ text: String) -> String { PercentEncoding.encoded(text).replacing("%20", with: "+") }
         return all.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }.joined(separator: "&")
     }
 

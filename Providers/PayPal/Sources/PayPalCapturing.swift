@@ -1,30 +1,30 @@
 import Domain
 import ProviderKit
 
-/// Asking about a payment, taking its money once the payer approved, and making it impossible.
+/// Queries a payment, captures it after the payer's approval, and cancels it.
 extension PayPalProvider {
     private struct Nothing: Encodable {}
 
     /// The result of a call for a capture.
     private struct CaptureAnswer {
         let outcome: PaymentOutcome
-        /// Neither this capture nor one before it took the money.
+        /// True where neither this capture nor an earlier one took the money.
         let isRefused: Bool
     }
 
-    /// A cancelled payment whose money a capture may take yet.
+    /// The outcome of a cancelled payment that a capture may still pay.
     private static let underWay = PaymentOutcome.processing
-    /// The seconds after its call in which a capture may take effect where its order does not show one.
+    /// The seconds after its call in which a capture may take effect while its order does not show one.
     private static let captureSeconds: Int64 = 3_600
-    /// The same where PayPal knows no such order any more.
+    /// The same time where PayPal no longer knows the order.
     private static let missingSeconds: Int64 = 86_400
 
-    /// - Throws: `foreign` unless it is this payment's.
+    /// - Throws: `foreign` for another payment's order.
     func check(_ order: PayPalObject.Order, _ payment: ID<Payment>) throws(PayPalFailure) {
         guard order.customID == payment.rawValue else { throw .foreign }
     }
 
-    /// A payment's record, where what the caller names does not contradict it.
+    /// Returns a payment's record, which must agree with the caller's reference.
     private func record(_ payment: ProviderReference) async throws(ProviderError) -> PayPalRecord? {
         let record = try await ledger.record(payment.payment)
         if let known = record?.order, let named = payment.reference, known != named { throw .unproven(.otherPayment) }
@@ -43,7 +43,7 @@ extension PayPalProvider {
 
     /// Returns the outcome of an order; captures one that the payer approved.
     ///
-    /// - Parameter record: the payment's; where it was cancelled the order is not captured.
+    /// - Parameter record: the payment's record; a cancelled payment is not captured.
     func settling(
         _ payment: ID<Payment>, _ id: String, _ record: PayPalRecord?
     ) async throws(ProviderError) -> PaymentReport {
@@ -63,7 +63,7 @@ extension PayPalProvider {
             guard case .refused(let refusal) = error, refusal.isMissing else {
                 throw error.providerError(afterChange: false)
             }
-            // PayPal drops orders that nobody approved.
+            // PayPal deletes orders that were not approved.
             return try await isOver(payment, record, after: Self.missingSeconds)
                 ? .cancelled : .pending(status: "not_found")
         }
@@ -72,7 +72,7 @@ extension PayPalProvider {
         case (.closed?, _): return .cancelled
         case (.closing?, .accepted), (.closing?, .tryFailed):
             return try await isOver(payment, record, after: Self.captureSeconds) ? .cancelled : Self.underWay
-        // A capture stands there, or the order's word is not known.
+        // There is a capture, or the order's status is unknown.
         case (.closing?, _): return outcome
         default:
             guard order.status == "APPROVED" else { return outcome }
@@ -82,7 +82,7 @@ extension PayPalProvider {
 
     /// Returns whether a cancelled payment has ended, where its order shows no capture.
     ///
-    /// - Parameter seconds: for how long one may still be on its way.
+    /// - Parameter seconds: the time for which a capture may still be under way.
     private func isOver(
         _ payment: ID<Payment>, _ record: PayPalRecord?, after seconds: Int64
     ) async throws(ProviderError) -> Bool {
@@ -121,15 +121,15 @@ extension PayPalProvider {
         return answer.outcome
     }
 
-    /// Captures an approved order, or finds it captured.
+    /// Captures an approved order, or finds its capture.
     ///
-    /// - Parameter refusals: how many captures of it were refused before.
+    /// - Parameter refusals: the number of earlier refused captures.
     private func asked(
         capture order: PayPalObject.Order, _ payment: ID<Payment>, refusals: Int
     ) async throws(ProviderError) -> CaptureAnswer {
         do throws(PayPalFailure) {
-            // PayPal answers a key as it did before, so what follows a refusal is another capture; one whose answer was
-            // lost keeps its key, and is still one.
+            // PayPal repeats its answer to a key, so after a refusal a new capture needs a new key; a capture whose
+            // answer was lost keeps its key, so that it stays one.
             let turn = refusals == 0 ? "" : "-\(refusals)"
             let captured: PayPalObject.Order = try await api.post(
                 "v2/checkout/orders/\(order.id)/capture", Nothing(), key: "\(payment.rawValue)-capture\(turn)")
@@ -149,7 +149,7 @@ extension PayPalProvider {
         }
     }
 
-    /// Returns the reason why a capture was refused; a word that is not known is no end.
+    /// Returns the reason of a refused capture; an unknown reason is not final.
     private func meaning(
         _ refusal: PayPalRefusal, _ id: String, _ payment: ID<Payment>
     ) async throws(ProviderError) -> PaymentOutcome {
@@ -161,7 +161,7 @@ extension PayPalProvider {
                 return try order.outcome()
             } catch {
                 let failure = error.providerError(afterChange: true)
-                // It was captured, whatever is said of the order now.
+                // It was captured, whatever the order states now.
                 if case .rejected = failure { throw .outcomeUnknown }
                 throw failure
             }

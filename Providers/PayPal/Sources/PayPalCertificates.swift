@@ -5,17 +5,17 @@ import SwiftASN1
 @_spi(FixedExpiryValidationTime) import X509
 import _CryptoExtras
 
-/// The certificates by which PayPal signs notifications: fetched from its own hosts alone.
+/// The certificates with which PayPal signs notifications, fetched only from its own hosts.
 ///
-/// The key of a chain that was found good is kept in memory, with the time in which all of the chain is valid.
+/// The key of a valid chain is cached in memory, with the period in which the whole chain is valid.
 struct PayPalCertificates: Sendable {
-    /// The hosts of PayPal's certificates, by its documentation and notifications.
+    /// The hosts of PayPal's certificates, from its documentation and notifications.
     static let hosts: Set<String> = [
         "api.paypal.com", "api-m.paypal.com", "api.sandbox.paypal.com", "api-m.sandbox.paypal.com",
     ]
     private static let folder = "/v1/notifications/certs/"
     private static let lifetime: Int64 = 86_400
-    /// No stranger's word makes us fetch more often than this, within as many seconds.
+    /// The limit of fetches in a period of seconds, because forged notifications can cause them.
     private static let budget: (fetches: Int, seconds: Int64) = (6, 60)
     private static let sizeLimit = 64 << 10
     private static let chainLimit = 8
@@ -29,7 +29,7 @@ struct PayPalCertificates: Sendable {
         let until: Timestamp
     }
 
-    /// The key of the certificate at an address, valid at a time.
+    /// Returns the key of the certificate at an address, valid at a time.
     ///
     /// - Throws: `unproven` for another host, chain or name, `unavailable` where it cannot be fetched now.
     func key(_ address: String, at time: Timestamp) async throws(ProviderError) -> _RSA.Signing.PublicKey {
@@ -66,12 +66,12 @@ struct PayPalCertificates: Sendable {
         guard let address = WebAddress(text), address.isWeb, let name = address.rest.split(separator: "/").last,
             address.rest == Self.folder + name, PayPalText.id(String(name)) != nil
         else { return false }
-        // In development the stand-in of the API has its certificates as well; settings refuse http elsewhere.
+        // In development the fake API serves its certificates as well; the settings refuse http elsewhere.
         let isStandIn = settings.base.hasPrefix("http://") && settings.base == address.origin
         return isStandIn || (address.scheme == "https" && address.port == 443 && Self.hosts.contains(address.host))
     }
 
-    /// The whole chain up to a root that counts; nil where there is none.
+    /// Returns the chain up to a trusted root; nil where there is none.
     private func trusted(
         _ leaf: Certificate, _ rest: some Sequence<Certificate>, at time: Timestamp
     ) async -> [Certificate]? {
@@ -96,7 +96,7 @@ struct PayPalCertificates: Sendable {
         do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch { throw .unavailable }
         context.log.write(
             reply.status == 200 ? .debug : .warning, "paypal: certificate fetched", ["status": "\(reply.status)"])
-        // A name that PayPal does not know is a forgery's; whatever else may be otherwise later.
+        // A certificate that PayPal does not have is a forgery's; other failures may be temporary.
         if reply.status == 404 { throw .unproven(.certificate) }
         guard reply.status == 200 else { throw .unavailable }
         return reply.body
@@ -120,7 +120,7 @@ struct PayPalCertificates: Sendable {
 }
 
 extension Certificate {
-    /// The subject, or one of its alternative names, is a host of PayPal's.
+    /// True where the subject, or an alternative name, is a host of PayPal's.
     fileprivate var isPayPals: Bool {
         var names = subject.flatMap { $0.filter { $0.type == .RDNAttributeType.commonName } }.map { "\($0.value)" }
         for case .dnsName(let name) in (try? extensions.subjectAlternativeNames) ?? SubjectAlternativeNames() {

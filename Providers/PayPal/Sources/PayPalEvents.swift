@@ -14,7 +14,8 @@ extension PayPalProvider {
         let resource: Resource
     }
 
-    /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where PayPal does not answer.
+    /// - Throws: `rejected` for a genuine notification that cannot be decoded, `unavailable` where PayPal does not
+    ///   answer.
     func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
         guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
             throw .rejected(reason: "malformed_body")
@@ -26,10 +27,10 @@ extension PayPalProvider {
             switch error {
             case .unsayable(let reason):
                 throw reason == "bad_amount" ? .unproven(.badMoney) : .rejected(reason: reason)
-            // None of this account's objects.
+            // The object is not this account's.
             case .unproven: break
             case .refused(let refusal) where refusal.isMissing: break
-            // PayPal sends it again, and is asked again.
+            // PayPal repeats the notification, and the object is queried again.
             case .notSent, .unanswered, .refused: throw .unavailable
             }
         }
@@ -37,7 +38,7 @@ extension PayPalProvider {
             eventID: event.id, type: event.event_type, facts: facts, acknowledgement: Acknowledgement(body: "ok"))
     }
 
-    /// By the object's state and not by the event's name; other types mean nothing here.
+    /// Reads the facts from the object's state, not from the event's name; other types have no facts.
     private func facts(_ event: Event) async throws(PayPalFailure) -> [ProviderFact] {
         let (type, id) = (event.event_type, event.resource.id ?? "")
         if type.hasPrefix("CHECKOUT.ORDER.") { return try await orderFacts(id) }
@@ -48,13 +49,13 @@ extension PayPalProvider {
         return []
     }
 
-    /// An order that its payer approved is captured here, so that a payer who never comes back has paid all the same.
+    /// Captures an order that its payer approved, so that a payer who never returns has paid nevertheless.
     private func orderFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let order = try await api.order(id)
         guard let payment = order.customID.flatMap({ ID<Payment>($0) }) else { return [] }
         do throws(ProviderError) {
-            // A payment stands in the book before its page is shown. One that does not is another database's, or one that
-            // this database has lost: nobody here could say what its money is for.
+            // A payment is stored before its page is shown. A missing one belongs to another database, or was lost from
+            // this one, so its purpose is unknown here.
             guard let record = try await ledger.record(payment) else { return [] }
             guard record.order ?? order.id == order.id else { throw .unproven(.otherPayment) }
             return [.payment(try await settling(payment, order.id, record))]
@@ -64,19 +65,18 @@ extension PayPalProvider {
         }
     }
 
-    /// Only a capture of the payment's own order counts: an order names its payee, and whoever made another one has chosen
-    /// who gets its money.
+    /// Returns the facts of a capture of the payment's own order: the maker of another order has chosen its payee.
     private func captureFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         let capture = try await api.capture(id)
         guard let payment = capture.custom_id.flatMap({ ID<Payment>($0) }) else { return [] }
-        // What has no exact amount is refused whosever it is.
+        // A capture without an exact amount is refused, whoever it belongs to.
         _ = try capture.outcome(isFinal: false)
         let record: PayPalRecord?
         do throws(ProviderError) { record = try await ledger.record(payment) } catch { throw .unanswered }
         guard let own = record?.order else { return [] }
         let order = try await api.order(own)
         guard order.holds(capture: id) else { throw .foreign }
-        // One that was declined may be followed by another as long as the order is not complete.
+        // Another capture may follow a declined one until the order is complete.
         let outcome = try capture.outcome(isFinal: order.isFinal)
         return [.payment(PaymentReport(payment: payment, outcome: outcome, reference: own))]
     }
@@ -87,10 +87,9 @@ extension PayPalProvider {
         return [.refund(try report(refund, payment, refund.invoice_id.flatMap { ID<Refund>($0) }))]
     }
 
-    /// PayPal took money back.
+    /// Returns the facts of money that PayPal took back.
     ///
-    /// Mostly a dispute did that, and tells of it with its amount and its end; whatever no dispute tells was given back at
-    /// PayPal.
+    /// Mostly a dispute caused it, and reports its amount and its end; everything else counts as a refund at PayPal.
     private func reversalFacts(_ id: String) async throws(PayPalFailure) -> [ProviderFact] {
         context.log.write(.warning, "paypal: a capture was reversed", ["reversal": PayPalText.word(id) ?? ""])
         let reversal = try await api.refund(id)
@@ -119,10 +118,10 @@ extension PayPalProvider {
         return [.dispute(report)]
     }
 
-    /// The payment whose money a refund or a dispute is about.
+    /// Finds the payment of a refund or a dispute.
     ///
-    /// Whoever makes an order may name our payment in it, and it counts for nothing: what is known to be about the capture
-    /// of another order than the payment's own is about none of ours.
+    /// The maker of an order may name our payment in it, without effect: a refund of a capture that is known to belong
+    /// to another order is not ours.
     private func payment(
         named custom: String?, capture id: String?
     ) async throws(PayPalFailure) -> ID<Payment>? {
@@ -135,7 +134,7 @@ extension PayPalProvider {
         do throws(PayPalFailure) {
             return try await api.order(own).holds(capture: id) ? payment : nil
         } catch {
-            // What PayPal has dropped contradicts nothing.
+            // An object that PayPal has deleted contradicts nothing.
             guard case .refused(let refusal) = error, refusal.isMissing else { throw error }
             return payment
         }
@@ -143,7 +142,7 @@ extension PayPalProvider {
 }
 
 extension PayPalObject.Dispute {
-    /// Nil for an inquiry, in which buyer and seller only talk, and for words that are not known.
+    /// The outcome; nil for an inquiry, in which buyer and seller only talk, and for unknown values.
     var outcome: DisputeOutcome? {
         switch status {
         case "OPEN", "WAITING_FOR_BUYER_RESPONSE", "WAITING_FOR_SELLER_RESPONSE", "UNDER_REVIEW":

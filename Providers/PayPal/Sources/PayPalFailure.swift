@@ -2,35 +2,21 @@ import FoundationEssentials
 import ProviderKit
 
 /// The failures of a call to PayPal.
-enum PayPalFailure: Error, Sendable, Equatable {
-    /// The call never reached PayPal.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of PayPal's.
-    case unanswered
-    /// PayPal's word.
-    case refused(PayPalRefusal)
-    /// The answer is not believed: it is about another payment, or its amount is another one.
-    case unproven(UnprovenReason)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = PayPalFailure.unproven(.otherPayment)
-}
+typealias PayPalFailure = ServiceFailure<PayPalRefusal>
 
 /// An error answer of PayPal's, without its message.
-struct PayPalRefusal: Error, Sendable, Equatable {
-    /// A call with the same key runs, or ran with other parameters: its result stands.
+struct PayPalRefusal: ServiceRefusal {
+    /// A call with the same key is running, or had other parameters: its result stands.
     private static let running = [
         "PREVIOUS_REQUEST_IN_PROGRESS", "DUPLICATE_REQUEST_ID", "PAYPAL_REQUEST_ID_PREVIOUSLY_USED",
     ]
-    /// Refusals of a capture that tell of another one, which took the money or may yet.
+    /// Refusals of a capture because of another one, which took the money or may still take it.
     private static let capturedBefore = [
         "ORDER_ALREADY_CAPTURED", "ORDER_COMPLETION_IN_PROGRESS", "DUPLICATE_INVOICE_ID",
     ]
 
     let status: Int
-    /// `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
+    /// The name, `UNPROCESSABLE_ENTITY`, `INVALID_REQUEST` …; nil where the body is not PayPal's.
     let name: String?
     /// The issue of PayPal's error: `ORDER_NOT_APPROVED`, `INSTRUMENT_DECLINED` ….
     let issue: String?
@@ -54,38 +40,22 @@ struct PayPalRefusal: Error, Sendable, Equatable {
             issue: PayPalText.word(body?.details?.first?.issue))
     }
 
-    /// PayPal has no such object.
+    /// True where PayPal has no such object.
     var isMissing: Bool { status == 404 && name == "RESOURCE_NOT_FOUND" }
 
-    /// After a capture: neither it nor one before it took the money.
+    /// True where neither this capture nor an earlier one took the money.
     var refusesCapture: Bool {
         status == 422 && name != nil && !(Self.running + Self.capturedBefore).contains(reason)
     }
 
     var reason: String { issue ?? name ?? "refused" }
 
-    fileprivate func providerError(_ unknown: ProviderError) -> ProviderError {
-        // A key, a right, a limit: nothing began.
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        // A key, a right or a limit: nothing was done.
         if [401, 403, 429].contains(status) { return .unavailable }
         guard (400..<500).contains(status), ![408, 409, 425].contains(status), name != nil,
             !Self.running.contains(reason)
         else { return unknown }
         return .rejected(reason: reason)
-    }
-}
-
-extension PayPalFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

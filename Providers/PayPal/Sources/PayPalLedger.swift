@@ -2,16 +2,16 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// The record of a payment that outlives the process.
+/// The durable record of a payment.
 ///
-/// PayPal can neither be asked for an order by our ids nor cancel one, and takes no money before it is told to capture. So
-/// the order's id stands here as soon as it is known, and a payment that was cancelled is never captured again.
+/// PayPal can neither find an order by our ids nor cancel one, and takes no money without a capture. So the order's id
+/// is stored as soon as it is known, and a cancelled payment is never captured again.
 struct PayPalRecord: Codable, Sendable, Equatable {
     enum State: String, Codable, Sendable {
         case open
-        /// A capture was, or is about to be, asked for, and may take money.
+        /// A capture was called, or is about to be, and may take money.
         case capturing
-        /// The payment was cancelled while a capture might take its money: no other one is asked for.
+        /// The payment was cancelled while a capture might take its money: no further capture is called.
         case closing
         /// The order is never captured.
         case closed
@@ -19,11 +19,11 @@ struct PayPalRecord: Codable, Sendable, Equatable {
 
     var order: String?
     var state: State
-    /// The number of captures that are being asked for.
+    /// The number of captures under way.
     var captures: Int?
-    /// The number of captures that PayPal refused for certain; the next one takes a new request id.
+    /// The number of captures that PayPal certainly refused; the next one has a new request id.
     var refusals: Int?
-    /// The time when the last one was asked for.
+    /// The time of the last capture's call.
     var askedAt: Timestamp?
 }
 
@@ -35,14 +35,14 @@ struct PayPalLedger: Sendable {
         Self.read(try await book.value(Self.key(payment)))
     }
 
-    /// Keeps the order of a payment; one that stands there already stays.
+    /// Stores the order of a payment, unless one is stored already.
     func open(_ payment: ID<Payment>, _ order: String) async throws(ProviderError) -> PayPalRecord {
         try await change(payment) { $0 == nil ? PayPalRecord(order: order, state: .open) : nil }
     }
 
-    /// To be asked before every capture.
+    /// Records that a capture begins; called before every capture.
     ///
-    /// - Returns: what holds now; `closing` and `closed` forbid it.
+    /// - Returns: the stored record; `closing` and `closed` forbid the capture.
     func beginCapture(
         _ payment: ID<Payment>, _ order: String, at now: Timestamp
     ) async throws(ProviderError) -> PayPalRecord {
@@ -59,12 +59,12 @@ struct PayPalLedger: Sendable {
         }
     }
 
-    /// To be told after every capture that did not take the money.
+    /// Records the end of a capture that did not take the money; called after every such capture.
     ///
-    /// - Parameter isRefused: PayPal said no, so that no capture before this one has taken it either: where none is being
-    ///   asked for beside it, none may take it any more.
+    /// - Parameter isRefused: true where PayPal refused it, which excludes earlier captures too: unless another one is
+    ///   under way, none can take the money any more.
     func endCapture(_ payment: ID<Payment>, isRefused: Bool) async {
-        // Where this is not kept, a capture counts as being asked for, which is the careful side.
+        // If this is not stored, a capture counts as under way, which is the safe assumption.
         _ = try? await change(payment) { old in
             guard var record = old, record.state == .capturing || record.state == .closing else { return nil }
             let others = max(0, (record.captures ?? 1) - 1)
@@ -79,8 +79,8 @@ struct PayPalLedger: Sendable {
 
     /// Forbids captures.
     ///
-    /// - Parameter evenCapturing: the order shows that none took effect.
-    /// - Returns: what holds now; `closing` where one may take the money yet.
+    /// - Parameter evenCapturing: true where the order shows that none took effect.
+    /// - Returns: the stored record; `closing` where a capture may still take the money.
     func close(
         _ payment: ID<Payment>, at now: Timestamp, evenCapturing: Bool = false
     ) async throws(ProviderError) -> PayPalRecord {
@@ -88,7 +88,7 @@ struct PayPalLedger: Sendable {
             guard var record = old else { return PayPalRecord(state: .closed) }
             let mayTake = record.state == .capturing || record.state == .closing
             record.state = mayTake && !evenCapturing ? .closing : .closed
-            // A record may have been stored when captures had no time yet.
+            // Records of earlier releases have no time of a capture.
             if record.state == .closing { record.askedAt = record.askedAt ?? now }
             return record == old ? nil : record
         }

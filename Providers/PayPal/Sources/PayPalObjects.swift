@@ -1,9 +1,9 @@
 import Domain
 import ProviderKit
 
-/// PayPal's objects as far as Paydesk reads them; what is not named here is passed over.
+/// PayPal's objects, in the fields that Paydesk reads; others are ignored.
 ///
-/// Nearly everything is optional: what is missing is judged where it is needed.
+/// Nearly everything is optional: a missing field is handled where it is needed.
 enum PayPalObject {
     struct Amount: Decodable, Sendable {
         let currency_code: String?
@@ -38,7 +38,7 @@ enum PayPalObject {
         func holds(capture id: String) -> Bool { captures.contains { $0.id == id } }
         var refunds: [Refund] { unit?.payments?.refunds ?? [] }
         var customID: String? { unit?.custom_id ?? captures.first?.custom_id }
-        /// The page on which the payer approves: by `payment_source` it is called one thing, by the older form another.
+        /// The page on which the payer approves; the link's name depends on the use of `payment_source`.
         var page: String? { links?.first { ["payer-action", "approve"].contains($0.rel) }?.href }
     }
 
@@ -53,14 +53,14 @@ enum PayPalObject {
         let id: String
         let status: String?
         let amount: Amount?
-        /// The payment's id, where we made it or PayPal took it over from the capture.
+        /// The payment's id, where Paydesk set it or PayPal copied it from the capture.
         let custom_id: String?
-        /// The refund's id, where we made it.
+        /// The refund's id, where Paydesk set it.
         let invoice_id: String?
         let links: [Link]?
     }
 
-    /// A page of disputes, of which only the ids count.
+    /// A page of disputes, of which only the ids are read.
     struct Disputes: Decodable, Sendable {
         struct Item: Decodable, Sendable { let dispute_id: String }
         let items: [Item]?
@@ -79,7 +79,7 @@ enum PayPalObject {
         let dispute_id: String
         let status: String?
         let dispute_life_cycle_stage: String?
-        /// The time when it changed last, RFC 3339.
+        /// The time of the last change, RFC 3339.
         let update_time: String?
         let dispute_amount: Amount?
         let dispute_outcome: Outcome?
@@ -88,12 +88,12 @@ enum PayPalObject {
 }
 
 extension PayPalObject.Order {
-    /// No other capture follows; PayPal leaves the status out where the only capture was declined.
+    /// True where no further capture follows; PayPal leaves the status out where the only capture was declined.
     var isFinal: Bool { status == nil || status == "COMPLETED" }
 
-    /// Returns the outcome of a COMPLETED order by its capture alone.
+    /// Returns the outcome of a COMPLETED order from its capture.
     ///
-    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    /// - Throws: `unsayable` for a success without an exact amount.
     func outcome() throws(PayPalFailure) -> PaymentOutcome {
         for capture in captures {
             let outcome = try capture.outcome(isFinal: isFinal)
@@ -109,11 +109,11 @@ extension PayPalObject.Order {
 }
 
 extension PayPalObject.Capture {
-    /// - Parameter isFinal: no other capture of its order follows.
-    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    /// - Parameter isFinal: true where no other capture of its order follows.
+    /// - Throws: `unsayable` for a success without an exact amount.
     func outcome(isFinal: Bool) throws(PayPalFailure) -> PaymentOutcome {
         switch status {
-        // What was given back was paid before; the refunds tell of themselves.
+        // A refunded payment was paid; its refunds are reported separately.
         case "COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED":
             guard let money = PayPalAmount.money(amount) else { throw .unsayable("bad_amount") }
             return .succeeded(money)
@@ -128,7 +128,7 @@ extension PayPalObject.Capture {
 }
 
 extension PayPalObject.Refund {
-    /// The capture that it gives back, from the link to what stands above it.
+    /// The refunded capture, from the link to the parent.
     var capture: String? {
         PayPalText.id(links?.first { $0.rel == "up" }?.href.split(separator: "/").last.map(String.init))
     }

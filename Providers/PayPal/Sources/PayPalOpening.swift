@@ -1,7 +1,6 @@
 import Domain
 import ProviderKit
 
-/// Opening a payment.
 extension PayPalProvider {
     private struct NewOrder: Encodable {
         struct Amount: Encodable {
@@ -34,7 +33,7 @@ extension PayPalProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let order = try newOrder(attempt)
-        // PayPal forgets a key after six hours, so what is known comes before the key.
+        // PayPal forgets a key after six hours, so the stored record is read first.
         if let known = try await ledger.record(attempt.payment) {
             return try await opened(known, attempt)
         }
@@ -47,7 +46,7 @@ extension PayPalProvider {
             throw error.providerError(afterChange: true)
         }
         let record: PayPalRecord
-        // The order is made all the same.
+        // The order was made nevertheless.
         do throws(ProviderError) { record = try await ledger.open(attempt.payment, made.id) } catch {
             throw .outcomeUnknown
         }
@@ -55,7 +54,7 @@ extension PayPalProvider {
         return try opened(made, attempt)
     }
 
-    /// A payment of which something is known: the order that was made first, or that it is over.
+    /// Continues with the stored record: returns its order, or the end of the payment.
     private func opened(_ record: PayPalRecord, _ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment
     {
         guard record.state != .closed, let id = record.order else { throw .rejected(reason: "payment_closed") }
@@ -77,7 +76,7 @@ extension PayPalProvider {
             throw error.providerError(afterChange: true)
         }
         if case .cancelled = outcome { throw .rejected(reason: "payment_closed") }
-        // A paid order has no page any more: a question tells of that.
+        // A paid order no longer has a page; a query returns its state.
         guard let page = order.page, let address = WebAddress(page), address.isWeb,
             address.scheme == "https" || settings.base.hasPrefix("http://")
         else { throw .outcomeUnknown }

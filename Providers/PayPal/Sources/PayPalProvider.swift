@@ -1,12 +1,13 @@
 public import Domain
 public import ProviderKit
 
-/// PayPal (Orders v2): `url` contracts to PayPal's own page.
+/// PayPal (Orders v2): `url` contracts with PayPal's own page.
 ///
-/// Our payment id travels in every order as `custom_id` and `invoice_id`, so that whatever PayPal says can be traced to a
-/// payment of ours. Money moves when Paydesk captures an order that its payer approved, and at no other time.
+/// Every order has our payment id as `custom_id` and `invoice_id`, so that each of PayPal's objects can be traced to a
+/// payment. Money only moves when Paydesk captures an order that its payer approved.
 public struct PayPalProvider: PaymentProvider {
-    /// `cancel` is definite although PayPal cancels no order: a payment that was cancelled is never captured again.
+    /// The manifest; `cancel` is definite although PayPal cannot cancel an order, because a cancelled payment is never
+    /// captured.
     public static let manifest = ProviderManifest(
         kind: "paypal", displayName: "PayPal", contractTypes: [.url], currencies: PayPalAmount.currencies,
         cancel: .definite, refunds: .partial, notifications: [.post], settings: PayPalSettings.schema)
@@ -25,7 +26,7 @@ public struct PayPalProvider: PaymentProvider {
         certificates = PayPalCertificates(settings: settings, context: context)
     }
 
-    /// PayPal's sandbox is another host.
+    /// Returns true for PayPal's sandbox, which has another host.
     public static func isTest(_ settings: ProviderSettings) -> Bool {
         WebAddress(settings.text("api_base"))?.isAt("sandbox.paypal.com") ?? false
     }
@@ -59,7 +60,7 @@ public struct PayPalProvider: PaymentProvider {
 }
 
 extension PayPalProvider: OnlineDiagnosing {
-    /// Gets a token, and asks for an order that cannot be there.
+    /// Fetches a token, and queries an order that does not exist.
     public func diagnose() async -> [Diagnosis] {
         do throws(PayPalFailure) {
             _ = try await api.order("PAYDESKDOCTOR")

@@ -21,14 +21,14 @@ extension PayPalAPI {
         return refund
     }
 
-    /// The disputes about a capture; none where the app has no right to see them.
+    /// Lists the disputes about a capture; none where the app lacks the right to see them.
     func disputes(about capture: String) async throws(PayPalFailure) -> [PayPalObject.Disputes.Item] {
         do throws(PayPalFailure) {
             let found: PayPalObject.Disputes = try await get(
                 "v1/customer/disputes?page_size=50&disputed_transaction_id=\(capture)")
             return found.items ?? []
         } catch {
-            // Asking again would not help, and the money is gone: it counts as given back.
+            // A repetition would not help, and the money is gone, so it counts as refunded.
             guard case .refused(let refusal) = error, refusal.status == 403 else { throw error }
             return []
         }

@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 extension PayPalProvider {
     private struct NewRefund: Encodable {
         struct Amount: Encodable {
@@ -22,7 +22,7 @@ extension PayPalProvider {
             currency_code: attempt.amount.currency.code, value: try PayPalAmount.text(attempt.amount))
         let order = try await paidOrder(attempt.payment)
         do throws(PayPalFailure) {
-            // PayPal forgets keys, and a forgotten one would give the money back twice.
+            // PayPal forgets keys, and after that the refund would be made twice.
             if let known = order.refunds.first(where: { $0.invoice_id == attempt.refund.rawValue }) {
                 return try report(known, attempt)
             }
@@ -56,14 +56,14 @@ extension PayPalProvider {
         } catch {
             throw error.providerError(afterChange: false)
         }
-        // A call may still be on its way; after a day none is.
+        // A call may be under way for a day at most.
         let isOver = context.time.now > attempt.sentAt.adding(days: 1)
         return RefundReport(
             payment: attempt.payment.payment, refund: attempt.refund,
             outcome: isOver ? .failed(reason: "never_arrived") : .pending, amount: nil)
     }
 
-    /// The order that has the money, and all its refunds.
+    /// Returns the order with the money and all its refunds.
     private func paidOrder(_ payment: ProviderReference) async throws(ProviderError) -> PayPalObject.Order {
         let record = try await ledger.record(payment.payment)
         guard let id = record?.order ?? payment.reference else { throw .rejected(reason: "payment_not_paid") }
@@ -84,17 +84,17 @@ extension PayPalProvider {
         return try report(refund, attempt.payment.payment, attempt.refund)
     }
 
-    /// Reads a refund that was made at PayPal and has no id of ours: it takes the capture's, which are the payment's,
-    /// or has the merchant's own words.
+    /// Checks a refund that was made at PayPal, without an id of ours: it has the capture's ids, which are the
+    /// payment's, or the merchant's own texts.
     ///
-    /// - Throws: `foreign` for a refund that names another payment or refund of ours.
+    /// - Throws: `foreign` for a refund with the id of another payment or refund of ours.
     private func check(_ refund: PayPalObject.Refund, _ attempt: RefundAttempt) throws(PayPalFailure) {
         let named = refund.invoice_id.flatMap { ID<Refund>($0) } ?? attempt.refund
         let of = refund.custom_id.flatMap { ID<Payment>($0) } ?? attempt.payment.payment
         guard named == attempt.refund, of == attempt.payment.payment else { throw .foreign }
     }
 
-    /// - Throws: `unsayable` for an amount that cannot be said exactly.
+    /// - Throws: `unsayable` for an amount without an exact value.
     func report(
         _ refund: PayPalObject.Refund, _ payment: ID<Payment>, _ id: ID<Refund>?
     ) throws(PayPalFailure) -> RefundReport {
@@ -105,7 +105,7 @@ extension PayPalProvider {
 }
 
 extension PayPalObject.Refund {
-    /// A success may still fail later: the bank gives the money back.
+    /// The outcome; a success may still fail later, when the bank returns the money.
     var outcome: RefundOutcome {
         switch status {
         case "COMPLETED": .succeeded

@@ -13,13 +13,13 @@ struct PayPalSettings: Sendable {
     private static let rootLimit = 16
 
     let clientID: String
-    let clientSecret: PayPalSecret
+    let clientSecret: ProviderSecret<String>
     let webhookID: String
     let verification: Verification
     let brandName: String
-    /// Without a slash at its end.
+    /// The base URL without a slash at its end.
     let base: String
-    /// Trust anchors of tests; empty means the system's.
+    /// Trust anchors for tests; empty for the system's.
     let roots: [Certificate]
 
     static let schema = SettingsSchema([
@@ -42,42 +42,26 @@ struct PayPalSettings: Sendable {
             summary: "Trust anchors (PEM) for the certificates of notifications, instead of the system's."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        clientID = reader.text("client_id", 1...255, "copy the client id of the REST app")
+        if clientID.contains(":") {
+            reader.fault("client_id", "is of a wrong form", "copy the client id of the REST app")
         }
-        func word(_ name: String, _ limit: Int, _ remedy: String) -> String {
-            let text = settings.text(name)
-            let isGood = (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            if !isGood { fault(name, text.isEmpty ? "is missing" : "is of a wrong form", remedy) }
-            return text
+        clientSecret = ProviderSecret(reader.text("client_secret", 1...255, "copy the secret of the REST app"))
+        webhookID = reader.text("webhook_id", 1...64, "copy the id that stands beside the webhook")
+        if webhookID.contains("|") {
+            reader.fault("webhook_id", "is of a wrong form", "copy the id beside the webhook")
         }
-        clientID = word("client_id", 255, "copy the client id of the REST app")
-        if clientID.contains(":") { fault("client_id", "is of a wrong form", "copy the client id of the REST app") }
-        clientSecret = PayPalSecret(word("client_secret", 255, "copy the secret of the REST app"))
-        webhookID = word("webhook_id", 64, "copy the id that stands beside the webhook")
-        if webhookID.contains("|") { fault("webhook_id", "is of a wrong form", "copy the id beside the webhook") }
-        let verification = settings.text("webhook_verification")
-        if !verification.isEmpty, Verification(rawValue: verification) == nil {
-            fault("webhook_verification", "is not one of its words", "use offline or api")
-        }
-        self.verification = Verification(rawValue: verification) ?? .offline
+        verification = reader.choice("webhook_verification", of: Verification.allCases, default: .offline)
         brandName = settings.text("brand_name")
-        if brandName.utf8.count > 127 { fault("brand_name", "is longer than 127 bytes", "use a shorter name") }
+        if brandName.utf8.count > 127 { reader.fault("brand_name", "is longer than 127 bytes", "use a shorter name") }
 
-        let text = settings.text("api_base")
-        let base = Self.base(text.isEmpty ? Self.officialBase : text)
-        if base == nil {
-            fault(
-                "api_base", "is no plain web address",
-                "give scheme, host and path alone, or leave it out for PayPal's own")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("api_base", "is without https, which is for development only", "use https")
-        }
-        self.base = base ?? Self.officialBase
+        base = reader.address(
+            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for PayPal's own"
+        )
 
         let paths = settings.texts("root_certificates")
         roots = paths.prefix(Self.rootLimit).compactMap { path in
@@ -86,20 +70,11 @@ struct PayPalSettings: Sendable {
             }
         }
         if roots.count != paths.count {
-            fault(
+            reader.fault(
                 "root_certificates", "has an unreadable certificate, or more than \(Self.rootLimit)", "name PEM files")
         } else if !paths.isEmpty, !account.isDevelopment {
-            fault("root_certificates", "is for development only", "leave it out")
+            reader.fault("root_certificates", "is for development only", "leave it out")
         }
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
-    }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        var path = address.rest[...]
-        while path.hasSuffix("/") { path.removeLast() }
-        return address.origin + path
+        try reader.check()
     }
 }

@@ -6,13 +6,14 @@ import _CryptoExtras
 
 /// The signature of PayPal's notifications: SHA256withRSA over `transmission id|time|webhook id|CRC32 of the body`.
 ///
-/// Source: developer.paypal.com/api/rest/webhooks/rest. A CRC32 is no digest: another body with the same one is easily made
-/// by whoever has a genuine notification. So a notification is proof that something happened and not of what: PayPal is
-/// asked for that.
+/// Source: developer.paypal.com/api/rest/webhooks/rest. A CRC32 is no cryptographic digest: with a genuine notification
+/// anybody can make another body with the same one. So a notification proves that something happened, but not what:
+/// PayPal is queried for that.
 struct PayPalSignature: Sendable {
-    /// PayPal sends a notification again for three days; some hours are left for clocks and queues.
+    /// The accepted age in seconds: PayPal repeats a notification for three days; six hours are added for clocks and
+    /// queues.
     static let age: Int64 = 3 * 86_400 + 6 * 3_600
-    /// The time by which a timestamp may be ahead of ours, in seconds.
+    /// The seconds by which a timestamp may be ahead of our clock.
     static let ahead: Int64 = 300
 
     let transmission: String
@@ -22,12 +23,12 @@ struct PayPalSignature: Sendable {
     let signature: String
     private let bytes: Data
 
-    /// - Throws: `unproven` unless each header is there once and well-formed, and its time is recent.
+    /// - Throws: `unproven` unless each header is present once and well-formed, and its time is recent.
     init(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         func value(_ name: String, _ limit: Int) throws(ProviderError) -> String {
             let values = notification.headers.filter { $0.name == name }.map(\.value)
             guard values.count == 1, (1...limit).contains(values[0].utf8.count),
-                values[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+                values[0].utf8.allSatisfy({ $0.isVisible && $0 != 0x22 && $0 != 0x5C })
             else { throw .unproven(.signature) }
             return values[0]
         }
@@ -51,7 +52,7 @@ struct PayPalSignature: Sendable {
             _RSA.Signing.RSASignature(rawRepresentation: bytes), for: Data(text.utf8), padding: .insecurePKCS1v1_5)
     }
 
-    /// `2016-02-18T20:01:35Z`, with or without fractions of a second.
+    /// Parses `2016-02-18T20:01:35Z`, with or without fractions of a second.
     static func seconds(_ text: String) -> Timestamp? {
         let whole = text.hasSuffix("Z") ? String(text.prefix { $0 != "." && $0 != "Z" }) + "Z" : text
         guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
@@ -59,7 +60,7 @@ struct PayPalSignature: Sendable {
     }
 }
 
-/// The checksum of ISO 3309, as zlib counts it.
+/// The checksum of ISO 3309, as in zlib.
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
@@ -70,7 +71,7 @@ enum CRC32 {
     }
 }
 
-/// Proves notifications, by PayPal's certificate or by PayPal itself.
+/// Verifies notifications, with PayPal's certificate or by a call to PayPal.
 extension PayPalProvider {
     private struct Question: Decodable { let verification_status: String }
 
@@ -98,7 +99,8 @@ extension PayPalProvider {
         }
     }
 
-    /// PayPal compares the event byte for byte, so it is put in as it came, and is one JSON value of its own.
+    /// Makes PayPal's request with the event's exact bytes, which PayPal compares; the event must be a complete JSON
+    /// value.
     private func question(_ signature: PayPalSignature, _ event: Data) -> Data? {
         guard (try? JSONDecoder().decode(AnyValue.self, from: event)) != nil else { return nil }
         let fields = [
@@ -106,7 +108,7 @@ extension PayPalProvider {
             ("transmission_id", signature.transmission), ("transmission_sig", signature.signature),
             ("transmission_time", signature.time), ("webhook_id", settings.webhookID),
         ]
-        // None of these has a character that JSON escapes.
+        // No value has a character that JSON escapes.
         let head = fields.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",")
         return Data("{\(head),\"webhook_event\":".utf8) + event + Data("}".utf8)
     }

@@ -5,41 +5,23 @@ import ProviderKit
 import ProviderTesting
 import Synchronization
 
-/// A PayPal account with all dependencies of its provider.
-final class PayPalFixture: Sendable {
-    let clock = ManualClock()
+/// A PayPal account with everything that its provider touches.
+struct PayPalFixture: ProviderFixture {
+    static let price = usd(3990)
+    static let returnURL: String? = "https://app.example/done"
+
     let standIn = FakePayPalServer()
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
-    let book = InMemoryBook()
-    private let log = Log()
+    let test: TestContext
 
     /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
-        let (clock, standIn, log) = (clock, standIn, log)
-        transport = RecordingTransport(changesSomething: Self.changesSomething) { request throws(HTTPTransportError) in
+        let standIn = standIn
+        test = TestContext(account: "paypal", changesSomething: Self.changesSomething) {
+            request, now throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
-            return standIn.answer(request, now: clock.now.rawValue)
+            return standIn.answer(request, now: now.rawValue)
         }
-        let random = SeededRandom().source
-        ids = IDSource(time: clock.time, random: random)
-        context = ProviderContext(
-            http: transport, time: clock.time, random: random, book: book,
-            notifyURL: "https://pay.example/v1/notify/paypal", publicURL: "https://pay.example",
-            log: ProviderLog { level, message, fields in
-                let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                log.add(([level.rawValue, message] + words).joined(separator: " "))
-            })
     }
-
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-        var all: [String] { lines.withLock { $0 } }
-    }
-
-    var lines: [String] { log.all }
 
     static func changesSomething(_ request: OutgoingRequest) -> Bool {
         request.method == "POST" && !request.url.hasSuffix("/token") && !request.url.hasSuffix("-signature")
@@ -62,24 +44,7 @@ final class PayPalFixture: Sendable {
 
     static let byAPI: [String: SettingValue] = ["webhook_verification": .text("api")]
 
-    func attempt(
-        _ amount: Money = usd(3990), title: String = "VIP monthly", returnURL: String? = "https://app.example/done"
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: .web, returnURL: returnURL,
-            expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases))
-    }
-
-    func reference(_ attempt: PaymentAttempt, _ reference: String? = nil) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: reference, amount: attempt.amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money, reference: String? = nil) -> RefundAttempt {
-        RefundAttempt(
-            refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason", reference: reference)
-    }
-
-    /// Opens, approves and captures a payment.
+    /// A payment that was opened, approved and captured.
     func paid(_ provider: PayPalProvider, _ amount: Money = usd(3990)) async throws -> ProviderReference {
         let attempt = attempt(amount)
         let opened = try await provider.open(attempt)

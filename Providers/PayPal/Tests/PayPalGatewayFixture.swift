@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 
 /// A complete gateway with one PayPal account.
-struct PayPalGatewayFixture: Sendable {
+struct PayPalGatewayFixture: ProviderGatewayFixture {
     static let account = "paypal-main"
 
     let desk: GatewayFixture
@@ -31,12 +31,11 @@ struct PayPalGatewayFixture: Sendable {
     }
 
     func checkout() async throws -> PaymentContract {
-        try await desk.checkout(
-            "walkie", provider: Self.account, returnURL: "https://app.example/done", at: gateway)
+        try await checkout("walkie")
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: account, at: gateway)
+        try await retry(contract, provider: account)
     }
 
     /// Approves the payment at PayPal like the payer.
@@ -56,17 +55,7 @@ struct PayPalGatewayFixture: Sendable {
     @discardableResult
     func notify(_ type: String, _ resource: [String: Any], id: String) async throws -> Acknowledgement {
         let body = PayPalTestCertificates.event(type, resource, id: id)
-        return try await gateway.notifications.receive(
-            token: GatewayFixture.notifyToken(Self.account),
-            PayPalTestCertificates.notification(body, PayPalTestCertificates.headers(body, at: desk.clock.now.rawValue))
-        )
-    }
-
-    func work() async throws {
-        try await gateway.work()
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
+        let headers = PayPalTestCertificates.headers(body, at: desk.clock.now.rawValue)
+        return try await notify(PayPalTestCertificates.notification(body, headers))
     }
 }

@@ -2,12 +2,12 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Calls of a plugin: signed POSTs whose answers are signed too, each way in which one can end in Paydesk's words.
+/// Calls of a plugin: signed POSTs with signed answers, whose results are mapped to Paydesk's errors.
 ///
-/// An answer has the id `re_` and the request's: it answers this call and no other, and no request can be sent back as
-/// one. What a status says counts only where the signed body says the same.
+/// The id of an answer is `re_` and the request's, so it only answers this call, and no request can be returned as one.
+/// A status only counts where the signed body states the same.
 struct RemoteAPI: Sendable {
-    /// The statuses that the protocol knows, and the words that go with them.
+    /// The statuses of the protocol, with the words in their bodies.
     private static let words = [409: "rejected", 501: "unsupported", 503: "unavailable", 504: "outcome_unknown"]
 
     let settings: RemoteSettings
@@ -20,9 +20,10 @@ struct RemoteAPI: Sendable {
         let lost: ProviderError = request.call.changesSomething ? .outcomeUnknown : .unavailable
         let (outgoing, id) = try signed(request)
         let reply: IncomingReply
-        do throws(HTTPTransportError) { reply = try await context.http.send(outgoing) } catch {
-            context.log.write(.warning, "remote: no answer", ["call": name, "error": "\(error)"])
-            throw error == .notSent ? .unavailable : lost
+        do throws(ServiceFailure<RemoteRefusal>) {
+            reply = try await ServiceClient<RemoteRefusal>("remote", context: context).send(outgoing, call: name)
+        } catch {
+            throw error.providerError(afterChange: request.call.changesSomething)
         }
         func no(_ why: String, _ error: ProviderError) -> ProviderError {
             context.log.write(.warning, "remote: \(why)", ["call": name, "status": "\(reply.status)"])
@@ -43,26 +44,16 @@ struct RemoteAPI: Sendable {
             }
             return answer
         }
-        guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body).error,
-            refusal.type == word
+        guard let refusal = try? JSONDecoder().decode(RemoteRefusal.self, from: reply.body), refusal.error.type == word
         else { throw no("a refusal that cannot be read", lost) }
-        switch refusal.type {
-        // A question has no "no": only what would change something can be refused for good.
-        case "rejected" where request.call.changesSomething:
-            throw .rejected(reason: RemoteText.word(refusal.reason) ?? "rejected")
-        case "unsupported": throw .unsupported
-        case "unavailable": throw .unavailable
-        default: throw lost
-        }
+        throw refusal.providerError(lost)
     }
 
     private func signed(_ request: RemoteRequest) throws(ProviderError) -> (OutgoingRequest, id: String) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let secret = settings.secrets.first, let body = try? encoder.encode(request),
+        guard let secret = settings.secrets.first, let body = try? JSONText.encoded(request),
             body.count <= RemoteLimits.body
         else { throw .rejected(reason: "too_large") }
-        let id = "msg_" + context.random.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let id = "msg_" + Hex.encoded(context.random.bytes(16))
         let seal = RemoteSeal(id: id, timestamp: context.time.now.rawValue, body: body, secret: secret)
         let headers: [(name: String, value: String)] =
             [

@@ -11,14 +11,14 @@ extension RemoteProvider: ManifestFetching {
         case .failure(let error): pin.miss(error.words)
         case .success(let manifest): pin.take(manifest)
         }
-        // A cancel or a refund may have been first to ask.
+        // A cancellation or a refund may have fetched it first.
         if keeps, let manifest = pin.unkept { await keep(manifest) }
         let after = pin.current
         if after != before { tell(after) }
         return after
     }
 
-    /// The reason why there is no manifest, in words for an operator.
+    /// The reason why there is no manifest, for an operator.
     struct Missing: Error {
         let words: String
     }
@@ -40,7 +40,7 @@ extension RemoteProvider: ManifestFetching {
     private func keep(_ manifest: RemoteManifest) async {
         let kept = try? JSONEncoder().encode(
             KeptManifest(pinned_at: context.time.now.rawValue, manifest: manifest))
-        // Else the doctor knows less, until the next time; nothing else depends on it.
+        // If this fails, the doctor knows less until the next time; nothing else depends on it.
         if let written = try? await context.book.update(KeptManifest.key, { _ in kept }), written == kept {
             pin.wasKept()
         }
@@ -58,7 +58,7 @@ extension RemoteProvider: ManifestFetching {
 }
 
 extension RemoteProvider: OnlineDiagnosing {
-    /// Asks the plugin for its manifest, and compares it with the one by which the server goes.
+    /// Fetches the plugin's manifest and compares it with the server's.
     public func diagnose() async -> [Diagnosis] {
         switch await asked() {
         case .failure(let error):

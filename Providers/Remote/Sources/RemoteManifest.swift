@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import Synchronization
 
-/// The manifest of a plugin, as the plugin states it.
+/// The manifest of a plugin, in the plugin's own statement.
 struct RemoteManifest: Codable, Sendable, Equatable {
     static let version = 1
     /// The contract types that a plugin can return.
@@ -12,20 +12,20 @@ struct RemoteManifest: Codable, Sendable, Equatable {
     let `protocol`: Int
     let display_name: String
     let contract_types: [ContractType]
-    /// Empty means all.
+    /// The currencies; empty for all.
     let currencies: [Currency]
     let cancel: ProviderManifest.Cancellation
     let refunds: ProviderManifest.Refunds
     let notifications: Bool
-    /// The bounds of each currency's amounts; a currency that is not named has no bounds.
+    /// The limits of amounts by currency; a currency without a rule has none.
     var amounts: [AmountRule]?
 
-    /// The bounds of one currency, in its minor units.
+    /// The limits of one currency, in its minor units.
     struct AmountRule: Codable, Sendable, Equatable {
         let currency: Currency
         let min: Int64?
         let max: Int64?
-        /// An amount is a multiple of this: 100 where a currency of two digits is charged in whole units.
+        /// Amounts must be a multiple of this: 100 where a currency with two decimals is charged in whole units.
         let step: Int64?
     }
 
@@ -39,7 +39,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         return amount.value % (rule.step ?? 1) == 0 ? nil : .fraction
     }
 
-    /// The reason why it cannot be taken, in words for an operator; nil where it can.
+    /// The reason why the manifest is refused, for an operator; nil where it is accepted.
     var fault: String? {
         if `protocol` != Self.version { return "its protocol is not \(Self.version)" }
         if !RemoteText.isName(display_name) { return "its display_name is empty, too long or no text" }
@@ -55,7 +55,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// Laid over what every plugin can do.
+    /// Returns the kind's manifest with the members of this one.
     func applied(to kind: ProviderManifest) -> ProviderManifest {
         var manifest = kind
         manifest.displayName = display_name
@@ -67,7 +67,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         return manifest
     }
 
-    /// The members in which another differs, by name; empty where nothing that counts does.
+    /// Returns the names of the members that differ; empty where no relevant one does.
     func differences(from other: RemoteManifest) -> [String] {
         var names: [String] = []
         if display_name != other.display_name { names.append("display_name") }
@@ -80,7 +80,7 @@ struct RemoteManifest: Codable, Sendable, Equatable {
         return names
     }
 
-    /// In words for an operator.
+    /// A description for an operator.
     var words: String {
         let types = contract_types.map(\.rawValue).joined(separator: " and ")
         let money = currencies.isEmpty ? "every currency" : currencies.map(\.code).joined(separator: ", ")
@@ -89,12 +89,12 @@ struct RemoteManifest: Codable, Sendable, Equatable {
     }
 }
 
-/// The manifest by which a process goes: the first that it was given.
+/// The manifest of a process: the first one that it received.
 final class RemotePin: Sendable {
     private struct State {
         var manifest: RemoteManifest?
         var state = ManifestState.awaited(why: "it was not asked for yet")
-        /// True where it is written down for the doctor.
+        /// True where it is stored for the doctor.
         var isKept = false
     }
 
@@ -107,10 +107,10 @@ final class RemotePin: Sendable {
     var manifest: RemoteManifest? { state.withLock { $0.manifest } }
     var current: ManifestState { state.withLock { $0.state } }
 
-    /// The pinned one until it is written down.
+    /// The pinned manifest, while it is not stored yet; otherwise nil.
     var unkept: RemoteManifest? { state.withLock { $0.isKept ? nil : $0.manifest } }
 
-    /// Takes the first, and compares the others with it.
+    /// Pins the first manifest, and compares later ones with it.
     func take(_ manifest: RemoteManifest) {
         state.withLock { state in
             guard let pinned = state.manifest else {
@@ -124,7 +124,7 @@ final class RemotePin: Sendable {
 
     func wasKept() { state.withLock { $0.isKept = true } }
 
-    /// Records the reason why no manifest was fetched; one that is pinned stays.
+    /// Records the reason why no manifest was fetched; a pinned one stays.
     func miss(_ why: String) {
         state.withLock { if $0.manifest == nil { $0.state = .awaited(why: why) } }
     }

@@ -14,7 +14,7 @@ struct RemoteNotice: Decodable {
 extension RemoteProvider {
     func reading(_ notification: RawNotification) throws(ProviderError) -> ReceivedNotification {
         let now = (notification.receivedAt ?? context.time.now).rawValue
-        // What is too large is not even hashed: anybody can send it.
+        // A body beyond the limit is not even hashed, because anybody can send it.
         guard notification.body.count <= RemoteLimits.body, let seal = RemoteSeal(notification.header) else {
             throw .unproven(.signature)
         }
@@ -29,7 +29,7 @@ extension RemoteProvider {
             acknowledgement: Acknowledgement(body: "ok"))
     }
 
-    /// - Returns: no fact for a type that is not known, and for a payment whose id has another form: it is none of ours.
+    /// - Returns: nil for an unknown type, and for a payment id of another form, which is not ours.
     private func fact(
         _ notice: RemoteNotice, _ type: String
     ) throws(ProviderError) -> (status: String?, ProviderFact?) {
@@ -59,7 +59,7 @@ extension RemoteProvider {
         }
     }
 
-    /// A refund of ours has our id; one that was made at the plugin has its own reference and its amount.
+    /// Reads a refund: ours has our id; one that was made at the plugin has its own reference and an amount.
     private func refundFact(_ said: RemoteRefund) throws(ProviderError) -> ProviderFact? {
         guard let payment = ID<Payment>(said.payment_id) else { return nil }
         let refund = said.refund_id.flatMap { ID<Refund>($0) }

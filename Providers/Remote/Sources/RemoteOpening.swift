@@ -1,17 +1,16 @@
 import Domain
 import ProviderKit
 
-/// Opening a payment.
 extension RemoteProvider {
     private static let textLimit = 1_024
-    /// Schemes that browsers or phones run or open as files.
+    /// Schemes that browsers or phones execute or open as files.
     private static let refusedSchemes: Set<String> = [
         "about", "blob", "content", "data", "file", "filesystem", "intent", "javascript", "vbscript", "view-source",
     ]
 
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         let rules = try await rules()
-        // A new payment under rules that the plugin no longer has could not be kept to them.
+        // The plugin no longer follows the rules that are pinned, so no new payment is opened.
         guard manifestState == .pinned else { throw .unavailable }
         if let fault = rules.amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let accepts = Set(rules.contract_types).intersection(attempt.accepts)
@@ -42,7 +41,7 @@ extension RemoteProvider {
         return OpenedPayment(instruction: instruction, reference: report.reference, outcome: report.outcome)
     }
 
-    /// - Returns: nil for another type, and for an address that no client may be given.
+    /// - Returns: nil for another type, and for an address that no client may get.
     private func instruction(_ contract: RemoteOpened.Contract) -> PaymentInstruction? {
         switch contract.type {
         case "url":
@@ -51,9 +50,9 @@ extension RemoteProvider {
             return .url(checkoutURL: text)
         case "qr":
             guard let text = contract.text, (1...Self.textLimit).contains(text.utf8.count),
-                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                text.utf8.allSatisfy(\.isVisible)
             else { return nil }
-            // A code is an address of a page or of an app, or a text that only its wallet knows.
+            // A code has the address of a page or of an app, or a text for a wallet.
             if let address = WebAddress(text) {
                 guard address.isWeb ? isSecure(address) : !Self.refusedSchemes.contains(address.scheme) else {
                     return nil

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 public import ProviderTesting
 
-// What a plugin has to refuse, and what it has to send: the kit, which speaks through the provider, does not see it.
+// The refusals and messages of a plugin, which the kit, working through the provider, cannot test.
 extension RemoteProvider {
     public func examineService() async -> [ConformanceReport.Result] {
         var results: [ConformanceReport.Result] = []
@@ -28,7 +28,7 @@ extension RemoteProvider {
         case elsewhere = "a call that was signed for another path"
     }
 
-    /// An opening as it is sent, before it is spoilt.
+    /// Makes an opening's request, for tests that alter it.
     private func opening() -> (payment: ID<Payment>, request: RemoteRequest) {
         let ids = IDSource(time: context.time, random: context.random)
         let (payment, order): (ID<Payment>, ID<Order>) = (ids.make(), ids.make())
@@ -119,7 +119,7 @@ extension RemoteProvider {
         return try await api.send(request)
     }
 
-    /// - Returns: nil where nothing came back.
+    /// - Returns: nil without an answer.
     private func status(
         _ call: RemoteCall, _ headers: [(name: String, value: String)], _ body: Data, _ now: Int64
     ) async -> Int? {

@@ -2,11 +2,11 @@ public import Domain
 import FoundationEssentials
 public import ProviderKit
 
-/// A plugin: a payment method outside of the binary that speaks the protocol of `Providers/Remote/openapi.yaml`.
+/// A plugin: a payment method outside of the binary that implements the protocol of `Providers/Remote/openapi.yaml`.
 ///
-/// What an account can do is its plugin's to say, and everything that the plugin says is checked here.
+/// The plugin states the capabilities of its account, and each of its messages is checked here.
 public struct RemoteProvider: PaymentProvider {
-    /// The most that a plugin can do; an account's manifest comes from its plugin.
+    /// The manifest with everything that a plugin can do; an account's own manifest comes from its plugin.
     public static let manifest = ProviderManifest(
         kind: "remote", displayName: "Remote plugin", contractTypes: [.url, .qr], cancel: .bestEffort,
         refunds: .partial, notifications: [.post], settings: RemoteSettings.schema)
@@ -35,7 +35,7 @@ public struct RemoteProvider: PaymentProvider {
     public var manifest: ProviderManifest { pin.manifest?.applied(to: Self.manifest) ?? Self.manifest }
 
     /// The contract types; empty until the manifest is known and after the plugin states another one, so that no
-    /// checkout chooses the account.
+    /// checkout selects the account.
     public var contractTypes: Set<ContractType> {
         guard manifestState == .pinned, let known = pin.manifest else { return [] }
         return Set(known.contract_types)
@@ -73,7 +73,7 @@ public struct RemoteProvider: PaymentProvider {
         return try reading(notification)
     }
 
-    /// The pinned manifest; asked for where there is none yet.
+    /// Returns the pinned manifest, and fetches it where there is none yet.
     func rules() async throws(ProviderError) -> RemoteManifest {
         if let known = pin.manifest { return known }
         _ = await fetchManifest(keeps: false)
@@ -81,7 +81,7 @@ public struct RemoteProvider: PaymentProvider {
         return known
     }
 
-    /// - Parameter lost: what an answer about something else is worth.
+    /// - Parameter lost: the error for an answer about something else.
     func report(
         _ said: RemotePayment, _ payment: ProviderReference, lost: ProviderError
     ) throws(ProviderError) -> PaymentReport {
@@ -95,7 +95,7 @@ public struct RemoteProvider: PaymentProvider {
             payment: payment.payment, outcome: outcome, reference: RemoteText.reference(said.reference))
     }
 
-    /// Genuine, and contradicting the question: it is worth as much as no answer.
+    /// Returns the error for a genuine answer that contradicts the request, which counts as no answer.
     func lie(
         _ what: String, _ reason: UnprovenReason, _ payment: ID<Payment>, _ lost: ProviderError
     ) -> ProviderError {

@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 extension RemoteProvider {
     func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         switch try await rules().refunds {
@@ -17,7 +17,7 @@ extension RemoteProvider {
         guard try await rules().refunds != .none else { throw .unsupported }
         let answer: RemoteRefundAnswer = try await api.send(RemoteRequest(.queryRefund, attempt))
         var report = try report(answer.refund, attempt, lost: .unavailable, isQuestion: true)
-        // By then its call is not on its way any more; the protocol has the plugin refuse it.
+        // After this time the call is no longer under way; the protocol requires the plugin to refuse it.
         let isOver = context.time.now > attempt.sentAt.adding(days: 1)
         if answer.refund.status == "not_found", attempt.reference == nil, isOver {
             report = RefundReport(
@@ -26,11 +26,11 @@ extension RemoteProvider {
         return report
     }
 
-    /// The amount is compared where one was asked for; a question may be about a refund of which only the plugin knows it.
+    /// Compares the amount with the requested one; in a query only the plugin may know it.
     private func report(
         _ said: RemoteRefund, _ attempt: RefundAttempt, lost: ProviderError, isQuestion: Bool = false
     ) throws(ProviderError) -> RefundReport {
-        // One that was made at the plugin has no id of ours there.
+        // A refund that was made at the plugin has no id of ours.
         let isNamed = said.refund_id == attempt.refund.rawValue
         let isReferred = said.refund_id == nil && attempt.reference != nil && said.reference == attempt.reference
         guard said.payment_id == attempt.payment.payment.rawValue, isNamed || isReferred else {

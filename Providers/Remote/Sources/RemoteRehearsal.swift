@@ -5,7 +5,8 @@ import ProviderKit
 public import ProviderTesting
 
 extension RemoteProvider: Rehearsable {
-    /// A plugin in its rehearsal mode plays its payers; in any other it has no such calls.
+    /// Returns rehearsals with a plugin in its rehearsal mode, in which it plays its payers; in other modes it lacks
+    /// these calls.
     public func rehearsals() async throws(RehearsalGap) -> @Sendable () -> any Rehearsal {
         let manifest: RemoteManifest
         switch await asked() {
@@ -23,14 +24,14 @@ extension RemoteProvider: Rehearsable {
     }
 }
 
-/// The answer of a plugin in its rehearsal mode.
+/// The answer with which a plugin begins its rehearsal mode.
 struct RehearsalBegun: Decodable {
     let payers_can_fail: Bool
 }
 
 struct RehearsalActed: Decodable {
     let taken: Bool
-    /// The notification that the plugin sends because of it.
+    /// The notification that the act causes.
     let notification: RemoteLetter?
 }
 
@@ -43,7 +44,7 @@ struct RehearsalNotification: Decodable {
     let notification: RemoteLetter?
 }
 
-/// A notification as the plugin sends it.
+/// A notification in the form in which the plugin sends it.
 struct RemoteLetter: Decodable, Sendable {
     let headers: [String: String]
     let body: String
@@ -54,7 +55,7 @@ struct RemoteLetter: Decodable, Sendable {
     }
 }
 
-/// An event of which the plugin is to make its notification.
+/// An event for which the plugin makes its notification.
 struct RemoteEvent: Encodable, Sendable {
     var id: String
     var type: String
@@ -64,7 +65,7 @@ struct RemoteEvent: Encodable, Sendable {
     var amount: Money?
 }
 
-/// A plugin in its rehearsal mode, as the kit's payment service.
+/// A plugin in its rehearsal mode, as the payment service of the kit.
 struct RemoteRehearsal: Rehearsal {
     let account: ProviderAccount
     let settings: RemoteSettings
@@ -104,7 +105,7 @@ struct RemoteRehearsal: Rehearsal {
         return UpstreamEffects(payments: effects.payments, refunds: effects.refunds)
     }
 
-    /// Fields more, signed again by the account's own secret, which the plugin has as well.
+    /// Adds fields and signs the answer again with the account's secret, which the plugin has as well.
     func addingUnknownFields(to reply: IncomingReply) -> IncomingReply? {
         guard let body = UnknownFields.adding(to: reply.body),
             let seal = RemoteSeal({ header in reply.headers.first { $0.name == header }?.value })
@@ -142,7 +143,7 @@ struct RemoteRehearsal: Rehearsal {
         return acted.taken
     }
 
-    /// Calls by the kit's clock, past the troubles that the kit plays.
+    /// Makes calls with the kit's clock, without the faults that the kit injects.
     private func api(_ context: ProviderContext) -> RemoteAPI {
         let line = RehearsalTransport(http: http, time: context.time)
         return RemoteAPI(
@@ -153,7 +154,7 @@ struct RemoteRehearsal: Rehearsal {
     }
 }
 
-// Notifications that are signed otherwise than the plugin signs them.
+// Notifications with other signatures than the plugin's.
 extension RemoteRehearsal {
     private func signed(_ body: Data, _ id: String, _ time: Int64) -> RemoteSeal {
         RemoteSeal(id: id, timestamp: time, body: body, secret: settings.secrets[0])
@@ -183,10 +184,10 @@ extension RemoteRehearsal {
             body: genuine.body)
     }
 
-    /// - Returns: nil for what no plugin can send.
+    /// - Returns: nil for an event that no plugin can send.
     private static func described(_ event: RehearsedEvent) -> RemoteEvent? {
         let digest = SHA256.hash(data: Data(event.id.utf8)).prefix(12)
-        let id = "evt_" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let id = "evt_" + Hex.encoded(digest)
         let payment = event.payment.payment.rawValue
         func of(
             _ type: String, _ status: String, _ amount: Money? = nil, refund: ID<Refund>? = nil
@@ -215,7 +216,7 @@ extension RemoteRehearsal {
     }
 }
 
-/// Tells a plugin in its rehearsal mode what time it is.
+/// Sends the kit's time to a plugin in its rehearsal mode.
 struct RehearsalTransport: HTTPTransport {
     static let header = "rehearsal-time"
 

@@ -3,13 +3,13 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// A secret that no description, reflection or dump shows.
+/// A secret that descriptions, reflection and dumps do not show.
 struct RemoteSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     static let prefix = "whsec_"
 
     private let bytes: Data
 
-    /// - Returns: nil for anything but `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Secret keys").
+    /// - Returns: nil for text other than `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks, "Secret keys").
     init?(_ text: String) {
         guard text.hasPrefix(Self.prefix), text.utf8.count <= 128,
             let bytes = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))), (24...64).contains(bytes.count)
@@ -24,7 +24,7 @@ struct RemoteSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStr
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The headers that Standard Webhooks adds to a message: who made it, when, and for which id.
+/// The headers of a message in Standard Webhooks: its id, its time and its signatures.
 struct RemoteSeal: Sendable {
     static let id = "webhook-id"
     static let time = "webhook-timestamp"
@@ -32,13 +32,13 @@ struct RemoteSeal: Sendable {
 
     let id: String
     let timestamp: Int64
-    /// As the header has them: `v1,…` with spaces between.
+    /// The signatures in the header's form: `v1,…`, separated by spaces.
     let signatures: String
 
-    /// - Returns: nil where a header is missing or of another form.
+    /// - Returns: nil where a header is missing or has another form.
     init?(_ header: (String) -> String?) {
         guard let id = header(Self.id), RemoteText.isEventID(id), let time = header(Self.time),
-            (1...15).contains(time.utf8.count), time.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            time.isDigits(1...15),
             let timestamp = Int64(time), let signatures = header(Self.signature), signatures.utf8.count <= 2_048
         else { return nil }
         self.id = id
@@ -52,7 +52,7 @@ struct RemoteSeal: Sendable {
         self.signatures = signatures
     }
 
-    /// Seals a message of ours.
+    /// Signs a message of Paydesk's.
     init(id: String, timestamp: Int64, body: Data, secret: RemoteSecret) {
         let blank = RemoteSeal(id: id, timestamp: timestamp, signatures: "")
         let code = HMAC<SHA256>.authenticationCode(for: blank.signed(body), using: secret.key)
@@ -66,67 +66,53 @@ struct RemoteSeal: Sendable {
         ]
     }
 
-    /// Returns whether one of the signatures is one of the secrets', over this body.
+    /// Returns whether one of the signatures is made with one of the secrets over this body.
     func isGenuine(_ body: Data, _ secrets: [RemoteSecret]) -> Bool {
         let signed = signed(body)
         let codes = signatures.split(separator: " ").prefix(16).compactMap { word -> Data? in
             guard word.hasPrefix("v1,") else { return nil }
             return Data(base64Encoded: String(word.dropFirst(3)))
         }
-        // One code a secret, however many signatures there are; its comparison takes the same time wherever they differ.
+        // One code is computed for each secret, whatever the number of signatures; the time of its comparison does not
+        // depend on the first difference.
         return secrets.contains { secret in
             let code = HMAC<SHA256>.authenticationCode(for: signed, using: secret.key)
             return codes.contains { code == $0 }
         }
     }
 
-    /// Returns whether it was made within five minutes of this time, before or after.
+    /// Returns whether the time is within five minutes of now, before or after.
     func isTimely(at now: Int64) -> Bool { (now - RemoteLimits.window...now + RemoteLimits.window).contains(timestamp) }
 
-    /// The id has no dot, so that this can be read in one way only.
+    /// Makes the signed text; the id has no dot, so the text is unambiguous.
     private func signed(_ body: Data) -> Data { Data("\(id).\(timestamp).".utf8) + body }
 }
 
-/// The protocol's limits, as `openapi.yaml` has them.
+/// The limits of the protocol, from `openapi.yaml`.
 enum RemoteLimits {
-    /// Seconds between a signature's time and now.
+    /// The seconds between a signature's time and now.
     static let window: Int64 = 300
     static let callMilliseconds: Int64 = 10_000
-    /// Of each body, in either direction.
+    /// The limit of each body in bytes, in both directions.
     static let body = 64 << 10
 }
 
-/// Texts that come from a plugin; what is out of bounds is not taken over.
+/// Checks texts of a plugin; text beyond the limits is not used.
 enum RemoteText {
-    /// A status, a reason or a type: letters, digits, `_`, `-` and `.`, at most 64.
-    static func word(_ text: String?) -> String? {
-        guard let text, (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ isPlain($0) || $0 == 0x2E }) else {
-            return nil
-        }
-        return text
-    }
+    /// Returns a status, a reason or a type: letters, digits, `_`, `-` and `.`, at most 64.
+    static func word(_ text: String?) -> String? { ServiceText.word(text, further: "-.") }
 
-    /// A reference: printable ASCII without spaces, at most 128.
+    /// Returns a reference: printable ASCII without spaces, at most 128.
     static func reference(_ text: String?) -> String? {
-        guard let text, (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
+        guard let text, text.hasBytes(1...128, where: \.isVisible) else { return nil }
         return text
     }
 
-    /// The id of a message or an event: letters, digits, `_` and `-`, at most 128.
-    static func isEventID(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count) && text.utf8.allSatisfy(isPlain)
-    }
+    /// Returns true for the id of a message or an event: letters, digits, `_` and `-`, at most 128.
+    static func isEventID(_ text: String) -> Bool { text.isWord(1...128, or: "-") }
 
-    /// A name for people: 1–64 Unicode scalars, no control characters.
+    /// Returns true for a display name: 1–64 Unicode scalars without control characters.
     static func isName(_ text: String) -> Bool {
         text.hasScalars(1...64) && text.isPlain
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
-        default: false
-        }
     }
 }

@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// The calls of the protocol; each is a POST to the path of its name.
+/// The calls of the protocol, each a POST to the path with its name.
 enum RemoteCall: String, Sendable, Encodable, CaseIterable {
     case manifest
     case open = "payments/open"
@@ -14,7 +14,7 @@ enum RemoteCall: String, Sendable, Encodable, CaseIterable {
     case effects = "rehearsal/effects"
     case notification = "rehearsal/notification"
 
-    /// True where losing the answer leaves the effect unknown.
+    /// True where a lost answer leaves the effect unknown.
     var changesSomething: Bool { [.open, .cancel, .refund].contains(self) }
 }
 
@@ -60,14 +60,24 @@ struct RemoteRequest: Encodable, Sendable {
     }
 }
 
-/// A plugin's refusal, beside its status.
-struct RemoteRefusal: Decodable {
-    struct Words: Decodable {
+/// A plugin's refusal, in the body beside its status.
+struct RemoteRefusal: Decodable, ServiceRefusal {
+    struct Words: Decodable, Equatable {
         let type: String
         let reason: String?
     }
 
     let error: Words
+
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        switch error.type {
+        // A query cannot be refused finally; only a call that changes something can.
+        case "rejected" where unknown != .unavailable: .rejected(reason: RemoteText.word(error.reason) ?? "rejected")
+        case "unsupported": .unsupported
+        case "unavailable": .unavailable
+        default: unknown
+        }
+    }
 }
 
 struct RemoteOpened: Decodable {
@@ -89,7 +99,7 @@ struct RemoteRefundAnswer: Decodable {
     let refund: RemoteRefund
 }
 
-/// A payment in the protocol's words.
+/// A payment in the protocol's form.
 struct RemotePayment: Decodable {
     let payment_id: String
     let status: String
@@ -106,13 +116,13 @@ struct RemotePayment: Decodable {
         case "failed": .failed(reason: reason ?? "failed")
         case "try_failed": .tryFailed(reason: reason ?? "failed")
         case "cancelled": .cancelled
-        // A word that is not known is no success and no end.
+        // An unknown status is neither a success nor an end.
         default: .pending(status: RemoteText.word(status) ?? "unknown")
         }
     }
 }
 
-/// A refund in the protocol's words.
+/// A refund in the protocol's form.
 struct RemoteRefund: Decodable {
     let payment_id: String
     /// The plugin's own id of the payment.
@@ -132,13 +142,13 @@ struct RemoteRefund: Decodable {
     }
 }
 
-/// A dispute in the protocol's words.
+/// A dispute in the protocol's form.
 struct RemoteDispute: Decodable {
     let payment_id: String
     let status: String
     let amount: Money?
     let reference: String?
-    /// The time when it came to this status, seconds since 1970.
+    /// The time of this status, in seconds since 1970.
     let at: Int64?
     /// The plugin's own id of the payment.
     let payment_reference: String?

@@ -6,34 +6,21 @@ import Synchronization
 
 @testable import RemoteProvider
 
-/// A remote account with all dependencies of its provider, and a plugin that can lie.
-final class RemoteFixture: Sendable {
-    let clock = ManualClock()
-    let plugin: ScriptedPlugin
-    let transport: RecordingTransport
-    let book = InMemoryBook()
-    let ids: IDSource
-    let context: ProviderContext
-    private let lines: RemoteLines
+/// A remote account with everything that its provider touches, and a plugin that can lie.
+struct RemoteFixture: ProviderFixture {
+    static let returnURL: String? = "https://app.example/done"
 
-    var logged: [String] { lines.all }
+    let plugin: ScriptedPlugin
+    let test: TestContext
 
     /// - Parameter answer: answers instead of the plugin.
     init(_ plugin: ScriptedPlugin? = nil, answer: RecordingTransport.Answer? = nil) {
         let plugin = plugin ?? ScriptedPlugin()
         self.plugin = plugin
-        let time = clock.time
-        transport = RecordingTransport { request throws(HTTPTransportError) in
+        test = TestContext(account: "plug") { request, now throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
-            return plugin.answer(request, now: time.now.rawValue)
+            return plugin.answer(request, now: now.rawValue)
         }
-        let lines = RemoteLines()
-        self.lines = lines
-        ids = IDSource(time: time, random: SeededRandom().source)
-        context = ProviderContext(
-            http: transport, time: time, random: SeededRandom(7).source, book: book,
-            notifyURL: "https://pay.example/v1/notify/plug", publicURL: "https://pay.example",
-            log: ProviderLog { lines.add($0, $1, $2) })
     }
 
     static func account(
@@ -48,24 +35,11 @@ final class RemoteFixture: Sendable {
             isDevelopment: isDevelopment)
     }
 
+    /// The reference of a payment that was never opened here.
+    func reference(_ amount: Money = Self.price) -> ProviderReference { reference(attempt(amount)) }
+
     func provider(secrets: [String] = [ScriptedPlugin.secret], isDevelopment: Bool = true) throws -> RemoteProvider {
         try RemoteProvider(account: Self.account(secrets: secrets, isDevelopment: isDevelopment), context: context)
-    }
-
-    func attempt(
-        _ amount: Money = cny(3990), accepts: Set<ContractType> = Set(ContractType.allCases)
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: "VIP monthly", platform: .web,
-            returnURL: "https://app.example/done", expiresAt: clock.now.adding(seconds: 1_800), accepts: accepts)
-    }
-
-    func reference(_ amount: Money = cny(3990)) -> ProviderReference {
-        ProviderReference(payment: ids.make(), reference: nil, amount: amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money = cny(3990)) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
     }
 }
 
@@ -78,18 +52,6 @@ func ending<Value: Sendable>(
 
 extension Result where Failure == ProviderError {
     var error: ProviderError? { if case .failure(let error) = self { error } else { nil } }
-}
-
-/// The lines that a provider logged.
-final class RemoteLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func add(_ level: ProviderLog.Level, _ message: String, _ fields: [String: String]) {
-        let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.withLock { $0.append(([level.rawValue, message] + words).joined(separator: " ")) }
-    }
 }
 
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }

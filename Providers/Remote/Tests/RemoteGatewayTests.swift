@@ -160,7 +160,7 @@ struct RemoteGatewayTests {
 }
 
 /// A complete gateway with one remote account.
-struct RemoteGatewayFixture: Sendable {
+struct RemoteGatewayFixture: ProviderGatewayFixture {
     static let account = "plug"
 
     let desk: GatewayFixture
@@ -185,12 +185,7 @@ struct RemoteGatewayFixture: Sendable {
             provider: Self.account, returnURL: "https://app.example/done", at: gateway)
     }
 
-    /// Makes another attempt for the same order.
-    func retry(_ contract: PaymentContract) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: Self.account, at: gateway)
-    }
-
-    /// Pays at the plugin like the payer; returns nil where the plugin refused.
+    /// The payer's act at the plugin; nil where it was not taken.
     func pay(_ contract: PaymentContract) async throws -> RemoteLetter? {
         var request = RemoteRequest(.act)
         request.payment_id = try desk.payment(contract).rawValue
@@ -203,15 +198,5 @@ struct RemoteGatewayFixture: Sendable {
         desk.clock.tick()
         return try await gateway.refunds.request(
             contract.order.rawValue, amount: amount, reason: "a test", context: .test)
-    }
-
-    @discardableResult
-    func notify(_ raw: RawNotification) async throws -> Acknowledgement {
-        desk.clock.tick()
-        return try await gateway.notifications.receive(token: GatewayFixture.notifyToken(Self.account), raw)
-    }
-
-    func order(_ contract: PaymentContract) async throws -> OrderSnapshot {
-        try await gateway.orders.find(contract.order.rawValue)
     }
 }

@@ -1,7 +1,7 @@
 import Domain
 public import ProviderKit
 
-/// Charging wallet tokens: the played processor looks at the amount and not into the token.
+/// Charges wallet tokens: the simulated processor only looks at the amount, not at the token.
 extension SandboxProvider: InstrumentCharging {
     public func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
         let payment = try await call { () async throws(ProviderError) in
@@ -10,7 +10,8 @@ extension SandboxProvider: InstrumentCharging {
         return PaymentReport(payment: charge.payment, outcome: payment.outcome)
     }
 
-    /// Amounts that end in 13 minor units are refused, in 17 wait, and every other one succeeds.
+    /// Returns the outcome of an amount: one that ends in 13 minor units is refused, in 17 is pending, and others
+    /// succeed.
     private static func fate(of amount: Money) -> SandboxPayment.Status {
         switch amount.value % 100 {
         case 13: .failed
@@ -21,9 +22,9 @@ extension SandboxProvider: InstrumentCharging {
 }
 
 extension SandboxUpstream {
-    /// Charges once; a repetition finds what the first call made.
+    /// Charges once; a repetition finds the payment of the first call.
     ///
-    /// - Throws: `rejected` for a payment that is closed, and for another amount under a known id.
+    /// - Throws: `rejected` for a closed payment, and for another amount under a known id.
     func charge(
         _ charge: InstrumentCharge, status: SandboxPayment.Status
     ) async throws(ProviderError) -> SandboxPayment {
@@ -36,7 +37,7 @@ extension SandboxUpstream {
 }
 
 extension SandboxPayment {
-    /// A payment as it is charged; it has no page that anybody was sent to.
+    /// Makes a charged payment, which has no page.
     fileprivate init(_ charge: InstrumentCharge, status: Status) {
         self.init(
             amount: charge.amount, status: status, order: charge.order, title: charge.title.firstScalars(200),

@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// The body of a notification, in the words of its JSON.
+/// The body of a notification.
 struct SandboxEvent: Codable, Sendable {
     let event_id: String
     let payment_id: String
@@ -13,7 +13,7 @@ struct SandboxEvent: Codable, Sendable {
 }
 
 extension SandboxEvent {
-    /// - Throws: `rejected` for what is genuine and yet cannot be understood.
+    /// - Throws: `rejected` for a genuine notification that cannot be decoded.
     init(_ body: Data) throws(ProviderError) {
         guard let event = try? UnambiguousJSON.decode(SandboxEvent.self, from: body) else {
             throw .rejected(reason: "malformed_body")
@@ -23,13 +23,9 @@ extension SandboxEvent {
         self = event
     }
 
-    var json: Data? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try? encoder.encode(self)
-    }
+    var json: Data? { try? JSONText.encoded(self) }
 
-    /// This event in Paydesk's words: a pure translation, amounts as they stand.
+    /// Converts the event to facts, with its amounts unchanged.
     func received() throws(ProviderError) -> ReceivedNotification {
         guard let payment = ID<Payment>(payment_id) else { throw .rejected(reason: "bad_payment_id") }
         return ReceivedNotification(

@@ -1,6 +1,6 @@
 import Domain
 
-/// The pay page: a complete document without scripts and styles, so that the strictest content policy allows it.
+/// The pay page: a complete document without scripts and styles, which the strictest content policy allows.
 enum SandboxPage {
     static func html(_ id: ID<Payment>, _ payment: SandboxPayment, now: Timestamp) -> String {
         let title = payment.title.isEmpty ? "Payment" : payment.title
@@ -33,7 +33,7 @@ enum SandboxPage {
             """
     }
 
-    /// Posts to the page's own address, whatever proxy stands before it.
+    /// The form, which posts to the page's own address, whatever proxy is before it.
     private static let form = """
         <form method="post">
         <p>
@@ -59,7 +59,7 @@ enum SandboxPage {
         }
     }
 
-    /// Text for element content and for quoted attributes.
+    /// Escapes text for element content and for quoted attributes.
     static func escaped(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             switch character {

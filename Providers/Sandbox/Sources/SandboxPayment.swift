@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// A payment as the played service knows it; the value of one entry of the account's book.
+/// A payment of the simulated service, stored as an entry of the account's book.
 struct SandboxPayment: Codable, Sendable, Equatable {
     enum Status: String, Codable, Sendable {
         case pending, succeeded, failed, cancelled
@@ -11,11 +11,12 @@ struct SandboxPayment: Codable, Sendable, Equatable {
     /// A refund by its id.
     struct Refund: Codable, Sendable, Equatable {
         let amount: Money
-        /// False for one that was asked about before it was made, and can never be made then, and for one that bounced.
+        /// False for a refund that was queried before it was made and can no longer be made, and for one that failed
+        /// later.
         let succeeded: Bool
     }
 
-    /// The event that ended the payment, stored so that repeating the payer's act repeats the same notification.
+    /// The event that ended the payment, stored so that a repetition of the payer's act repeats the same notification.
     struct Event: Codable, Sendable, Equatable {
         let id: String
         let at: Timestamp
@@ -23,7 +24,7 @@ struct SandboxPayment: Codable, Sendable, Equatable {
 
     let amount: Money
     var status: Status
-    /// Nil for a payment that was asked about but never opened.
+    /// The order; nil for a payment that was queried but never opened.
     let order: ID<Order>?
     let title: String
     let returnURL: String?
@@ -37,14 +38,14 @@ struct SandboxPayment: Codable, Sendable, Equatable {
         case expiresAt = "expires_at"
     }
 
-    /// A payment as it is opened.
+    /// Makes a payment that is opened.
     init(_ attempt: PaymentAttempt, status: Status) {
         self.init(
             amount: attempt.amount, status: status, order: attempt.order, title: attempt.title.firstScalars(200),
             returnURL: attempt.returnURL, expiresAt: attempt.expiresAt)
     }
 
-    /// A payment that was never opened here.
+    /// Makes a payment that was never opened here.
     init(unopened amount: Money, status: Status) {
         self.init(amount: amount, status: status, order: nil, title: "", returnURL: nil, expiresAt: nil)
     }
@@ -63,10 +64,10 @@ struct SandboxPayment: Codable, Sendable, Equatable {
 }
 
 extension SandboxPayment {
-    /// The service closes what is not paid in time.
+    /// Returns true for an unpaid payment that has expired.
     func isExpired(_ now: Timestamp) -> Bool { status == .pending && expiresAt.map { $0 <= now } ?? false }
 
-    /// This payment with its time taken into account.
+    /// Returns this payment, closed where it has expired.
     func settled(_ now: Timestamp) -> SandboxPayment {
         guard isExpired(now) else { return self }
         var closed = self
@@ -83,9 +84,9 @@ extension SandboxPayment {
         }
     }
 
-    /// The event to send for an act of the payer; nil when the act changed nothing.
+    /// Returns the event of a payer's act; nil where the act changed nothing.
     ///
-    /// Repeating the act that ended the payment gives the event of then.
+    /// A repetition of the act that ended the payment returns the same event.
     func announces(_ act: SandboxPayerAct, _ event: Event, now: Timestamp) -> Event? {
         switch (act, settled(now).status) {
         case (.succeed, .succeeded), (.fail, .failed): self.event
@@ -111,7 +112,7 @@ enum SandboxPayerAct: String, Sendable, CaseIterable {
         }
     }
 
-    /// The state that it leads to; nil leaves the payment as it is.
+    /// The payment's state after the act; nil leaves it unchanged.
     var status: SandboxPayment.Status? {
         switch self {
         case .succeed: .succeeded

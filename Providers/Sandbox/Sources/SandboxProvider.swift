@@ -2,18 +2,18 @@ public import Domain
 import FoundationEssentials
 public import ProviderKit
 
-/// The provider for development: it plays its own payment service, with every contract type and every trouble.
+/// The provider for development: it simulates its own payment service, with every contract type and many faults.
 ///
-/// Everything that the played service remembers is in `context.book`, so it survives a restart. Its notifications are
-/// signed and travel over HTTP to the account's own notify URL, like a real provider's. What a notification states is
-/// translated and does not change the book, except that a refund which bounces leaves its amount to be given back again.
+/// The simulated service stores its state in `context.book`, so it survives a restart. Its notifications are signed and
+/// sent over HTTP to the account's own notify URL, like a real provider's. A notification is only converted to facts
+/// and does not change the book, except that a failed refund makes its amount available again.
 public struct SandboxProvider: PaymentPageServing {
     public static let manifest = ProviderManifest(
         kind: "sandbox", displayName: "Sandbox", contractTypes: [.stripe, .url, .qr, .none], cancel: .definite,
         refunds: .partial, notifications: [.post], instruments: [.encrypted, .decrypted], developmentOnly: true,
         settings: SandboxSettings.schema)
 
-    /// Returns true: no real money moves.
+    /// Returns true, because no real money moves.
     public static func isTest(_ settings: ProviderSettings) -> Bool { true }
 
     private let account: AccountID
@@ -27,7 +27,7 @@ public struct SandboxProvider: PaymentPageServing {
         try self.init(account: account, context: context) { try await Task.sleep(for: $0) }
     }
 
-    /// - Parameter sleep: waits for the delay that the settings ask for; a context has no such tool, and tests do not
+    /// - Parameter sleep: waits for the configured delay; tests do not wait.
     ///   wait.
     package init(
         account: ProviderAccount, context: ProviderContext, sleep: @escaping @Sendable (Duration) async throws -> Void
@@ -82,7 +82,7 @@ public struct SandboxProvider: PaymentPageServing {
         return received
     }
 
-    /// A call to the played service, with the delay and the reply that the settings ask for.
+    /// Calls the simulated service, with the configured delay and reply.
     func call<Answer: Sendable>(
         losesReplies: Bool = true, _ work: () async throws(ProviderError) -> Answer
     ) async throws(ProviderError) -> Answer {
@@ -91,7 +91,7 @@ public struct SandboxProvider: PaymentPageServing {
         }
         guard settings.reply != .error else { throw .unavailable }
         guard losesReplies, settings.reply == .lost else { return try await work() }
-        // A refusal is lost on its way like any other answer.
+        // A refusal is lost like any other answer.
         _ = try? await work()
         throw .outcomeUnknown
     }
@@ -115,7 +115,7 @@ public struct SandboxProvider: PaymentPageServing {
     }
 }
 
-/// The pay page works whatever `reply` and `delay_ms` say: those are about Paydesk's calls, not about the payer's.
+/// The pay page ignores `reply` and `delay_ms`, which only apply to Paydesk's calls, not to the payer's.
 extension SandboxProvider {
     public func page(_ payment: ID<Payment>) async throws(ProviderError) -> PaymentPage? {
         try await upstream.payment(payment).map { .html(SandboxPage.html(payment, $0, now: context.time.now)) }
@@ -126,7 +126,7 @@ extension SandboxProvider {
         guard let act = form["outcome"].flatMap(SandboxPayerAct.init) else {
             return .refused("The form needs the field outcome: succeed, fail or pending.")
         }
-        let nonce = context.random.bytes(8).map { hexadecimal($0) }.joined()
+        let nonce = Hex.encoded(context.random.bytes(8))
         let event = SandboxPayment.Event(id: "\(payment.rawValue)-\(act.rawValue)-\(nonce)", at: context.time.now)
         guard let after = try await upstream.act(payment, act, event) else { return nil }
         guard let announced = after.announces(act, event, now: context.time.now) else {
@@ -137,7 +137,8 @@ extension SandboxProvider {
             ?? .html(SandboxPage.html(payment, after, now: context.time.now))
     }
 
-    /// Sends the signed notification; one that does not arrive is not repeated, because a query tells the truth later.
+    /// Sends the signed notification; it is not repeated where it does not arrive, because a query returns the state
+    /// later.
     private func notify(
         _ payment: ID<Payment>, _ record: SandboxPayment, _ act: SandboxPayerAct, _ event: SandboxPayment.Event
     ) async {

@@ -6,9 +6,9 @@ struct SandboxSettings: Sendable {
     /// The answer of the simulated service.
     enum Reply: String, CaseIterable {
         case normal
-        /// Opening, cancelling and refunding take effect, but their answers never arrive; queries work.
+        /// Opening, cancelling and refunding take effect, but their answers are lost; queries work.
         case lost
-        /// Five seconds more than `delay_ms`.
+        /// Every call takes five seconds longer than `delay_ms`.
         case slow
         /// Every call has no effect and fails with `unavailable`.
         case error
@@ -36,29 +36,19 @@ struct SandboxSettings: Sendable {
             summary: "How calls end: normal; lost (with effect, no answer); slow (5 s more); error (no effect)."),
     ])
 
-    /// Absent settings mean their defaults; the secret has none.
+    /// Reads the settings; absent ones have defaults, except the secret.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func choice<Word: RawRepresentable<String>>(_ name: String, of words: [Word], otherwise: Word) -> Word {
-            let text = settings.text(name)
-            if let word = words.first(where: { $0.rawValue == text }) { return word }
-            if !text.isEmpty {
-                let known = words.map(\.rawValue).joined(separator: ", ")
-                faults.append(.init(setting: name, problem: "not one of its words", remedy: "Use one of \(known)."))
-            }
-            return otherwise
-        }
-        contract = choice("contract", of: Self.contracts, otherwise: .url)
-        reply = choice("reply", of: Reply.allCases, otherwise: .normal)
-        let milliseconds = settings.integer("delay_ms") ?? 0
+        let reader = ProviderSettingsReader(account)
+        contract = reader.choice("contract", of: Self.contracts, default: .url)
+        reply = reader.choice("reply", of: Reply.allCases, default: .normal)
+        let milliseconds = reader.settings.integer("delay_ms") ?? 0
         delay = .milliseconds(milliseconds) + (reply == .slow ? .seconds(5) : .zero)
         if !Self.delayMilliseconds.contains(milliseconds) {
-            faults.append(.init(setting: "delay_ms", problem: "out of range", remedy: "Use 0 to 60000."))
+            reader.fault("delay_ms", "is out of range", "use 0 to 60000")
         }
-        if settings.text("secret").isEmpty {
-            faults.append(.init(setting: "secret", problem: "missing", remedy: "Set it to any text that is not empty."))
+        if reader.settings.text("secret").isEmpty {
+            reader.fault("secret", "is missing", "set it to any text that is not empty")
         }
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        try reader.check()
     }
 }

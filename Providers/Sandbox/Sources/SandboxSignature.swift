@@ -3,23 +3,23 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// `X-Sandbox-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>`.
+/// The header `X-Sandbox-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>`.
 struct SandboxSignature: Sendable {
     static let header = "x-sandbox-signature"
-    /// A notification's time may differ so many seconds from ours, in both directions.
+    /// The seconds by which a notification's time may differ from ours, in both directions.
     static let window: Int64 = 300
 
     private let key: SymmetricKey
 
     init(secret: String) { key = SymmetricKey(data: Data(secret.utf8)) }
 
-    /// The header's value.
+    /// Returns the header's value.
     func sign(_ body: Data, at time: Timestamp) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Self.signed(String(time.rawValue), body), using: key)
-        return "t=\(time.rawValue),v1=\(code.map { hexadecimal($0) }.joined())"
+        return "t=\(time.rawValue),v1=\(Hex.encoded(code))"
     }
 
-    /// - Throws: `unproven` unless exactly one well-formed header proves these bytes, now.
+    /// - Throws: `unproven` unless there is exactly one header, well-formed, with a valid signature and a recent time.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
         guard values.count == 1, let (stamp, code) = values.first.flatMap(Self.parse), let time = Int64(stamp) else {
@@ -33,44 +33,23 @@ struct SandboxSignature: Sendable {
         guard isProven else { throw .unproven(.signature) }
     }
 
-    /// The unpredictable part of a `stripe` contract's client secret: the same whenever it is asked for.
+    /// Returns the random part of a `stripe` contract's client secret, which is always the same for a payment.
     func clientSecret(_ payment: ID<Payment>) -> String {
-        // No digit at its start, so that it can never be a notification's signature.
+        // The text does not begin with a digit, so it can never be the signature of a notification.
         let code = HMAC<SHA256>.authenticationCode(for: Data("client_secret.\(payment.rawValue)".utf8), using: key)
-        return code.prefix(16).map { hexadecimal($0) }.joined()
+        return Hex.encoded(code.prefix(16))
     }
 
     private static func signed(_ stamp: String, _ body: Data) -> Data { Data("\(stamp).".utf8) + body }
 
-    /// Digits and 32 bytes of hex in the one order; nil for anything else.
+    /// Parses digits and 32 bytes of hexadecimal in this order; returns nil for anything else.
     private static func parse(_ value: String) -> (stamp: String, code: [UInt8])? {
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasPrefix("t="), parts[1].hasPrefix("v1=") else { return nil }
         let stamp = parts[0].dropFirst(2)
-        let hex = Array(parts[1].dropFirst(3).utf8)
-        guard (1...15).contains(stamp.utf8.count), stamp.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            hex.count == SHA256.byteCount * 2
-        else { return nil }
-        var code: [UInt8] = []
-        for index in stride(from: 0, to: hex.count, by: 2) {
-            guard let high = nibble(hex[index]), let low = nibble(hex[index + 1]) else { return nil }
-            code.append(high << 4 | low)
+        guard stamp.isDigits(1...15), let code = Hex.decoded(parts[1].dropFirst(3), count: SHA256.byteCount) else {
+            return nil
         }
         return (String(stamp), code)
     }
-
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x61...0x66: digit - 0x61 + 10
-        case 0x41...0x46: digit - 0x41 + 10
-        default: nil
-        }
-    }
-}
-
-/// Two lower-case hexadecimal digits.
-func hexadecimal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return digits.count == 1 ? "0" + digits : digits
 }

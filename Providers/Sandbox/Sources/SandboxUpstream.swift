@@ -2,11 +2,11 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// The payment service that the sandbox plays: one entry of the account's book for each payment.
+/// The payment service that the sandbox simulates, with an entry of the account's book for each payment.
 ///
-/// Every change is one compare-and-set of that entry, so repetitions and races have one effect.
+/// Every change is a compare-and-set of that entry, so repetitions and races have one effect.
 struct SandboxUpstream: Sendable {
-    /// The number of refunds that fit the 64 KiB of an entry.
+    /// The number of refunds that fit into an entry's 64 KiB.
     static let refundLimit = 256
 
     let book: any AccountBook
@@ -16,9 +16,9 @@ struct SandboxUpstream: Sendable {
         try Self.read(try await book.value(id.rawValue))
     }
 
-    /// Opens a payment once; a repetition finds what the first call made.
+    /// Opens a payment once; a repetition finds the payment of the first call.
     ///
-    /// - Throws: `rejected` for a payment that is closed, and for another amount under a known id.
+    /// - Throws: `rejected` for a closed payment, and for another amount under a known id.
     func open(_ attempt: PaymentAttempt, paidAtOnce: Bool) async throws(ProviderError) -> SandboxPayment {
         let opened = SandboxPayment(attempt, status: paidAtOnce ? .succeeded : .pending)
         let stored = try await change(attempt.payment) { $0 == nil ? opened : nil } ?? opened
@@ -28,10 +28,10 @@ struct SandboxUpstream: Sendable {
         return now
     }
 
-    /// The present state.
+    /// Returns the current state.
     ///
-    /// A payment that is not known, because its opening never arrived, is closed by asking: a late
-    /// opening cannot succeed then, and the answer is definite.
+    /// A query closes an unknown payment, whose opening never arrived: a late opening cannot succeed then, and the
+    /// answer is definite.
     func settled(_ reference: ProviderReference) async throws(ProviderError) -> SandboxPayment {
         let now = time.now
         let unopened = SandboxPayment(unopened: reference.amount, status: .cancelled)
@@ -41,7 +41,7 @@ struct SandboxUpstream: Sendable {
         } ?? unopened
     }
 
-    /// Closes a payment that is not paid; a payment that has ended stays as it is.
+    /// Cancels an unpaid payment; one that has ended stays as it is.
     func cancel(_ reference: ProviderReference) async throws(ProviderError) -> SandboxPayment {
         let unopened = SandboxPayment(unopened: reference.amount, status: .cancelled)
         return try await change(reference.payment) { known in
@@ -52,9 +52,9 @@ struct SandboxUpstream: Sendable {
         } ?? unopened
     }
 
-    /// The payer's act, while the payment waits for one.
+    /// Performs the payer's act, while the payment waits for one.
     ///
-    /// - Returns: the payment afterwards; nil when it is not known.
+    /// - Returns: the payment afterwards; nil where it is unknown.
     func act(
         _ id: ID<Payment>, _ act: SandboxPayerAct, _ event: SandboxPayment.Event
     ) async throws(ProviderError) -> SandboxPayment? {
@@ -67,10 +67,10 @@ struct SandboxUpstream: Sendable {
         }
     }
 
-    /// Gives money back, once for each refund id.
+    /// Refunds money, once for each refund id.
     ///
-    /// A payment that the book does not call paid counts as paid from then on: tests send notifications of payments
-    /// whose page nobody played, and the service believes its merchant.
+    /// A payment that is not paid in the book counts as paid from then on, because tests send notifications of payments
+    /// without using the page.
     ///
     /// - Throws: `rejected` for more than is left of the payment.
     func refund(_ attempt: RefundAttempt) async throws(ProviderError) -> SandboxPayment.Refund {
@@ -91,7 +91,7 @@ struct SandboxUpstream: Sendable {
         return refund
     }
 
-    /// Takes a refund back that was made: the money stays with the merchant after all.
+    /// Makes a successful refund fail: the money stays with the merchant.
     func bounce(_ refund: ID<Refund>, of payment: ID<Payment>) async throws(ProviderError) {
         _ = try await change(payment) { known in
             guard var bounced = known, let made = bounced.refunds[refund.rawValue], made.succeeded else { return nil }
@@ -100,9 +100,9 @@ struct SandboxUpstream: Sendable {
         }
     }
 
-    /// The present state of a refund.
+    /// Returns the current state of a refund.
     ///
-    /// One that is not known can never be made after this answer, as with payments.
+    /// An unknown refund can no longer be made after this answer, as with payments.
     func settled(refund attempt: RefundAttempt) async throws(ProviderError) -> SandboxPayment.Refund {
         let key = attempt.refund.rawValue
         let never = SandboxPayment.Refund(amount: attempt.amount, succeeded: false)
@@ -116,7 +116,7 @@ struct SandboxUpstream: Sendable {
         return stored?.refunds[key] ?? never
     }
 
-    /// Returns the reason why a refund cannot be made; nil when it can.
+    /// Returns the reason why a refund cannot be made; nil where it can.
     private static func refusal(_ attempt: RefundAttempt, of payment: SandboxPayment) -> String? {
         guard payment.refunds.count < refundLimit else { return "too_many_refunds" }
         guard attempt.amount.currency == payment.amount.currency else { return "refund_currency_differs" }
@@ -126,14 +126,14 @@ struct SandboxUpstream: Sendable {
         return attempt.amount.value <= left ? nil : "refund_exceeds_payment"
     }
 
-    /// Replaces an entry and returns what is stored then; nil from the closure leaves it.
+    /// Replaces an entry and returns the stored one; the closure returns nil to leave it unchanged.
     func change(
         _ id: ID<Payment>, _ transition: @escaping @Sendable (SandboxPayment?) -> SandboxPayment?
     ) async throws(ProviderError) -> SandboxPayment? {
         try Self.read(
             try await book.update(id.rawValue) { data in
                 let known = data.flatMap { try? JSONDecoder().decode(SandboxPayment.self, from: $0) }
-                // An entry that cannot be read is left alone and ends the call below.
+                // An unreadable entry stays unchanged, and the call below fails.
                 guard data == nil || known != nil, let next = transition(known) else { return nil }
                 return try? JSONEncoder().encode(next)
             })

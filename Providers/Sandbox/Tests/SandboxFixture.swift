@@ -6,23 +6,17 @@ import ProviderTesting
 import SandboxProvider
 
 /// A sandbox account with all dependencies of its provider.
-struct SandboxFixture {
+struct SandboxFixture: ProviderFixture {
     static let secret = "the secret of the sandbox tests"
+    static let returnURL: String? = nil
 
-    let clock = ManualClock()
-    let book = InMemoryBook()
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
+    let test: TestContext
 
     init(answer: @escaping RecordingTransport.Answer = { _ in IncomingReply(status: 200) }) {
-        let random = SeededRandom().source
-        transport = RecordingTransport(answer: answer)
-        ids = IDSource(time: clock.time, random: random)
-        context = ProviderContext(
-            http: transport, time: clock.time, random: random, book: book,
-            notifyURL: "https://pay.example/v1/notify/box", publicURL: "https://pay.example")
+        test = TestContext(account: "box") { request, _ throws(HTTPTransportError) in try await answer(request) }
     }
+
+    func refund(_ attempt: PaymentAttempt, _ amount: Money) -> RefundAttempt { refund(reference(attempt), amount) }
 
     func provider(
         _ settings: [String: SettingValue] = [:],
@@ -37,21 +31,6 @@ struct SandboxFixture {
             settings: ProviderSettings(["secret": .text(secret)].merging(settings) { $1 }), isDevelopment: isDevelopment
         )
     }
-
-    func attempt(_ value: Int64 = 3990, title: String = "VIP monthly", returnURL: String? = nil) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: cny(value), title: title, platform: .web,
-            returnURL: returnURL,
-            expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases))
-    }
-
-    func refund(_ attempt: PaymentAttempt, _ amount: Money) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: reference(attempt), amount: amount, reason: "a test")
-    }
-
-    func reference(_ attempt: PaymentAttempt) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
-    }
 }
 
 func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY")!) }
@@ -60,7 +39,7 @@ func cny(_ value: Int64) -> Money { Money(value: value, currency: Currency("CNY"
 func signature(_ body: Data, at time: Int64, secret: String = SandboxFixture.secret) -> String {
     let key = SymmetricKey(data: Data(secret.utf8))
     let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)
-    return "t=\(time),v1=" + code.map { String(format: "%02x", $0) }.joined()
+    return "t=\(time),v1=" + Hex.encoded(code)
 }
 
 func notification(_ body: Data, _ signatures: [String]) -> RawNotification {

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import ProviderKit
+import ProviderTesting
 import SandboxProvider
 import Testing
 

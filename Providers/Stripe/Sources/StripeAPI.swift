@@ -4,24 +4,26 @@ import ProviderKit
 
 /// Calls of Stripe's API, each with the pinned version and, where it changes something, its idempotency key.
 ///
-/// A call is repeated here at most twice, with the same key, and only after an answer: what was not answered is left to
-/// Paydesk, which asks before anything else.
+/// A call is repeated here at most twice, with the same key, and only after an answer: after a lost one Paydesk queries
+/// the state first.
 struct StripeAPI: Sendable {
-    /// The version in which Stripe reads our requests and writes its answers.
+    /// Stripe's API version of requests and answers.
     static let version = "2026-10-28.endive"
     private static let repetitions = 2
-    /// No repetition begins later than this after the first call.
+    /// The milliseconds after the first call within which a repetition may begin.
     private static let patienceMilliseconds: Int64 = 20_000
     private static let objectLimit = 1 << 20
     private static let listLimit = 8 << 20
 
     private let settings: StripeSettings
     private let context: ProviderContext
+    private let client: ServiceClient<StripeRefusal>
     private let pause: @Sendable (Duration) async -> Void
 
     init(settings: StripeSettings, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void) {
         self.settings = settings
         self.context = context
+        client = ServiceClient("stripe", context: context)
         self.pause = pause
     }
 
@@ -32,10 +34,10 @@ struct StripeAPI: Sendable {
         let request = OutgoingRequest(
             method: "GET", url: "\(settings.base)/v1/\(path)" + (text.isEmpty ? "" : "?\(text)"), headers: headers,
             maxReplyBytes: isList ? Self.listLimit : Self.objectLimit)
-        return try Self.read(try await send(request, path))
+        return try client.read(try await send(request, path))
     }
 
-    /// - Returns: the answer, and whether it is one that Stripe gave to this key before.
+    /// - Returns: the answer, and whether Stripe had given it to this key before.
     func post<Value: Decodable>(
         _ path: String, _ form: StripeForm, key: String
     ) async throws(StripeFailure) -> (value: Value, isReplayed: Bool) {
@@ -46,7 +48,7 @@ struct StripeAPI: Sendable {
             method: "POST", url: "\(settings.base)/v1/\(path)", headers: headers + more,
             body: Data(form.encoded.utf8), maxReplyBytes: Self.objectLimit)
         let reply = try await send(request, path)
-        return (try Self.read(reply), reply.stripeHeader("idempotent-replayed") == "true")
+        return (try client.read(reply), reply.header("idempotent-replayed") == "true")
     }
 
     private var headers: [(name: String, value: String)] {
@@ -59,14 +61,14 @@ struct StripeAPI: Sendable {
 
     private func send(_ request: OutgoingRequest, _ path: String) async throws(StripeFailure) -> IncomingReply {
         let begin = context.time.milliseconds()
-        // Whether an earlier turn may have taken effect; that a later one did not says nothing of it.
+        // True where an earlier attempt may have taken effect, even if a later one did not.
         var mayHaveWorked = false
         for turn in 0... {
             let reply: IncomingReply
-            do throws(HTTPTransportError) { reply = try await context.http.send(request) } catch {
-                context.log.write(
-                    .warning, "stripe: no answer", ["call": "\(request.method) \(path)", "error": "\(error)"])
-                throw error == .notSent && !mayHaveWorked ? .notSent : .unanswered
+            do throws(StripeFailure) {
+                reply = try await client.send(request, call: "\(request.method) \(path)")
+            } catch {
+                throw mayHaveWorked ? .unanswered : error
             }
             log(reply, request.method, path)
             if (200...299).contains(reply.status) { return reply }
@@ -82,10 +84,10 @@ struct StripeAPI: Sendable {
         throw .unanswered
     }
 
-    /// Stripe's request id, by which its support finds a call, and codes; never a message or a body.
+    /// Logs Stripe's request id, by which its support finds a call, and codes; never a message or a body.
     private func log(_ reply: IncomingReply, _ method: String, _ path: String) {
         var metadata = ["call": "\(method) \(path)", "status": "\(reply.status)"]
-        metadata["request_id"] = StripeText.word(reply.stripeHeader("request-id"))
+        metadata["request_id"] = StripeText.word(reply.header("request-id"))
         guard reply.status >= 300 else {
             return context.log.write(.debug, "stripe: answered", metadata)
         }
@@ -96,22 +98,15 @@ struct StripeAPI: Sendable {
         context.log.write(
             isKey ? .error : .notice, isKey ? "stripe: the secret key was refused" : "stripe: refused", metadata)
     }
-
-    private static func read<Value: Decodable>(_ reply: IncomingReply) throws(StripeFailure) -> Value {
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: reply.body) else { throw .unanswered }
-        return value
-    }
 }
 
 extension IncomingReply {
-    func stripeHeader(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
-
     /// Returns the time to wait before the call is repeated; nil where it is not to be.
     ///
-    /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, as its libraries do:
-    /// after half a second, doubled each time up to 5 s, and up to half of it taken off by chance.
+    /// `Stripe-Should-Retry` decides; without it conflicts and Stripe's own errors are repeated, like in its libraries:
+    /// after half a second, doubled each time up to 5 s, less a random part of up to a half.
     fileprivate func delay(beforeRepetition turn: Int, random: RandomSource) -> Duration? {
-        switch stripeHeader("stripe-should-retry") {
+        switch header("stripe-should-retry") {
         case "true": break
         case "false": return nil
         default: guard status == 409 || status >= 500 else { return nil }
@@ -120,7 +115,7 @@ extension IncomingReply {
         let full = min(longest, 500 << Int64(min(turn, 8)))
         let chance = Int64(random.bytes(1).first ?? 0)
         var delay = max(500, full - full / 2 * chance / 255)
-        if let after = stripeHeader("retry-after").flatMap({ Int64($0) }) {
+        if let after = header("retry-after").flatMap({ Int64($0) }) {
             guard (0...longest / 1_000).contains(after) else { return nil }
             delay = max(delay, after * 1_000)
         }

@@ -6,10 +6,10 @@ import ProviderKit
 /// Source: docs.stripe.com/currencies. Amounts are scaled exactly or refused, never rounded.
 struct StripeAmount: Sendable, Equatable {
     let value: Int64
-    /// Lower-case, as Stripe writes it.
+    /// The currency in lower case, Stripe's form.
     let currency: String
 
-    /// - Throws: `rejected` for what Stripe cannot charge exactly.
+    /// - Throws: `rejected` for an amount that Stripe cannot charge exactly.
     init(_ money: Money) throws(ProviderError) {
         if let fault = Self.fault(money) { throw .rejected(reason: fault.rawValue) }
         value =
@@ -21,7 +21,7 @@ struct StripeAmount: Sendable, Equatable {
         currency = money.currency.code.lowercased()
     }
 
-    /// Returns the reason why Stripe cannot move exactly this amount, in either direction.
+    /// Returns the reason why Stripe cannot charge or refund exactly this amount.
     static func fault(_ money: Money) -> AmountFault? {
         guard currencies.contains(money.currency) else { return .currency }
         guard money.value > 0 else { return .notPositive }
@@ -33,11 +33,10 @@ struct StripeAmount: Sendable, Equatable {
         }
     }
 
-    /// Returns the reason why Stripe can never charge exactly this amount; what it gives back may be less than its
-    /// minimum.
+    /// Returns the reason why Stripe can never charge exactly this amount; refunds may be below the minimum.
     ///
-    /// Source: docs.stripe.com/currencies, "Minimum and maximum charge amounts". Where it names no minimum, the one of the
-    /// account's settlement currency counts after a conversion that nobody here can foresee.
+    /// Source: docs.stripe.com/currencies, "Minimum and maximum charge amounts". Where it has no minimum for a
+    /// currency, that of the account's settlement currency applies after a conversion that is unknown here.
     static func chargeFault(_ money: Money) -> AmountFault? {
         if let fault = fault(money) { return fault }
         guard let amount = try? StripeAmount(money) else { return .fraction }
@@ -45,14 +44,14 @@ struct StripeAmount: Sendable, Equatable {
         return amount.value > limit(money.currency.code) ? .tooLarge : nil
     }
 
-    /// The least charges, in Stripe's units.
+    /// The minimum charges, in Stripe's units.
     private static let minima: [String: Int64] = [
         "AED": 200, "AUD": 50, "BRL": 50, "CAD": 50, "CHF": 50, "CZK": 1_500, "DKK": 250, "EUR": 50, "GBP": 30,
         "HKD": 400, "HUF": 17_500, "INR": 50, "JPY": 50, "MXN": 1_000, "MYR": 200, "NOK": 300, "NZD": 50, "PLN": 200,
         "RON": 200, "SEK": 300, "SGD": 50, "THB": 1_000, "USD": 50,
     ]
 
-    /// Eight digits, and more where a unit is worth little.
+    /// Returns the maximum: eight digits, and more for currencies of low value.
     private static func limit(_ code: String) -> Int64 {
         switch code {
         case "IDR", "LBP": 999_999_999_999
@@ -62,9 +61,9 @@ struct StripeAmount: Sendable, Equatable {
         }
     }
 
-    /// An amount as Stripe states it.
+    /// Converts an amount of Stripe's.
     ///
-    /// - Returns: nil where it is no amount of a currency, or cannot be said exactly in the currency's minor units.
+    /// - Returns: nil where it is no amount of a currency, or has no exact value in the currency's minor units.
     static func money(_ value: Int64?, _ currency: String?) -> Money? {
         guard let value, value >= 0, let currency = currency.flatMap({ Currency($0.uppercased()) }) else { return nil }
         switch form(currency) {
@@ -83,7 +82,7 @@ struct StripeAmount: Sendable, Equatable {
         switch currency.code {
         // Three decimals, of which the last must be 0.
         case "BHD", "JOD", "KWD", "OMR", "TND": .wholeTens
-        // Without decimals since 2023, and still given with two that are 00.
+        // Without decimals since 2023, but still written with two zeros.
         case "ISK": .hundredfold
         // Without decimals at Stripe, with two in ISO 4217.
         case "MGA": .hundredth
@@ -91,10 +90,10 @@ struct StripeAmount: Sendable, Equatable {
         }
     }
 
-    /// The currencies that Stripe can present to payers.
+    /// The currencies in which Stripe can charge payers.
     ///
-    /// UGX is left out although Stripe takes it: its documentation lists it as a currency without decimals and tells in
-    /// another place to give two, and one of the readings would charge a hundred times too much.
+    /// UGX is left out although Stripe supports it: its documentation lists it as a currency without decimals and
+    /// elsewhere requires two, and one of the readings would charge a hundred times too much.
     static let currencies: [Currency] =
         """
         AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY \

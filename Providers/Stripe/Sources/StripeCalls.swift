@@ -1,12 +1,13 @@
 import Domain
+import ProviderKit
 
-/// The calls about payments, by their kind.
+/// The calls about payments.
 extension StripeAPI {
     private static let expanding = StripeForm([("expand", .list([.text("payment_intent")]))])
 
-    /// Reads a payment by Stripe's id of it.
+    /// Reads a payment by Stripe's id.
     ///
-    /// - Throws: `foreign` for a reference that is neither a PaymentIntent's nor a session's.
+    /// - Throws: `foreign` for a reference of neither a PaymentIntent nor a session.
     func payment(_ reference: String) async throws(StripeFailure) -> StripePayment {
         guard let id = StripeText.id(reference) else { throw .foreign }
         let known: StripePayment
@@ -22,7 +23,7 @@ extension StripeAPI {
         return known
     }
 
-    /// Makes a payment, or gets the one that this key made, as it is now.
+    /// Makes a payment, or returns the current state of the one that this key made.
     func make(
         _ mode: StripeSettings.Mode, _ form: StripeForm, key: String
     ) async throws(StripeFailure) -> StripePayment {
@@ -37,7 +38,7 @@ extension StripeAPI {
                 "checkout/sessions", form, key: key)
             made = (try StripePayment(answer.value), answer.isReplayed)
         }
-        // A replayed answer is what was true at the first call.
+        // A repeated answer has the state of the first call.
         return made.isReplayed ? try await payment(made.payment.id) : made.payment
     }
 

@@ -2,11 +2,11 @@ import Domain
 import FoundationEssentials
 public import ProviderKit
 
-/// Charging Apple Pay tokens in encrypted form; the certificate request of the processing key must come from Stripe.
+/// Charges encrypted Apple Pay tokens; the certificate request of the processing key must come from Stripe.
 ///
-/// The token becomes a `tok_…`, and a PaymentIntent is made with it that is confirmed at once. It has the key of the
-/// payment's opening, so that cancelling a payment whose charge never arrived uses that key up.
-/// Source: docs.stripe.com/apple-pay, docs.stripe.com/api/payment_intents/create.
+/// The token becomes a `tok_…`, and a PaymentIntent is made with it and confirmed at once. It has the idempotency key
+/// of the payment's opening, so that the cancellation of a payment whose charge never arrived uses up that key. Source:
+/// docs.stripe.com/apple-pay, docs.stripe.com/api/payment_intents/create.
 extension StripeProvider: InstrumentCharging {
     public func charge(_ charge: InstrumentCharge) async throws(ProviderError) -> PaymentReport {
         guard case .applePayEncrypted(let token) = charge.instrument else { throw .unsupported }
@@ -22,7 +22,7 @@ extension StripeProvider: InstrumentCharging {
         do throws(StripeFailure) {
             source = try await api.post("tokens", Self.form(token), key: "\(charge.payment.rawValue)-token").value
         } catch {
-            // Nothing is charged by a token.
+            // The creation of a token charges nothing.
             throw error.providerError(afterChange: false)
         }
         guard let id = StripeText.id(source.id), id.hasPrefix("tok_") else { throw .unavailable }
@@ -60,7 +60,7 @@ extension StripeProvider: InstrumentCharging {
             ("amount", .integer(amount.value)), ("currency", .text(amount.currency)),
             ("payment_method_types", .list([.text("card")])), ("payment_method_data", .map(card)),
             ("confirm", .boolean(true)),
-            // Nobody is there to answer a further question.
+            // The payer is no longer present for a further step.
             ("error_on_requires_action", .boolean(true)), ("metadata", .map(metadata)),
         ])
     }

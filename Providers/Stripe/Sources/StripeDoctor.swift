@@ -1,7 +1,7 @@
 import Domain
 public import ProviderKit
 
-/// The checks of `paydesk doctor` on an account: its key's mode, and whether Stripe takes the key.
+/// The checks of `paydesk doctor` on an account: its key's mode, and whether Stripe accepts the key.
 extension StripeProvider: SelfExamining, OnlineDiagnosing {
     public func examine() -> [Diagnosis] {
         guard isTestInProduction else { return [] }
@@ -13,7 +13,7 @@ extension StripeProvider: SelfExamining, OnlineDiagnosing {
         ]
     }
 
-    /// Asks for the newest payment, which every key has to be able to read.
+    /// Queries the newest payment, which every key must be able to read.
     public func diagnose() async -> [Diagnosis] {
         do throws(StripeFailure) {
             try await askForNewest()

@@ -18,11 +18,11 @@ struct StripeEvents: Sendable {
         let id: String
         let type: String
         let livemode: Bool
-        /// The version in which the event is written, that of the webhook endpoint.
+        /// The API version of the event, which is that of the webhook endpoint.
         let api_version: String?
-        /// The time when it happened, seconds since 1970.
+        /// The time of the event in seconds since 1970.
         let created: Int64?
-        /// The connected account that it is about; such are none of ours.
+        /// The connected account of the event; such events are not ours.
         let account: String?
     }
 
@@ -33,7 +33,8 @@ struct StripeEvents: Sendable {
         let data: Envelope
     }
 
-    /// - Throws: `rejected` for what is genuine and yet cannot be understood, `unavailable` where Stripe has to be asked
+    /// - Throws: `rejected` for a genuine event that cannot be decoded, `unavailable` where Stripe must be queried for
+    ///   its payment and does not answer.
     ///   whose it is and does not answer.
     func reading(_ body: Data) async throws(ProviderError) -> ReceivedNotification {
         guard let event = try? UnambiguousJSON.decode(Event.self, from: body) else {
@@ -54,7 +55,7 @@ struct StripeEvents: Sendable {
             eventID: event.id, type: event.type, facts: facts, acknowledgement: Acknowledgement(body: "ok"))
     }
 
-    /// Says once in a process's life that events come in another version than the one that this adapter was written for.
+    /// Logs once in a process that events have another API version than this adapter.
     private func warnOnce(of version: String?) {
         guard let version, version != StripeAPI.version else { return }
         let name = "other_version \(version.cut(bytes: 64))"
@@ -65,7 +66,8 @@ struct StripeEvents: Sendable {
             ["version": StripeText.version(version) ?? "unreadable", "expected": StripeAPI.version])
     }
 
-    /// By the object's state and not by the event's name, except where only the name tells; other types mean nothing here.
+    /// Reads the facts from the object's state, and from the event's name only where nothing else shows them; other
+    /// types have no facts.
     private func facts(_ event: Event, _ body: Data) async throws(StripeFailure) -> [ProviderFact] {
         let type = event.type
         if type.hasPrefix("payment_intent.") { return try intentFacts(type, try read(body)) }
@@ -93,7 +95,7 @@ struct StripeEvents: Sendable {
         }
         let isOfSession = intent.metadata?[StripeMetadata.contract] == ContractType.url.rawValue
         if isOfSession {
-            // The session is the payment: it tells of its end, and its id is the reference.
+            // The session is the payment: it reports the end, and its id is the reference.
             switch outcome {
             case .succeeded, .tryFailed: break
             case .accepted, .pending, .failed, .cancelled: return []
@@ -120,7 +122,7 @@ struct StripeEvents: Sendable {
         return [.refund(try Self.report(refund, payment))]
     }
 
-    /// A charge was refunded, and its refunds say how; the event holds none of them in the pinned version.
+    /// Returns the facts of a refunded charge from its refunds, which the event lacks in the pinned version.
     private func chargeFacts(_ charge: StripeObject.Charge) async throws(StripeFailure) -> [ProviderFact] {
         guard let intent = charge.payment_intent?.id, let payment = try await payment(nil, intent) else { return [] }
         return try await StripeRefundCalls(api: api).all(of: intent).map { refund throws(StripeFailure) in
@@ -156,8 +158,8 @@ struct StripeEvents: Sendable {
         metadata?[StripeMetadata.payment].flatMap { ID<Payment>($0) }
     }
 
-    /// Returns the payment to which an object belongs: by its own metadata, else by its PaymentIntent's; nil for what
-    /// is not ours.
+    /// Finds the payment of an object by its own metadata, or else by its PaymentIntent's; nil for an object that is
+    /// not ours.
     private func payment(
         _ metadata: [String: String]?, _ intent: String?
     ) async throws(StripeFailure) -> ID<Payment>? {
@@ -170,18 +172,18 @@ struct StripeEvents: Sendable {
             return Self.payment(known.metadata)
         } catch {
             if case .refused(let refusal) = error, refusal.isMissing { return nil }
-            // Asked again when Stripe sends the notification again.
+            // Stripe repeats the notification, and the object is queried again.
             throw .unanswered
         }
     }
 }
 
 extension StripeObject.Dispute {
-    /// Nil for an inquiry, which takes no money, and for words that are not known.
+    /// The outcome; nil for an inquiry, which takes no money, and for unknown values.
     var outcome: DisputeOutcome? {
         switch status {
         case "needs_response", "under_review", "appeal_needs_response", "appeal_under_review": .opened
-        // Where it was prevented by giving the money back, a refund tells of that.
+        // Where it was prevented by a refund, that refund is reported separately.
         case "won", "prevented": .won
         case "lost": .lost
         default: nil

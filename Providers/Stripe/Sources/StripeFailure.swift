@@ -2,26 +2,12 @@ import FoundationEssentials
 import ProviderKit
 
 /// The failures of a call to Stripe.
-enum StripeFailure: Error, Sendable, Equatable {
-    /// The call never reached Stripe.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of Stripe's.
-    case unanswered
-    /// Stripe's word.
-    case refused(StripeRefusal)
-    /// The answer is not believed: it is about another payment or mode, or its amount is another one.
-    case unproven(UnprovenReason)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
+typealias StripeFailure = ServiceFailure<StripeRefusal>
 
-    /// The answer is about another payment.
-    static let foreign = StripeFailure.unproven(.otherPayment)
-}
-
-/// An error answer of Stripe's, without its message: that can hold parts of a key.
-struct StripeRefusal: Error, Sendable, Equatable {
+/// An error answer of Stripe's, without its message, which can contain parts of a key.
+struct StripeRefusal: ServiceRefusal {
     let status: Int
-    /// `invalid_request_error`, `card_error` …; nil where the body is not Stripe's.
+    /// The type, `invalid_request_error`, `card_error` …; nil where the body is not Stripe's.
     let type: String?
     let code: String?
     let declineCode: String?
@@ -48,40 +34,26 @@ struct StripeRefusal: Error, Sendable, Equatable {
             declineCode: StripeText.word(details?.decline_code))
     }
 
-    /// The key was used with other parameters before: that call's result stands.
+    /// True where the key was used with other parameters before: the first call's result stands.
     var isOtherUseOfKey: Bool { type == "idempotency_error" && status != 409 }
 
-    /// Stripe has no such object.
+    /// True where Stripe has no such object.
     var isMissing: Bool { status == 404 && (type == "invalid_request_error" || code == "resource_missing") }
 
-    /// Stripe refused before anything began: a key, a right, a limit.
+    /// True where Stripe refused before any work: because of a key, a right, a limit.
     var isBeforeWork: Bool {
         [401, 403, 429].contains(status) || code == "rate_limit" || code == "lock_timeout"
     }
 
-    fileprivate var reason: String { declineCode ?? code ?? type ?? "refused" }
-}
+    private var reason: String { declineCode ?? code ?? type ?? "refused" }
 
-extension StripeFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unproven(let reason): return .unproven(reason)
-        // An answer that cannot be said is no "no": Stripe may have done what was asked.
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .refused(let refusal):
-            if refusal.isBeforeWork { return .unavailable }
-            // A result under the same key exists, or is being made.
-            if refusal.isOtherUseOfKey { return unknown }
-            switch refusal.status {
-            case 408, 409, 425, 500...: return unknown
-            default: return refusal.type == nil ? unknown : .rejected(reason: refusal.reason)
-            }
+    func providerError(_ unknown: ProviderError) -> ProviderError {
+        if isBeforeWork { return .unavailable }
+        // A result under the same key exists, or is being made.
+        if isOtherUseOfKey { return unknown }
+        switch status {
+        case 408, 409, 425, 500...: return unknown
+        default: return type == nil ? unknown : .rejected(reason: reason)
         }
     }
 }

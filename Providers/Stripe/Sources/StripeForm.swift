@@ -1,6 +1,7 @@
+import Domain
 import FoundationEssentials
 
-/// A value of Stripe's form encoding: `a[b]=`, arrays always indexed, booleans `true` and `false`.
+/// A value in Stripe's form encoding: `a[b]=`, arrays always indexed, booleans `true` and `false`.
 indirect enum StripeParameter: Sendable, Equatable {
     case text(String)
     case integer(Int64)
@@ -9,7 +10,7 @@ indirect enum StripeParameter: Sendable, Equatable {
     case map(StripeForm)
 }
 
-/// The parameters of a call, in the order of their writing; the body of a POST or the query of a GET.
+/// The parameters of a call in their order, as the body of a POST or the query of a GET.
 struct StripeForm: Sendable, Equatable {
     private struct Member: Sendable, Equatable {
         let name: String
@@ -18,39 +19,26 @@ struct StripeForm: Sendable, Equatable {
 
     private var members: [Member] = []
 
-    /// - Parameter members: those that are nil are left out.
+    /// - Parameter members: the parameters; nil ones are left out.
     init(_ members: [(name: String, value: StripeParameter?)] = []) {
         self.members = members.compactMap { member in member.value.map { Member(name: member.name, value: $0) } }
     }
 
     mutating func set(_ name: String, _ value: StripeParameter) { members.append(Member(name: name, value: value)) }
 
-    /// `application/x-www-form-urlencoded`; brackets stay as they are, as Stripe's own libraries write them.
+    /// The form as `application/x-www-form-urlencoded`, with literal brackets like in Stripe's own libraries.
     var encoded: String {
-        members.flatMap { Self.pairs(Self.escaped($0.name), $0.value) }.map { "\($0)=\($1)" }.joined(separator: "&")
+        members.flatMap { Self.pairs(PercentEncoding.encoded($0.name), $0.value) }.map { "\($0)=\($1)" }.joined(
+            separator: "&")
     }
 
     private static func pairs(_ name: String, _ value: StripeParameter) -> [(String, String)] {
         switch value {
-        case .text(let text): [(name, escaped(text))]
+        case .text(let text): [(name, PercentEncoding.encoded(text))]
         case .integer(let number): [(name, String(number))]
         case .boolean(let value): [(name, value ? "true" : "false")]
         case .list(let elements): elements.enumerated().flatMap { pairs("\(name)[\($0)]", $1) }
-        case .map(let form): form.members.flatMap { pairs("\(name)[\(escaped($0.name))]", $0.value) }
+        case .map(let form): form.members.flatMap { pairs("\(name)[\(PercentEncoding.encoded($0.name))]", $0.value) }
         }
-    }
-
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
-    static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if StripeText.isWord(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E {
-                bytes.append(byte)
-            } else {
-                bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,19 +1,19 @@
 import Domain
 import ProviderKit
 
-/// Finds a payment by our id, when Stripe's id of it never reached us.
+/// Finds a payment by our id, where Stripe's id never arrived.
 ///
-/// Stripe's lists are up to date at once, and our ids carry the time of their making, so a list of that time finds it.
-/// Its search is used only where too much happened at that time, because it learns of new objects a minute late
+/// Stripe's lists are up to date at once, and our ids contain the time of their creation, so a list of that time has
+/// the payment. The search is only used where that list is too long, because it finds new objects a minute late
 /// (docs.stripe.com/search).
 struct StripeLocator: Sendable {
     private static let pageSize: Int64 = 100
     private static let pageLimit = 10
-    /// Clocks may differ by this much, in seconds.
+    /// The seconds by which clocks may differ.
     private static let slack: Int64 = 300
-    /// By then nearly every payment has been opened.
+    /// The seconds within which nearly every payment is opened.
     private static let usual: Int64 = 900
-    /// By then a search has heard of it.
+    /// The seconds after which a search finds it.
     private static let searchDelay: Int64 = 180
 
     let api: StripeAPI

@@ -1,6 +1,6 @@
-/// Stripe's objects as far as Paydesk reads them; what is not named here is passed over.
+/// Stripe's objects, in the fields that Paydesk reads; others are ignored.
 ///
-/// Nearly everything is optional: what is missing is judged where it is needed.
+/// Nearly everything is optional: a missing field is handled where it is needed.
 enum StripeObject {
     struct PaymentIntent: Decodable, Sendable {
         struct PaymentError: Decodable, Sendable {
@@ -68,7 +68,7 @@ enum StripeObject {
         let id: String
     }
 
-    /// An object's id, or the object itself where the call asked for it.
+    /// An object's id, or the object itself where the call requested it.
     enum Expandable<Value: Decodable & Sendable>: Decodable, Sendable {
         case id(String)
         case object(Value, id: String)

@@ -1,14 +1,13 @@
 import Domain
 import ProviderKit
 
-/// Opening a payment.
 extension StripeProvider {
     func opening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         if let fault = amountFault(attempt.amount) { throw .unfit(reason: fault.rawValue) }
         let amount = try StripeAmount(attempt.amount)
         let form = settings.mode == .paymentIntent ? intentForm(attempt, amount) : sessionForm(attempt, amount)
         do throws(StripeFailure) {
-            // A forgotten key would make a second payment.
+            // After Stripe has forgotten the key, the call would make a second payment.
             if isBeyondKeys(attempt.payment.madeAt), let known = try await locator.payment(attempt.payment) {
                 return try opened(known, attempt)
             }
@@ -21,7 +20,8 @@ extension StripeProvider {
         }
     }
 
-    /// A payment whose key was used with other parameters: it was closed before it was opened, or the settings changed.
+    /// Returns a payment whose key was used with other parameters: it was closed before it was opened, or the settings
+    /// changed.
     private func reopening(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {
         do throws(StripeFailure) {
             guard let known = try await locator.payment(attempt.payment) else {
@@ -65,7 +65,7 @@ extension StripeProvider {
         return form
     }
 
-    /// Returns the parameters of every PaymentIntent of a payment; Stripe captures it as soon as it is confirmed.
+    /// Returns the parameters of every PaymentIntent of a payment; Stripe captures it when it is confirmed.
     private func intentForm(_ payment: ID<Payment>, _ amount: StripeAmount) -> StripeForm {
         let automatic = StripeForm([("enabled", .boolean(true))])
         return StripeForm([
@@ -110,11 +110,11 @@ extension StripeProvider {
         ])
     }
 
-    /// Returns the time at which Stripe closes a session by itself: between half an hour and a day after its making,
-    /// which Stripe demands.
+    /// Returns the time at which Stripe closes a session, which must be between half an hour and a day after its
+    /// creation.
     ///
-    /// It is counted in steps of five minutes from the payment's id and not from now, so that a call that is repeated soon
-    /// has the same parameters; one that comes later finds by our id what the first has made.
+    /// It is computed in steps of five minutes from the payment's id, not from now, so that a call that is repeated
+    /// soon has the same parameters; a later one finds the session by our id.
     static func sessionEnd(_ attempt: PaymentAttempt, now: Timestamp) -> Timestamp {
         let made = attempt.payment.madeAt
         let elapsed = max(0, now.rawValue - made.rawValue)
@@ -123,7 +123,7 @@ extension StripeProvider {
     }
 }
 
-/// Making a payment impossible.
+/// Cancels payments.
 extension StripeProvider {
     func cancelling(_ reference: ProviderReference) async throws(ProviderError) -> PaymentReport {
         guard let known = try await find(reference) else { return try await fence(reference) }
@@ -136,7 +136,7 @@ extension StripeProvider {
         let payment = reference.payment
         guard !known.isClosed, !known.isPaid else { return known.report(payment) }
         do throws(StripeFailure) {
-            // What was refused in one state may be done in another, so the state is a part of the key.
+            // A cancellation that was refused in one state may succeed in another, so the state is part of the key.
             let word = StripeText.word(known.status) ?? "unknown"
             let closed = try await api.close(known, key: "\(payment.rawValue)-cancel-\(word)")
             try closed.check(payment, isLive: settings.isLive)
@@ -144,20 +144,20 @@ extension StripeProvider {
         } catch {
             let meaning = error.providerError(afterChange: true)
             guard case .rejected = meaning else { throw meaning }
-            // It was paid meanwhile, or cannot be closed at this moment: what it is now is the answer.
+            // It was paid meanwhile, or cannot be closed at this moment: its current state is the answer.
             let now = ProviderReference(payment: payment, reference: known.id, amount: reference.amount)
             guard let present = try await find(now) else { throw .outcomeUnknown }
             return present.report(payment)
         }
     }
 
-    /// Closes a payment of which Stripe knows nothing: its key is used up by one that is closed at once.
+    /// Closes a payment that Stripe does not have: makes one with its key and closes it at once.
     ///
-    /// An opening that is still on its way, or comes later, then finds the key used with other parameters. An opening
-    /// whose answer never came has given nobody anything to pay with.
+    /// An opening that is still under way, or comes later, then finds the key used with other parameters. An opening
+    /// without an answer has given the payer nothing to pay with.
     private func fence(_ reference: ProviderReference) async throws(ProviderError) -> PaymentReport {
         let payment = reference.payment
-        // What cannot be charged was never opened.
+        // A payment that cannot be charged was never opened.
         guard let amount = try? StripeAmount(reference.amount) else {
             return PaymentReport(payment: payment, outcome: .cancelled)
         }
@@ -170,7 +170,7 @@ extension StripeProvider {
                 throw error.providerError(afterChange: true)
             }
             if let known = try await find(reference) { return try await close(known, reference) }
-            // The key's first call has ended without a payment, unless it is so young that it still runs.
+            // The key's first call has ended without a payment, unless it is so recent that it may still run.
             let isOver = context.time.now > payment.madeAt.adding(seconds: 600)
             return PaymentReport(payment: payment, outcome: isOver ? .cancelled : .pending(status: "not_found"))
         }

@@ -1,20 +1,20 @@
 import Domain
 import ProviderKit
 
-/// A payment of ours at Stripe: a PaymentIntent, or a Checkout Session that has one.
+/// A payment at Stripe: a PaymentIntent, or a Checkout Session with one.
 struct StripePayment: Sendable {
     enum Kind: Sendable { case intent, session }
 
     let kind: Kind
     let id: String
-    /// Stripe's own word.
+    /// Stripe's own status.
     let status: String
     let outcome: PaymentOutcome
-    /// The amount, in our units.
+    /// The amount in Paydesk's minor units.
     let amount: Money?
-    /// The PaymentIntent whose refunds are the payment's.
+    /// The PaymentIntent of the payment's refunds.
     let intent: String?
-    /// The value that the client needs: the client secret, or the page's address while it is open.
+    /// The value for the client: the client secret, or the page's address while it is open.
     let token: String?
     private let payment: ID<Payment>?
     private let isLive: Bool?
@@ -43,7 +43,7 @@ struct StripePayment: Sendable {
         isLive = session.livemode
     }
 
-    /// - Throws: `unproven` unless it is this payment's, in this mode.
+    /// - Throws: `unproven` for another payment or another mode.
     func check(_ expected: ID<Payment>, isLive expectedMode: Bool) throws(StripeFailure) {
         guard payment == expected else { throw .foreign }
         guard isLive ?? expectedMode == expectedMode else { throw .unproven(.otherMode) }
@@ -65,7 +65,7 @@ struct StripePayment: Sendable {
 }
 
 extension StripeObject.PaymentIntent {
-    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    /// - Throws: `unsayable` for a success without an exact amount.
     func outcome() throws(StripeFailure) -> PaymentOutcome {
         switch status {
         case "requires_payment_method":
@@ -74,15 +74,15 @@ extension StripeObject.PaymentIntent {
         case "processing": .processing
         case "canceled": .cancelled
         case "succeeded": .succeeded(try received())
-        // `requires_capture` too: nothing here asks for it, so nobody here ends it.
+        // This includes `requires_capture`, which Paydesk never requests and cannot complete.
         default: .pending(status: StripeText.word(status) ?? "unknown_status")
         }
     }
 
-    /// Made of a wallet's token, with which there is one try.
+    /// True for a payment with a wallet's token, which allows one attempt.
     var isCharge: Bool { metadata?[StripeMetadata.instrument] != nil }
 
-    /// The reason why the last try failed.
+    /// The reason why the last attempt failed.
     var failure: String? {
         last_payment_error.map {
             StripeText.word($0.decline_code) ?? StripeText.word($0.code) ?? StripeText.word($0.type)
@@ -99,9 +99,10 @@ extension StripeObject.PaymentIntent {
 }
 
 extension StripeObject.CheckoutSession {
-    /// A session is fulfilled when it is paid, and not when it is complete: some methods pay later, or fail to.
+    /// Returns the outcome of a session: it succeeds when it is paid, not when it is complete, because some methods pay
+    /// later or fail.
     ///
-    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    /// - Throws: `unsayable` for a success without an exact amount.
     func outcome() throws(StripeFailure) -> PaymentOutcome {
         switch (status, payment_status) {
         case (_, "paid"): .succeeded(try total())
@@ -116,7 +117,7 @@ extension StripeObject.CheckoutSession {
         StripeText.word([status, payment_status].compactMap(\.self).joined(separator: "_")) ?? "unknown_status"
     }
 
-    /// A complete session takes no further try: where its PaymentIntent's failed, that is the end.
+    /// The outcome of a complete session, which allows no further attempt: a failed PaymentIntent is its end.
     private var lastWord: PaymentOutcome {
         guard let intent = payment_intent?.object else { return .accepted }
         switch intent.status {

@@ -1,10 +1,10 @@
 public import Domain
 public import ProviderKit
 
-/// Stripe: `stripe` contracts by PaymentIntents, `url` contracts by Checkout Sessions on Stripe's own page.
+/// Stripe: `stripe` contracts with PaymentIntents, `url` contracts with Checkout Sessions on Stripe's own page.
 ///
-/// It remembers nothing. Our payment and order ids travel in the metadata, so that whatever Stripe says can be traced to
-/// a payment of ours, and every change has an idempotency key that is derived from the payment's or refund's id.
+/// It stores nothing. Objects have our payment and order ids in their metadata, so that each can be traced to a
+/// payment, and every change has an idempotency key from the payment's or refund's id.
 public struct StripeProvider: PaymentProvider {
     public static let manifest = ProviderManifest(
         kind: "stripe", displayName: "Stripe", contractTypes: [.stripe, .url], currencies: StripeAmount.currencies,
@@ -21,7 +21,7 @@ public struct StripeProvider: PaymentProvider {
         try self.init(account: account, context: context) { try? await Task.sleep(for: $0) }
     }
 
-    /// - Parameter pause: waits before a call that Stripe wants repeated; tests do not wait.
+    /// - Parameter pause: waits before a call is repeated; tests do not wait.
     package init(
         account: ProviderAccount, context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
     ) throws(ProviderSetupError) {
@@ -50,7 +50,7 @@ public struct StripeProvider: PaymentProvider {
 
     public func query(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         guard let known = try await find(payment) else {
-            // It may be on its way, so that is no end.
+            // Its opening may be under way, so the payment has not ended.
             return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
         }
         return known.report(payment.payment)
@@ -76,9 +76,9 @@ public struct StripeProvider: PaymentProvider {
 }
 
 extension StripeProvider {
-    /// A payment as Stripe has it now; nil where Stripe knows of none.
+    /// Reads the current state of a payment; nil where Stripe has none.
     ///
-    /// - Throws: `unproven` for what is not this payment's.
+    /// - Throws: `unproven` for another payment's object.
     func find(_ payment: ProviderReference) async throws(ProviderError) -> StripePayment? {
         do throws(StripeFailure) {
             guard let reference = payment.reference else { return try await locator.payment(payment.payment) }
@@ -90,9 +90,10 @@ extension StripeProvider {
         }
     }
 
-    /// Returns whether Stripe may have forgotten the idempotency key of a call of this time.
+    /// Returns whether Stripe may have forgotten the idempotency key of a call at this time.
     ///
-    /// Stripe keeps keys for at least 24 hours; an hour is left for the call's own time and for clocks that differ.
+    /// Stripe stores keys for at least 24 hours; an hour is subtracted for the call's own time and for clocks that
+    /// differ.
     func isBeyondKeys(_ time: Timestamp) -> Bool {
         context.time.now > time.adding(seconds: 23 * 3_600)
     }

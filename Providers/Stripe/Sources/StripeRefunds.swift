@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 extension StripeProvider {
     func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard attempt.amount.currency == attempt.payment.amount.currency else {
@@ -10,7 +10,7 @@ extension StripeProvider {
         let amount = try StripeAmount(attempt.amount)
         let intent = try await intent(of: attempt.payment)
         do throws(StripeFailure) {
-            // A forgotten key would give the money back twice.
+            // After Stripe has forgotten the key, the refund would be made twice.
             if isBeyondKeys(attempt.refund.madeAt), let known = try await refunds.made(attempt.refund, of: intent) {
                 return try report(known, attempt)
             }
@@ -30,7 +30,7 @@ extension StripeProvider {
         } catch {
             throw error.providerError(afterChange: false)
         }
-        // A call may still be on its way; after a day none is.
+        // A call may be under way for a day at most.
         return RefundReport(
             payment: attempt.payment.payment, refund: attempt.refund,
             outcome: isBeyondKeys(attempt.sentAt) ? .failed(reason: "never_arrived") : .pending, amount: nil)
@@ -51,7 +51,7 @@ extension StripeProvider {
             reference: refund.id)
     }
 
-    /// The PaymentIntent that has the money.
+    /// Returns the PaymentIntent with the money.
     private func intent(of payment: ProviderReference) async throws(ProviderError) -> String {
         if let reference = payment.reference, reference.hasPrefix("pi_") { return reference }
         guard let known = try await find(payment) else { throw .unavailable }
@@ -61,7 +61,7 @@ extension StripeProvider {
 }
 
 extension StripeObject.Refund {
-    /// A success may still fail later: the bank gives the money back.
+    /// The outcome; a success may still fail later, when the bank returns the money.
     var outcome: RefundOutcome {
         switch status {
         case "succeeded": .succeeded
@@ -100,12 +100,12 @@ struct StripeRefundCalls: Sendable {
         return made.isReplayed ? try await refund(made.value.id) : made.value
     }
 
-    /// The refund that carries our id; nil where none does.
+    /// Finds the refund with our id; nil where none has it.
     func made(_ id: ID<Refund>, of intent: String) async throws(StripeFailure) -> StripeObject.Refund? {
         try await all(of: intent).first { $0.metadata?[StripeMetadata.refund] == id.rawValue }
     }
 
-    /// Every refund of a PaymentIntent.
+    /// Lists every refund of a PaymentIntent.
     ///
     /// - Throws: `unanswered` where there are more than a thousand.
     func all(of intent: String) async throws(StripeFailure) -> [StripeObject.Refund] {

@@ -3,7 +3,7 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct StripeSettings: Sendable {
-    /// The product of Stripe that takes the payments.
+    /// The product of Stripe for payments.
     enum Mode: String, CaseIterable, Sendable {
         case paymentIntent = "payment_intent"
         case checkoutSession = "checkout_session"
@@ -16,14 +16,14 @@ struct StripeSettings: Sendable {
     static let secretLimit = 8
     static let methodLimit = 32
 
-    let secretKey: StripeSecret
+    let secretKey: ProviderSecret<String>
     let publishableKey: String
-    let webhookSecrets: [StripeSecret]
+    let webhookSecrets: [ProviderSecret<String>]
     let mode: Mode
     let paymentMethodTypes: [String]
-    /// Without a slash at its end.
+    /// The base URL without a slash at its end.
     let base: String
-    /// The key's mode; whatever Stripe says in the other is not about this account.
+    /// True for a live key; objects of the other mode are not this account's.
     let isLive: Bool
 
     static let schema = SettingsSchema([
@@ -48,64 +48,51 @@ struct StripeSettings: Sendable {
         ),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use payment_intent or checkout_session")
-        }
-        mode = Mode(rawValue: word) ?? .paymentIntent
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mode = reader.choice("mode", of: Mode.allCases, default: .paymentIntent)
 
         let key = settings.text("secret_key")
         let live = Self.isLive(key, Self.secretPrefixes)
         if live == nil {
-            fault(
+            reader.fault(
                 "secret_key", Self.problem(key), "use a key that begins with sk_live_, sk_test_, rk_live_ or rk_test_")
         }
-        secretKey = StripeSecret(key)
+        secretKey = ProviderSecret(key)
         isLive = live ?? false
 
         publishableKey = settings.text("publishable_key")
         if let problem = Self.publishableProblem(publishableKey, isLive: live, mode) {
-            fault(
+            reader.fault(
                 "publishable_key", problem,
                 "copy the publishable key that belongs to the secret key, pk_live_… or pk_test_…")
         }
 
         let secrets = settings.texts("webhook_secrets")
         if let problem = Self.secretsProblem(secrets) {
-            fault("webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
+            reader.fault(
+                "webhook_secrets", problem, "copy each endpoint's signing secret, whsec_…, from Stripe's Dashboard")
         }
-        webhookSecrets = secrets.map(StripeSecret.init)
+        webhookSecrets = secrets.map { ProviderSecret($0) }
 
         paymentMethodTypes = settings.texts("payment_method_types")
         if !Self.areMethods(paymentMethodTypes) {
-            fault(
+            reader.fault(
                 "payment_method_types", "has something that is no payment method type, or one twice",
                 "use Stripe's words, such as card, or leave it empty")
         }
 
-        let text = settings.text("api_base")
-        let base = Self.base(text.isEmpty ? Self.officialBase : text)
-        if base == nil {
-            fault(
-                "api_base", "is no plain web address",
-                "give scheme, host and path alone, or leave it out for Stripe's own")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("api_base", "is without https, which is for development only", "use https")
-        }
-        self.base = base ?? Self.officialBase
-        guard faults.isEmpty else { throw ProviderSetupError(faults) }
+        base = reader.address(
+            "api_base", default: Self.officialBase, "give scheme, host and path alone, or leave it out for Stripe's own"
+        )
+        try reader.check()
     }
 
-    /// The mode that a key names; nil unless it is one of these prefixes, the mode and at least one letter.
+    /// Returns the mode of a key; nil unless it has one of these prefixes, the mode and at least one letter.
     static func isLive(_ key: String, _ prefixes: [String]) -> Bool? {
-        guard key.utf8.count <= 255, key.utf8.allSatisfy(StripeText.isWord) else { return nil }
+        guard key.utf8.count <= 255, key.utf8.allSatisfy(\.isWord) else { return nil }
         for prefix in prefixes {
             for (word, live) in [("live", true), ("test", false)] {
                 let head = "\(prefix)_\(word)_"
@@ -129,7 +116,7 @@ struct StripeSettings: Sendable {
         let areGood = secrets.allSatisfy { secret in
             let tail = secret.utf8.dropFirst("whsec_".utf8.count)
             return secret.hasPrefix("whsec_") && !tail.isEmpty && secret.utf8.count <= 255
-                && tail.allSatisfy { (0x21...0x7E).contains($0) }
+                && tail.allSatisfy(\.isVisible)
         }
         return areGood ? nil : "has one of a wrong form"
     }
@@ -137,17 +124,7 @@ struct StripeSettings: Sendable {
     private static func areMethods(_ words: [String]) -> Bool {
         words.count <= methodLimit && Set(words).count == words.count
             && words.allSatisfy { word in
-                (1...64).contains(word.utf8.count)
-                    && word.utf8.allSatisfy { StripeText.isWord($0) && !(0x41...0x5A).contains($0) }
+                word.hasBytes(1...64) { $0.isWord && !$0.isCapital }
             }
-    }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, !address.rest.contains(where: { "?#".contains($0) }) else {
-            return nil
-        }
-        var path = address.rest[...]
-        while path.hasSuffix("/") { path.removeLast() }
-        return address.origin + path
     }
 }

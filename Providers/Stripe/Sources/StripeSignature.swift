@@ -3,22 +3,23 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// `Stripe-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>[,v1=…]` (docs.stripe.com/webhooks/signature).
+/// The header `Stripe-Signature: t=<unix>,v1=<hex HMAC-SHA256(secret, "<t>." + body)>[,v1=…]`
+/// (docs.stripe.com/webhooks/signature).
 ///
-/// Any `v1` by any of the secrets proves the body, because a secret that is replaced signs beside its successor; other
-/// schemes prove nothing. Unlike Stripe's libraries this refuses a time that lies ahead, too.
+/// Any `v1` with any of the secrets proves the body, because during a replacement both secrets sign; other schemes
+/// prove nothing. Unlike Stripe's libraries this also refuses a time in the future.
 struct StripeSignature: Sendable {
     static let header = "stripe-signature"
-    /// A signature's time may differ so many seconds from ours, in both directions.
+    /// The seconds by which a signature's time may differ from ours, in both directions.
     static let window: Int64 = 300
     private static let headerLimit = 8_192
     private static let codeLimit = 32
 
     private let keys: [SymmetricKey]
 
-    init(secrets: [StripeSecret]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
+    init(secrets: [ProviderSecret<String>]) { keys = secrets.map { SymmetricKey(data: Data($0.value.utf8)) } }
 
-    /// - Throws: `unproven` unless exactly one header proves these bytes, now.
+    /// - Throws: `unproven` unless there is exactly one header with a valid signature and a recent time.
     func verify(_ notification: RawNotification, now: Timestamp) throws(ProviderError) {
         let values = notification.headers.filter { $0.name == Self.header }.map(\.value)
         guard values.count == 1, let (time, codes) = values.first.flatMap(Self.parse) else {
@@ -34,9 +35,9 @@ struct StripeSignature: Sendable {
         guard isProven else { throw .unproven(.signature) }
     }
 
-    /// The first `t` and every readable `v1`, as Stripe's own libraries take a header apart.
+    /// Parses the first `t` and every readable `v1`, like Stripe's own libraries.
     ///
-    /// - Returns: nil where there is no time or a `t` or `v1` without a value.
+    /// - Returns: nil without a time, or for a `t` or `v1` without a value.
     private static func parse(_ value: String) -> (time: Timestamp, codes: [[UInt8]])? {
         guard value.utf8.count <= headerLimit else { return nil }
         var times: [Substring] = []
@@ -47,31 +48,13 @@ struct StripeSignature: Sendable {
             guard parts.count > 1 else { return nil }
             if parts[0] == "t" {
                 times.append(parts[1])
-            } else if let code = code(parts[1]) {
+            } else if let code = Hex.decoded(parts[1], count: SHA256.byteCount, .lower) {
                 codes.append(code)
             }
         }
-        guard codes.count <= codeLimit, let first = times.first, (1...15).contains(first.utf8.count),
-            first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let time = Int64(first)
+        guard codes.count <= codeLimit, let first = times.first, first.isDigits(1...15),
+            let time = Int64(first)
         else { return nil }
         return (Timestamp(time), codes)
-    }
-
-    /// 32 bytes of lower-case hexadecimal digits.
-    private static func code(_ text: Substring) -> [UInt8]? {
-        let digits = text.utf8.map { digit -> UInt8? in
-            switch digit {
-            case 0x30...0x39: digit - 0x30
-            case 0x61...0x66: digit - 0x61 + 10
-            default: nil
-            }
-        }
-        guard digits.count == SHA256.byteCount * 2 else { return nil }
-        var code: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            code.append(high << 4 | low)
-        }
-        return code
     }
 }

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import ProviderKit
 import Synchronization
+import TestSupport
 
 /// A fake of Stripe's API by its documentation: stateful, strict about parameters, idempotent.
 ///
@@ -161,7 +162,7 @@ struct FakeStripeServerCall {
         values = Dictionary(
             pairs.map { pair in
                 let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+                return (FormText.decoded(sides[0]), sides.count > 1 ? FormText.decoded(sides[1]) : "")
             }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -191,10 +192,6 @@ struct FakeStripeServerCall {
         .first { _, shape in
             !known.contains(shape) && !known.contains { $0.hasSuffix("[*]") && shape.hasPrefix($0.dropLast(3) + "[") }
         }?.0
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        text.replacing("+", with: " ").removingPercentEncoding ?? ""
     }
 }
 

@@ -2,11 +2,12 @@ import Domain
 import Foundation
 import Gateway
 import ProviderKit
+import ProviderTesting
 import StripeProvider
 import TestSupport
 
 /// A complete gateway with one Stripe account.
-struct StripeGatewayFixture: Sendable {
+struct StripeGatewayFixture: ProviderGatewayFixture {
     static let account = "stripe-main"
 
     let desk: GatewayFixture
@@ -21,25 +22,15 @@ struct StripeGatewayFixture: Sendable {
         gateway = desk.gateway(with: [account])
     }
 
-    func checkout(user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(
-            user: user, provider: Self.account, returnURL: "https://app.example/done", at: gateway)
-    }
-
-    /// Delivers a notification like Stripe.
+    /// Delivers a notification, as Stripe posts it.
     @discardableResult
     func notify(_ body: Data, _ signature: String) async throws -> Acknowledgement {
-        try await gateway.notifications.receive(
-            token: GatewayFixture.notifyToken(Self.account), FakeStripeServer.notification(body, [signature]))
+        try await notify(FakeStripeServer.notification(body, [signature]))
     }
 
     func notify(_ type: String, _ object: Any, id: String) async throws {
         let body = FakeStripeServer.event(type, object, id: id)
         try await notify(
             body, FakeStripeServer.signature(body, at: desk.clock.now.rawValue, secret: StripeFixture.secret))
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
     }
 }

@@ -26,9 +26,9 @@ struct StripeInteropTests {
         let output = try await python.run("verify.py", input: Data(questions.joined(separator: [0x0A])))
         let verdicts = output.split(separator: "\n").map(String.init)
         try #require(verdicts.count == rows.count)
-        let bench = StripeFixture()
-        bench.clock.advance(seconds: now - bench.clock.now.rawValue)
-        let provider = try bench.provider()
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: now - fixture.clock.now.rawValue)
+        let provider = try fixture.provider()
         for (row, verdict) in zip(rows, verdicts) {
             let raw = FakeStripeServer.notification(StripeHeaderTable.body, [row.header])
             let ours = (try? await provider.receive(raw)) != nil
@@ -59,15 +59,15 @@ struct StripeInteropTests {
     }()
 
     @Test func `about what the stand-in's events say`() async throws {
-        let bench = StripeFixture()
-        bench.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - bench.clock.now.rawValue)
+        let fixture = StripeFixture()
+        fixture.clock.advance(seconds: Int64(Date().timeIntervalSince1970) - fixture.clock.now.rawValue)
         var questions: [Data] = []
         for (number, (mode, what, _)) in Self.events.enumerated() {
             let event = RehearsedEvent(
                 id: "\(number)",
-                payment: ProviderReference(payment: bench.ids.make(), reference: nil, amount: usd(990)), what: what)
+                payment: ProviderReference(payment: fixture.ids.make(), reference: nil, amount: usd(990)), what: what)
             let raw = try #require(
-                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: bench.context))
+                try await StripeRehearsal(mode: mode).notification(event, .genuine, in: fixture.context))
             let header = try #require(raw.headers.first { $0.name == "stripe-signature" })
             questions.append(
                 try JSONSerialization.data(withJSONObject: [
@@ -82,7 +82,7 @@ struct StripeInteropTests {
     @Test func `that the stand-in is a Stripe`() async throws {
         let standIn = FakeStripeServer()
         standIn.state.withLock { $0.isSearchable = true }
-        let server = try LoopbackServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
+        let server = try FakeHTTPServer { standIn.answer($0, now: Int64(Date().timeIntervalSince1970)) }
         defer { server.stop() }
         let base = "http://127.0.0.1:\(server.port)"
         let output = try await python.run("client.py", [base, FakeStripeServer.key])
@@ -135,14 +135,14 @@ struct StripeInteropTests {
 
     /// The endpoint to which localstripe delivers.
     private struct Hook {
-        let server: LoopbackServer
+        let server: FakeHTTPServer
         /// The status of each answer.
         let arrivals: AsyncStream<Int>
 
         init(_ stripe: StripeGatewayFixture) throws {
             let (arrivals, feed) = AsyncStream.makeStream(of: Int.self)
             self.arrivals = arrivals
-            server = try LoopbackServer { request in
+            server = try FakeHTTPServer { request in
                 let done = DispatchSemaphore(value: 0)
                 let status = Mutex(500)
                 let raw = RawNotification(method: .post, headers: request.headers, body: request.body)

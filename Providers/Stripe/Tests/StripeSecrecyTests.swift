@@ -13,25 +13,6 @@ struct StripeSecrecyTests {
     /// The secrets in Stripe's message about a wrong key, and a payer's data in a notification.
     private static let planted = ["sk_test_planted", "payer@example.com", "pi_1_secret_planted", "4242"]
 
-    private func run(_ bench: StripeFixture, _ provider: StripeProvider) async -> [String] {
-        var shown: [String] = []
-        func show<Value>(_ call: () async throws -> Value) async {
-            do { _ = try await call() } catch { shown += ["\(error)", String(reflecting: error)] }
-        }
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt, "pi_1")
-        let refund = bench.refund(reference, usd(1))
-        await show { try await provider.open(attempt) }
-        await show { try await provider.query(reference) }
-        await show { try await provider.cancel(reference) }
-        await show { try await provider.refund(refund) }
-        await show { try await provider.query(refund: refund) }
-        var dumped = ""
-        dump(provider, to: &dumped)
-        shown += [dumped, "\(provider)", String(reflecting: provider)]
-        return shown
-    }
-
     @Test(arguments: [400, 401, 402, 403, 404, 409, 429, 500, 200])
     func `no answer's words reach a log or an error`(status: Int) async throws {
         let body = Data(
@@ -40,11 +21,11 @@ struct StripeSecrecyTests {
             "message":"Invalid API Key provided: sk_test_planted","payment_intent":{"client_secret":"pi_1_secret_planted"}}}
             """.utf8)
         let headers = [(name: "Request-Id", value: "req_Ab9")]
-        let bench = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
-        let shown = await run(bench, try bench.provider())
-        let logged = bench.logged.withLock { $0 }
+        let fixture = StripeFixture { _ in IncomingReply(status: status, headers: headers, body: body) }
+        let shown = await fixture.shown(by: try fixture.provider(), "pi_1", keepsResults: false)
+        let logged = fixture.logged
         #expect(logged.count >= 5 && logged.allSatisfy { $0.contains("request_id=req_Ab9") })
-        for text in shown + logged {
+        for text in shown {
             for secret in Self.planted + [FakeStripeServer.key, StripeFixture.secret] {
                 #expect(!text.contains(secret), "\(secret) is in \(text)")
             }
@@ -52,11 +33,11 @@ struct StripeSecrecyTests {
     }
 
     @Test func `a strange request id is not logged`() async throws {
-        let bench = StripeFixture { _ in
+        let fixture = StripeFixture { _ in
             IncomingReply(status: 500, headers: [(name: "request-id", value: "a b\u{1B}[31m")])
         }
-        _ = try? await bench.provider().open(bench.attempt())
-        let logged = bench.logged.withLock { $0 }
+        _ = try? await fixture.provider().open(fixture.attempt())
+        let logged = fixture.logged
         #expect(logged.count == 3 && !logged.contains { $0.contains("request_id") || $0.contains("\u{1B}") })
     }
 
@@ -64,28 +45,28 @@ struct StripeSecrecyTests {
         let refused = StripeFixture { _ in .stripe(401, "invalid_request_error") }
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
-            refused.logged.withLock { $0 } == [
+            refused.logged == [
                 "error stripe: the secret key was refused call=POST payment_intents request_id=req_9kQ401 status=401 "
                     + "type=invalid_request_error"
             ])
         let silent = StripeFixture { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
-            silent.logged.withLock { $0 } == [
+            silent.logged == [
                 "warning stripe: no answer call=POST payment_intents error=outcomeUnknown"
             ])
     }
 
     @Test func `a notification's body is in no error`() async throws {
-        let bench = StripeFixture()
+        let fixture = StripeFixture()
         let body = Data(#"{"id":"evt_1","payer@example.com":"4242"#.utf8)
         for secret in [StripeFixture.secret, "whsec_other"] {
             let raw = FakeStripeServer.notification(
-                body, [FakeStripeServer.signature(body, at: bench.clock.now.rawValue, secret: secret)])
-            let error = await #expect(throws: ProviderError.self) { try await bench.provider().receive(raw) }
+                body, [FakeStripeServer.signature(body, at: fixture.clock.now.rawValue, secret: secret)])
+            let error = await #expect(throws: ProviderError.self) { try await fixture.provider().receive(raw) }
             #expect(!"\(String(reflecting: error))".contains("payer"))
         }
-        #expect(bench.logged.withLock { $0.isEmpty })
+        #expect(fixture.logged.isEmpty)
     }
 
     @Test(arguments: TestEngine.allCases)

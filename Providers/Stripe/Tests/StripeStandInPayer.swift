@@ -87,7 +87,7 @@ extension FakeStripeServer {
     static func signature(_ body: Data, at time: Int64, secret: String) -> String {
         let key = SymmetricKey(data: Data(secret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key)
-        return "t=\(time),v1=" + code.map { String(format: "%02x", $0) }.joined()
+        return "t=\(time),v1=" + Hex.encoded(code)
     }
 
     static func notification(_ body: Data, _ signatures: [String]) -> RawNotification {

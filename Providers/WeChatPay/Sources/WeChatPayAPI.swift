@@ -3,7 +3,7 @@ import FoundationEssentials
 import ProviderKit
 import _CryptoExtras
 
-/// Calls of WeChat Pay's API, each signed, and each answer proven before it is read.
+/// Calls of WeChat Pay's API, each with a signature, and each answer verified before it is read.
 struct WeChatPayAPI: Sendable {
     private static let timeout: Int64 = 10_000
     private static let replyLimit = 256 << 10
@@ -11,11 +11,13 @@ struct WeChatPayAPI: Sendable {
     private let settings: WeChatPaySettings
     private let context: ProviderContext
     private let signer: WeChatPaySigner
+    private let client: ServiceClient<WeChatPayRefusal>
     let platform: WeChatPayPlatform
 
     init(settings: WeChatPaySettings, context: ProviderContext) {
         self.settings = settings
         self.context = context
+        client = ServiceClient("wechat pay", context: context)
         let signer = WeChatPaySigner(mchid: settings.mchid, identity: settings.identity)
         self.signer = signer
         platform = WeChatPayPlatform(
@@ -27,44 +29,33 @@ struct WeChatPayAPI: Sendable {
     }
 
     func get<Value: Decodable>(_ target: String) async throws(WeChatPayFailure) -> Value {
-        let body = try await call("GET", target, Data()).body
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: body) else { throw .unanswered }
-        return value
+        try client.read(try await call("GET", target, Data()))
     }
 
     func post<Value: Decodable>(_ target: String, _ content: some Encodable) async throws(WeChatPayFailure) -> Value {
-        let body = try await call("POST", target, Self.encoded(content)).body
-        guard let value = try? UnambiguousJSON.decode(Value.self, from: body) else { throw .unanswered }
-        return value
+        try client.read(try await call("POST", target, client.body(content)))
     }
 
-    /// A call whose good answer has no body.
+    /// Makes a call whose successful answer has no body.
     ///
-    /// - Returns: its status.
+    /// - Returns: the answer's status.
     func status(_ target: String, _ content: some Encodable) async throws(WeChatPayFailure) -> Int {
-        try await call("POST", target, Self.encoded(content)).status
+        try await call("POST", target, client.body(content)).status
     }
 
-    private static func encoded(_ content: some Encodable) throws(WeChatPayFailure) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(content) else { throw .notSent }
-        return data
-    }
-
-    /// - Returns: a 2xx that is proven.
+    /// - Returns: a verified answer with a 2xx status.
     private func call(
         _ method: String, _ target: String, _ body: Data
     ) async throws(WeChatPayFailure) -> IncomingReply {
         do throws(ProviderError) { try await platform.prepare() } catch { throw .notSent }
         let exchange = WeChatPayExchange(settings: settings, context: context, signer: signer)
         let reply = try await exchange.send(method, target, body, timeout: Self.timeout, replyLimit: Self.replyLimit)
-        let isGood = (200...299).contains(reply.status)
+        let isGood = reply.isSuccess
         var isProven = false
         do throws(ProviderError) {
             isProven = try await proves(reply)
         } catch {
-            // WeChat Pay's certificates are not to be had now.
+            // WeChat Pay's certificates are not available now.
             if isGood { throw .unanswered }
         }
         let code = isGood ? nil : WeChatPayRefusal.code(reply.body)
@@ -88,7 +79,7 @@ struct WeChatPayAPI: Sendable {
     }
 }
 
-/// A signed request and its answer, unread.
+/// Signs a request and returns its answer, unread.
 struct WeChatPayExchange: Sendable {
     let settings: WeChatPaySettings
     let context: ProviderContext
@@ -97,7 +88,7 @@ struct WeChatPayExchange: Sendable {
     func send(
         _ method: String, _ target: String, _ body: Data, timeout: Int64, replyLimit: Int
     ) async throws(WeChatPayFailure) -> IncomingReply {
-        let nonce = WeChatPayText.hex(context.random.bytes(16))
+        let nonce = Hex.encoded(context.random.bytes(16), .upper)
         guard
             let authorization = signer.authorization(method, target, body, at: context.time.now, nonce: nonce)
         else { throw .notSent }
@@ -110,18 +101,15 @@ struct WeChatPayExchange: Sendable {
         let request = OutgoingRequest(
             method: method, url: settings.base + target, headers: headers, body: body, timeoutMilliseconds: timeout,
             maxReplyBytes: replyLimit)
-        do throws(HTTPTransportError) { return try await context.http.send(request) } catch {
-            context.log.write(
-                .warning, "wechat pay: no answer", ["call": "\(method) \(Self.path(target))", "error": "\(error)"])
-            throw error == .notSent ? .notSent : .unanswered
-        }
+        return try await ServiceClient<WeChatPayRefusal>("wechat pay", context: context).send(
+            request, call: "\(method) \(Self.path(target))")
     }
 
-    /// WeChat Pay's request id, by which its support finds a call, and codes; never a message or a body.
+    /// Logs WeChat Pay's request id, by which its support finds a call, and codes; never a message or a body.
     func log(_ reply: IncomingReply, _ method: String, _ target: String, code: String?, isProven: Bool) {
         var metadata = ["call": "\(method) \(Self.path(target))", "status": "\(reply.status)"]
         metadata["request_id"] = WeChatPayText.word(
-            reply.headers.first { $0.name.lowercased() == "request-id" }?.value)
+            reply.header("request-id"))
         metadata["code"] = code
         if reply.status == 401 || reply.status == 403 {
             context.log.write(.error, "wechat pay: the merchant's key or right was refused", metadata)
@@ -138,7 +126,7 @@ struct WeChatPayExchange: Sendable {
     private static func path(_ target: String) -> String { String(target.prefix { $0 != "?" }) }
 }
 
-/// The fetch of the platform certificates, which prove themselves: only the APIv3 key's holder could encrypt them.
+/// Fetches the platform certificates, which prove themselves: only the holder of the APIv3 key could encrypt them.
 struct WeChatPayCertificateFetch: Sendable {
     static let target = "/v3/certificates"
 
@@ -146,7 +134,7 @@ struct WeChatPayCertificateFetch: Sendable {
     let context: ProviderContext
     let signer: WeChatPaySigner
 
-    /// - Throws: `unavailable` where there is no answer or none that proves itself.
+    /// - Throws: `unavailable` where there is no answer, or none that proves itself.
     func certificates(timeout: Int64) async throws(ProviderError) -> WeChatPayCertificates {
         let exchange = WeChatPayExchange(settings: settings, context: context, signer: signer)
         let now = context.time.now
@@ -154,10 +142,10 @@ struct WeChatPayCertificateFetch: Sendable {
         do throws(WeChatPayFailure) {
             reply = try await exchange.send("GET", Self.target, Data(), timeout: timeout, replyLimit: 256 << 10)
         } catch { throw .unavailable }
-        let isGood = (200...299).contains(reply.status)
+        let isGood = reply.isSuccess
         let code = isGood ? nil : WeChatPayRefusal.code(reply.body)
         if reply.status == 404, code == "RESOURCE_NOT_EXISTS", settings.publicKey != nil {
-            // A merchant with a public key may have no platform certificates at all.
+            // A merchant with a public key may have no platform certificates.
             return WeChatPayCertificates(fetchedAt: now, items: [])
         }
         guard isGood, let list = try? JSONDecoder().decode(WeChatPayCertificateList.self, from: reply.body) else {

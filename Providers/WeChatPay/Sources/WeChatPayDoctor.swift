@@ -3,10 +3,10 @@ import FoundationEssentials
 public import ProviderKit
 
 extension WeChatPayProvider: SelfExamining, OnlineDiagnosing {
-    /// Key, certificate and serial number were held against each other at the start; this is how long they are good.
+    /// Reports the end of the merchant's certificate; it was compared with the key and the serial number at the start.
     public func examine() -> [Diagnosis] { [certificate] }
 
-    /// Tries the account's keys at WeChat Pay.
+    /// Tests the account's keys at WeChat Pay.
     public func diagnose() async -> [Diagnosis] {
         var found: [Diagnosis] = []
         if settings.publicKey == nil { found.append(await platformCertificates()) }
@@ -48,7 +48,7 @@ extension WeChatPayProvider: SelfExamining, OnlineDiagnosing {
         }
     }
 
-    /// Asks for an order that cannot be there: whoever is told so is let in.
+    /// Queries an order that does not exist; the answer that there is none shows that the keys are accepted.
     private func question() async -> Diagnosis {
         let payment: ID<Payment> = IDSource(time: context.time, random: context.random).make()
         do throws(WeChatPayFailure) {

@@ -2,28 +2,14 @@ import FoundationEssentials
 import ProviderKit
 
 /// The failures of a call to WeChat Pay.
-enum WeChatPayFailure: Error, Sendable, Equatable {
-    /// The call never reached WeChat Pay.
-    case notSent
-    /// The call may have taken effect: a time limit, a cut connection, an answer that is none of WeChat Pay's.
-    case unanswered
-    /// The answer is not believed: nothing proves that it is WeChat Pay's, or it is about another payment or account.
-    case unproven(UnprovenReason)
-    /// WeChat Pay's word.
-    case refused(WeChatPayRefusal)
-    /// The answer cannot be said in our words, by the reason.
-    case unsayable(String)
-
-    /// The answer is about another payment.
-    static let foreign = WeChatPayFailure.unproven(.otherPayment)
-}
+typealias WeChatPayFailure = ServiceFailure<WeChatPayRefusal>
 
 /// An error answer of WeChat Pay's, without its message.
-struct WeChatPayRefusal: Error, Sendable, Equatable {
+struct WeChatPayRefusal: ServiceRefusal {
     let status: Int
-    /// `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
+    /// The code, `PARAM_ERROR`, `ORDER_NOT_EXIST` …; nil where the body is not WeChat Pay's.
     let code: String?
-    /// Its signature is good; without one it is no "no".
+    /// True where its signature is valid; without one it is no refusal.
     let isProven: Bool
 
     init(status: Int, code: String?, isProven: Bool) {
@@ -37,19 +23,19 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         return WeChatPayText.word((try? JSONDecoder().decode(Body.self, from: body))?.code)
     }
 
-    /// True where WeChat Pay says that there is no such order or refund.
+    /// True where WeChat Pay states that there is no such order or refund.
     var isMissing: Bool {
         isProven && status == 404
             && ["ORDER_NOT_EXIST", "ORDERNOTEXIST", "RESOURCE_NOT_EXISTS"].contains(code)
     }
 
-    /// The order number is in use with other parameters, or the order is beyond an opening.
+    /// True where the order number is in use with other parameters, or the order can no longer be opened.
     var isOfKnownOrder: Bool {
         isProven
             && ["OUT_TRADE_NO_USED", "INVALID_REQUEST", "ORDERPAID", "ORDER_PAID"].contains(code)
     }
 
-    /// Refused before anything began: a key, a right, a limit.
+    /// True where WeChat Pay refused before any work: because of a key, a right, a limit.
     private var isBeforeWork: Bool {
         [401, 429].contains(status) || (status == 403 && isProven && code == "NO_AUTH")
     }
@@ -60,21 +46,5 @@ struct WeChatPayRefusal: Error, Sendable, Equatable {
         guard isProven, (400..<500).contains(status), ![408, 409, 425].contains(status), let code, !own.contains(code)
         else { return unknown }
         return .rejected(reason: code)
-    }
-}
-
-extension WeChatPayFailure {
-    /// Returns the failure as a provider error.
-    ///
-    /// - Parameter afterChange: whether the call changes something, so that its loss leaves the effect unknown.
-    func providerError(afterChange: Bool) -> ProviderError {
-        let unknown: ProviderError = afterChange ? .outcomeUnknown : .unavailable
-        switch self {
-        case .notSent: return .unavailable
-        case .unanswered: return unknown
-        case .unsayable(let reason): return reason == "bad_amount" ? .unproven(.badMoney) : unknown
-        case .unproven(let reason): return .unproven(reason)
-        case .refused(let refusal): return refusal.providerError(unknown)
-        }
     }
 }

@@ -11,10 +11,10 @@ extension WeChatPayProvider {
         let resource: WeChatPayResource
     }
 
-    /// WeChat Pay waits five seconds for its acknowledgement; some of them are Paydesk's own.
+    /// The limit of a fetch in milliseconds; WeChat Pay waits five seconds for its acknowledgement.
     static let fetchTimeout: Int64 = 3_000
 
-    /// - Throws: `unproven` for whatever is not proven, `unavailable` where that cannot be told now.
+    /// - Throws: `unproven` for a forged notification, `unavailable` where it cannot be verified now.
     func verify(_ notification: RawNotification) async throws(ProviderError) {
         let signature = try WeChatPaySignature(
             notification.headers, now: notification.receivedAt ?? context.time.now)
@@ -22,7 +22,7 @@ extension WeChatPayProvider {
         guard signature.isGood(notification.body, by: key) else { throw .unproven(.signature) }
     }
 
-    /// - Throws: `rejected` for what is genuine and yet cannot be understood.
+    /// - Throws: `rejected` for a genuine notification that cannot be decoded.
     func reading(_ body: Data) throws(ProviderError) -> ReceivedNotification {
         guard let event = try? UnambiguousJSON.decode(Notification.self, from: body),
             event.resource_type == "encrypt-resource"
@@ -47,7 +47,7 @@ extension WeChatPayProvider {
         }
     }
 
-    /// By the object's state and not by the event's name; other types mean nothing here.
+    /// Reads the facts from the object's state, not from the event's name; other types have no facts.
     private func facts(_ type: String, _ plain: Data) throws(WeChatPayFailure) -> [ProviderFact] {
         if type.hasPrefix("TRANSACTION.") {
             let transaction: WeChatPayTransaction = try read(plain)

@@ -2,7 +2,6 @@ import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// Opening a payment.
 extension WeChatPayProvider {
     private struct Order: Encodable {
         struct Amount: Encodable {
@@ -60,7 +59,7 @@ extension WeChatPayProvider {
             scene_info: settings.mode == .h5 ? payerAddress.map { Order.Scene(payer_client_ip: $0) } : nil)
     }
 
-    /// An order number that is in use, or an order that is paid, is no "no" to this payment.
+    /// Maps a failure; an order number in use, or a paid order, is no refusal of this payment.
     private func meaning(_ failure: WeChatPayFailure, of attempt: PaymentAttempt) async -> ProviderError {
         guard case .refused(let refusal) = failure, refusal.isOfKnownOrder else {
             return failure.providerError(afterChange: true)
@@ -77,7 +76,7 @@ extension WeChatPayProvider {
         guard settings.mode == .h5 else { return .qr(text: address) }
         guard let back = attempt.returnURL else { return .url(checkoutURL: address) }
         let mark = address.contains("?") ? "&" : "?"
-        return .url(checkoutURL: "\(address)\(mark)redirect_url=\(WeChatPayText.escaped(back))")
+        return .url(checkoutURL: "\(address)\(mark)redirect_url=\(PercentEncoding.encoded(back))")
     }
 
     private func isPayable(_ text: String) -> Bool {
@@ -89,19 +88,20 @@ extension WeChatPayProvider {
     }
 }
 
-// The same address for every repetition.
+// Returns the same address in every repetition.
 extension WeChatPayProvider {
     private struct Given: Codable {
         let address: String
         let until: Timestamp
     }
 
-    /// WeChat Pay gives another address each time it is asked for one order's, and all of them pay that one order.
+    /// Returns the first address that WeChat Pay gave for an order; each call returns another one, and all pay the same
+    /// order.
     ///
-    /// The first that was given is handed out again as long as it is good, so that two answers to one call are the same.
+    /// It is stored as long as it is valid, so that a repetition has the same answer.
     private func first(_ address: String, _ attempt: PaymentAttempt) async throws(ProviderError) -> String {
         let now = context.time.now
-        // A code is good for two hours and a page for five minutes; some of that is left for the payer.
+        // A code is valid for two hours and a page for five minutes; some of that is left for the payer.
         let given = Given(address: address, until: now.adding(seconds: settings.mode == .native ? 6_600 : 240))
         guard let data = try? JSONEncoder().encode(given) else { throw .outcomeUnknown }
         let kept: Data?
@@ -112,16 +112,16 @@ extension WeChatPayProvider {
                 return known.map { now < $0.until } ?? false ? nil : data
             }
         } catch {
-            // The order is made all the same.
+            // The order was made nevertheless.
             throw .outcomeUnknown
         }
         return kept.flatMap { try? JSONDecoder().decode(Given.self, from: $0) }?.address ?? address
     }
 }
 
-/// Asking about a payment, and closing it.
+/// Queries payments and closes them.
 extension WeChatPayProvider {
-    /// - Returns: nil where WeChat Pay knows of none.
+    /// - Returns: nil where WeChat Pay has none.
     func transaction(
         _ payment: ID<Payment>, _ reference: String? = nil
     ) async throws(WeChatPayFailure) -> WeChatPayTransaction? {
@@ -137,7 +137,7 @@ extension WeChatPayProvider {
     func asking(_ payment: ProviderReference) async throws(ProviderError) -> PaymentReport {
         do throws(WeChatPayFailure) {
             guard let known = try await transaction(payment.payment, payment.reference) else {
-                // Its opening may be on its way, so that is no end.
+                // Its opening may be under way, so the payment has not ended.
                 return PaymentReport(payment: payment.payment, outcome: .pending(status: "not_found"))
             }
             return try known.report(payment.payment, settings)
@@ -154,18 +154,18 @@ extension WeChatPayProvider {
         do throws(WeChatPayFailure) {
             status = try await api.status(target, Closing(mchid: settings.mchid))
         } catch {
-            // Paid, closed already, too young to be closed, or not there: what it is now is the answer.
+            // It is paid, already closed, too recent to be closed, or missing: its current state is the answer.
             if case .refused(let refusal) = error, refusal.saysNo { return try await asking(payment) }
             throw error.providerError(afterChange: true)
         }
-        // Another good status says that it is not done yet: the payer is just typing.
+        // Another successful status means that it is not closed yet, because the payer is acting.
         guard status == 204 else { return try await asking(payment) }
         return PaymentReport(payment: payment.payment, outcome: .cancelled)
     }
 }
 
 extension WeChatPayRefusal {
-    /// True where WeChat Pay proves that it did not do what was asked.
+    /// True where WeChat Pay's verified answer shows that it did nothing.
     fileprivate var saysNo: Bool {
         if isMissing { return true }
         if case .rejected = providerError(.outcomeUnknown) { return true }

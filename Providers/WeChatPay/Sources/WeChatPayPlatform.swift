@@ -5,25 +5,26 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// WeChat Pay's platform certificates, as `GET /v3/certificates` last gave them.
+/// WeChat Pay's platform certificates, from the last answer of `GET /v3/certificates`.
 struct WeChatPayCertificates: Codable, Sendable {
     struct Item: Codable, Sendable {
         let serial: String
         let pem: String
     }
 
-    /// No stranger's word makes us ask for them more often than this, in seconds.
+    /// The seconds between two fetches, because forged notifications can cause them.
     static let leastAge: Int64 = 60
-    /// WeChat Pay renews a certificate days before the old one ends, and wants to be asked twice a day.
+    /// The seconds after which the certificates are fetched again: WeChat Pay renews a certificate days before the old
+    /// one ends, and recommends two fetches a day.
     static let freshness: Int64 = 12 * 3_600
-    /// So long they are used while WeChat Pay cannot be asked.
+    /// The seconds for which they are used while WeChat Pay cannot be reached.
     static let lifetime: Int64 = 3 * 86_400
     static let limit = 16
 
     let fetchedAt: Timestamp
     let items: [Item]
 
-    /// - Returns: nil where there is none of this number that is valid at this time.
+    /// - Returns: nil without a certificate of this number that is valid at this time.
     func key(_ serial: String, at time: Timestamp) -> _RSA.Signing.PublicKey? {
         let now = Date(timeIntervalSince1970: TimeInterval(time.rawValue))
         guard let item = items.first(where: { $0.serial == serial }),
@@ -37,30 +38,30 @@ struct WeChatPayCertificates: Codable, Sendable {
     func mayBeOutdated(at now: Timestamp) -> Bool { now >= fetchedAt.adding(seconds: Self.leastAge) }
 }
 
-/// The keys by which WeChat Pay proves what it says: its public key, or its platform certificates.
+/// The keys that verify WeChat Pay's messages: its public key, or its platform certificates.
 ///
-/// The certificates stand in the account's cache. A serial number that is not among them has them fetched again, at most
-/// once a minute, so that notifications with made-up numbers cost nothing.
+/// The certificates are in the account's cache. An unknown serial number causes another fetch, at most once a minute,
+/// so that notifications with invented numbers cost nothing.
 struct WeChatPayPlatform: Sendable {
     private static let name = "platform_certificates"
     private static let failure = "platform_certificates_failed"
-    /// After a fetch that failed, in seconds.
+    /// The seconds after a failed fetch until the next one.
     private static let patience: Int64 = 10
 
     let publicKey: WeChatPayPublicKey?
     let cache: ProviderCache
     let time: TimeSource
-    /// Fetches, decrypts and verifies; the time limit in milliseconds.
+    /// Fetches, decrypts and verifies the certificates; the argument is the time limit in milliseconds.
     let fetch: @Sendable (Int64) async throws(ProviderError) -> WeChatPayCertificates
 
-    /// Sees to it that an answer can be verified before anything is asked for.
+    /// Makes sure that answers can be verified, before a call is made.
     ///
-    /// - Throws: `unavailable` where the certificates are not to be had.
+    /// - Throws: `unavailable` where the certificates cannot be fetched.
     func prepare() async throws(ProviderError) {
         if publicKey == nil { _ = try await certificates(having: nil, timeout: 10_000) }
     }
 
-    /// - Throws: `unproven` for a number that WeChat Pay does not have, `unavailable` where that cannot be told.
+    /// - Throws: `unproven` for a number that WeChat Pay does not have, `unavailable` where that cannot be determined.
     func key(_ serial: String, timeout: Int64) async throws(ProviderError) -> _RSA.Signing.PublicKey {
         if serial.hasPrefix(WeChatPayPublicKey.prefix) {
             guard let publicKey, publicKey.id == serial else { throw .unproven(.certificate) }
@@ -100,7 +101,7 @@ struct WeChatPayPlatform: Sendable {
                 })
             if let known = Self.read(data) { return known }
         } catch {
-            // Those of yesterday are good as long as they themselves say so.
+            // Older certificates are used within their own validity.
             guard let known = cache.value(Self.name).flatMap(Self.read),
                 serial.map({ known.key($0, at: now) != nil }) ?? true
             else { throw error }
@@ -123,7 +124,7 @@ struct WeChatPayCertificateList: Decodable, Sendable {
 
     let data: [Item]
 
-    /// Only what the APIv3 key decrypts, is a certificate and has the number that the list says.
+    /// Returns the certificates that the APIv3 key decrypts and that have the listed number.
     func certificates(by key: [UInt8], at now: Timestamp) -> WeChatPayCertificates {
         let items = data.prefix(WeChatPayCertificates.limit).compactMap { item -> WeChatPayCertificates.Item? in
             guard let plain = try? item.encrypt_certificate.opened(by: key),

@@ -1,13 +1,14 @@
 public import Domain
 public import ProviderKit
 
-/// WeChat Pay (API v3): `qr` contracts by native payment, `url` contracts by H5 payment.
+/// WeChat Pay (API v3): `qr` contracts with native payment, `url` contracts with H5 payment.
 ///
-/// Our payment and refund ids are its order numbers, so that everything can be asked for by our own ids and every
-/// repetition is the same order. Whatever it says is proven by its platform certificates or its public key before it is
-/// read.
+/// Our payment and refund ids are its order numbers, so that everything can be queried by our own ids and every
+/// repetition is the same order. Each of its messages is verified with its platform certificates or its public key
+/// before it is read.
 public struct WeChatPayProvider: PaymentProvider {
-    /// `cancel` is best effort: an order may be too young to be closed, or be paid while it is closed.
+    /// The manifest; `cancel` is best effort, because an order may be too recent to be closed, or be paid while it is
+    /// closed.
     public static let manifest = ProviderManifest(
         kind: "wechat_pay", displayName: "WeChat Pay", contractTypes: [.qr, .url],
         currencies: [.cny], cancel: .bestEffort, refunds: .partial,
@@ -25,7 +26,7 @@ public struct WeChatPayProvider: PaymentProvider {
 
     public var contractTypes: Set<ContractType> { [settings.mode.contract] }
 
-    /// WeChat Pay's `total` is an integer of fen up to 10 digits.
+    /// Checks the amount: WeChat Pay's `total` is an integer of fen with up to 10 digits.
     public func amountFault(_ amount: Money) -> AmountFault? { .of(amount, in: "CNY", 1...9_999_999_999) }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

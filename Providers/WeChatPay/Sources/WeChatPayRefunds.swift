@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// A refund in WeChat Pay's words; an answer names its state `status`, a notification `refund_status`.
+/// A refund of WeChat Pay's; its state is `status` in an answer and `refund_status` in a notification.
 struct WeChatPayRefund: Decodable, Sendable {
     struct Amount: Decodable, Sendable {
         let refund: Int64?
@@ -21,12 +21,13 @@ struct WeChatPayRefund: Decodable, Sendable {
         switch refund_status ?? status ?? "" {
         case "SUCCESS": .succeeded
         case "CLOSED": .failed(reason: "CLOSED")
-        // Also ABNORMAL: the money has left and found no card to go to, and the merchant directs it elsewhere.
+        // This includes ABNORMAL: the money was sent but could not be returned to the card, and the merchant redirects
+        // it.
         default: .pending
         }
     }
 
-    /// - Throws: `unsayable` for an amount that cannot be said exactly.
+    /// - Throws: `unsayable` for an amount without an exact value.
     func money() throws(WeChatPayFailure) -> Money {
         guard let value = amount?.refund, value > 0, let currency = Currency(amount?.currency ?? "CNY") else {
             throw .unsayable("bad_amount")
@@ -35,7 +36,7 @@ struct WeChatPayRefund: Decodable, Sendable {
     }
 }
 
-/// Giving money back, and asking what became of it.
+/// Makes refunds and queries them.
 extension WeChatPayProvider {
     private struct Request: Encodable {
         struct Amount: Encodable {
@@ -44,7 +45,7 @@ extension WeChatPayProvider {
             let currency: String
         }
 
-        /// WeChat Pay's own number of the payment, or ours where it is not known: exactly one of the two.
+        /// WeChat Pay's own number of the payment, or ours where that is unknown: exactly one of the two.
         let transaction_id: String?
         let out_trade_no: String?
         let out_refund_no: String
@@ -52,7 +53,7 @@ extension WeChatPayProvider {
         let amount: Amount
     }
 
-    /// The refund's own number makes a repetition the same refund.
+    /// Makes a refund; its number makes a repetition the same refund.
     func refunding(_ attempt: RefundAttempt) async throws(ProviderError) -> RefundReport {
         guard attempt.amount.currency == attempt.payment.amount.currency, attempt.amount.currency.code == "CNY" else {
             throw .rejected(reason: "refund_currency_differs")
@@ -79,7 +80,7 @@ extension WeChatPayProvider {
             guard case .refused(let refusal) = error, refusal.isMissing else {
                 throw error.providerError(afterChange: false)
             }
-            // A call may still be on its way; after a day none is. One that was made elsewhere has another number there.
+            // A call may be under way for a day at most. A refund that was made elsewhere has another number there.
             let isOver = attempt.reference == nil && context.time.now > attempt.sentAt.adding(days: 1)
             return RefundReport(
                 payment: attempt.payment.payment, refund: attempt.refund,

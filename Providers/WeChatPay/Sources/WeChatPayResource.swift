@@ -1,16 +1,17 @@
 import Crypto
 import FoundationEssentials
 
-/// The data that WeChat Pay encrypts with the APIv3 key: the contents of notifications, and its platform certificates.
+/// Data that WeChat Pay encrypts with the APIv3 key: the contents of notifications, and its platform certificates.
 ///
-/// `AEAD_AES_256_GCM`, the tag being the ciphertext's last 16 bytes (pay.weixin.qq.com/doc/v3/merchant/4012071382).
+/// The algorithm is `AEAD_AES_256_GCM`, with the tag in the last 16 bytes of the ciphertext
+/// (pay.weixin.qq.com/doc/v3/merchant/4012071382).
 struct WeChatPayResource: Decodable, Sendable {
     static let algorithm = "AEAD_AES_256_GCM"
     private static let tagSize = 16
 
     enum Fault: Error, Sendable, Equatable {
         case algorithm, nonce, ciphertext
-        /// The key is another one, or something was altered.
+        /// The key is wrong, or the data was altered.
         case authentication
     }
 
@@ -19,7 +20,7 @@ struct WeChatPayResource: Decodable, Sendable {
     let nonce: String
     let associated_data: String?
 
-    /// - Parameter key: as many bytes as it has; that the APIv3 key has 32 is the settings' matter.
+    /// - Parameter key: the key's bytes; the settings check that the APIv3 key has 32.
     func opened(by key: [UInt8]) throws(Fault) -> Data {
         guard algorithm == Self.algorithm else { throw .algorithm }
         guard nonce.utf8.count == 12, let iv = try? AES.GCM.Nonce(data: Data(nonce.utf8)) else { throw .nonce }

@@ -4,7 +4,7 @@ import ProviderKit
 
 /// The validated settings of an account's file.
 struct WeChatPaySettings: Sendable {
-    /// The product of WeChat Pay that takes the payments.
+    /// The product of WeChat Pay for payments.
     enum Mode: String, CaseIterable, Sendable {
         case native, h5
 
@@ -17,12 +17,12 @@ struct WeChatPaySettings: Sendable {
     let appid: String
     let mode: Mode
     let identity: WeChatPayIdentity
-    let apiKey: WeChatPaySecret<[UInt8]>
-    /// WeChat Pay's own public key; nil where its platform certificates are fetched.
+    let apiKey: ProviderSecret<[UInt8]>
+    /// WeChat Pay's own public key; nil where platform certificates are used.
     let publicKey: WeChatPayPublicKey?
-    /// The payer's address that `h5` sends where the real one is not known.
+    /// The address that `h5` sends where the payer's is unknown.
     let payerAddress: String?
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     let base: String
 
     static let schema = SettingsSchema([
@@ -52,62 +52,31 @@ struct WeChatPaySettings: Sendable {
             summary: "Where WeChat Pay's API is, without a path; https, except in development."),
     ])
 
-    /// - Throws: every fault, none of them with a value.
+    /// - Throws: every fault, without any value.
     init(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let settings = account.settings
-        var faults: [ProviderSetupError.Fault] = []
-        func fault(_ setting: String, _ problem: String, _ remedy: String) {
-            faults.append(.init(setting: setting, problem: problem, remedy: remedy))
-        }
-        mchid = settings.text("mchid")
-        if !(1...32).contains(mchid.utf8.count) || !mchid.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            fault("mchid", Self.problem(mchid), "copy the merchant number, digits alone")
-        }
-        appid = settings.text("appid")
-        if !(1...32).contains(appid.utf8.count) || !appid.utf8.allSatisfy(WeChatPayText.isWord) {
-            fault("appid", Self.problem(appid), "copy the app's id, wx…")
-        }
-        let word = settings.text("mode")
-        if !word.isEmpty, Mode(rawValue: word) == nil {
-            fault("mode", "is not one of its words", "use native or h5")
-        }
-        mode = Mode(rawValue: word) ?? .native
+        let reader = ProviderSettingsReader(account)
+        let settings = reader.settings
+        mchid = reader.text("mchid", 1...32, "copy the merchant number, digits alone", where: \.isDigit)
+        appid = reader.text("appid", 1...32, "copy the app's id, wx…", where: \.isWord)
+        mode = reader.choice("mode", of: Mode.allCases, default: .native)
 
         let key = Array(settings.text("api_v3_key").utf8)
-        if key.count != 32 || !key.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            fault(
+        if key.count != 32 || !key.allSatisfy(\.isVisible) {
+            reader.fault(
                 "api_v3_key", key.isEmpty ? "is missing" : "is not of 32 characters", "copy the APIv3 key as it was set"
             )
         }
-        apiKey = WeChatPaySecret(key)
+        apiKey = ProviderSecret(key)
 
-        let address = settings.text("h5_payer_address")
-        payerAddress = address.isEmpty ? nil : address
-        if !address.isEmpty, IPAddress(address) == nil {
-            fault("h5_payer_address", "is no IP address", "leave it out, or write one such as 203.0.113.1")
-        }
+        payerAddress = reader.ipAddress("h5_payer_address")
+        base = reader.address(
+            "api_base", default: Self.officialBase, path: .none, "give scheme and host alone: signatures cover the path"
+        )
 
-        let text = settings.text("api_base")
-        let base = Self.base(text.isEmpty ? Self.officialBase : text)
-        if base == nil {
-            fault("api_base", "is no plain web address", "give scheme and host alone: signatures cover the path")
-        } else if base?.hasPrefix("https://") == false, !account.isDevelopment {
-            fault("api_base", "is without https, which is for development only", "use https")
-        }
-        self.base = base ?? Self.officialBase
-
-        let read = WeChatPayIdentity.reading(settings)
-        let platform = WeChatPayPublicKey.reading(settings)
-        faults += read.faults + platform.faults
-        guard faults.isEmpty, let identity = read.identity else { throw ProviderSetupError(faults) }
+        let identity = WeChatPayIdentity.read(reader)
+        publicKey = WeChatPayPublicKey.read(reader)
+        try reader.check()
+        guard let identity else { throw ProviderSetupError(reader.faults) }
         self.identity = identity
-        publicKey = platform.key
-    }
-
-    private static func problem(_ text: String) -> String { text.isEmpty ? "is missing" : "is of a wrong form" }
-
-    private static func base(_ text: String) -> String? {
-        guard let address = WebAddress(text), address.isWeb, ["", "/"].contains(address.rest) else { return nil }
-        return address.origin
     }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import ProviderKit
 import _CryptoExtras
 
-/// The signature of our requests: `METHOD\n target\n timestamp\n nonce\n body\n` by RSA-SHA256, PKCS #1 v1.5.
+/// The signature of requests: RSA-SHA256, PKCS #1 v1.5, over `METHOD\n target\n timestamp\n nonce\n body\n`.
 ///
 /// Source: pay.weixin.qq.com/doc/v3/merchant/4012365336.
 struct WeChatPaySigner: Sendable {
@@ -13,9 +13,9 @@ struct WeChatPaySigner: Sendable {
     let mchid: String
     let identity: WeChatPayIdentity
 
-    /// The value of `Authorization`.
+    /// Returns the value of `Authorization`.
     ///
-    /// - Parameter target: path and query as they are sent.
+    /// - Parameter target: the exact path and query.
     /// - Returns: nil where the key cannot sign.
     func authorization(_ method: String, _ target: String, _ body: Data, at time: Timestamp, nonce: String) -> String? {
         let head = "\(method)\n\(target)\n\(time.rawValue)\n\(nonce)\n"
@@ -33,19 +33,19 @@ struct WeChatPaySigner: Sendable {
 ///
 /// Source: pay.weixin.qq.com/doc/v3/merchant/4013053249.
 struct WeChatPaySignature: Sendable {
-    /// A signature's time may differ so many seconds from ours, in both directions.
+    /// The seconds by which a signature's time may differ from ours, in both directions.
     static let window: Int64 = 300
     /// The start of the signatures of WeChat Pay's probes, which must be refused.
     static let probe = "WECHATPAY/SIGNTEST/"
 
     let time: Timestamp
     let nonce: String
-    /// A platform certificate's serial number in our form, or a public key's id.
+    /// The serial number of a platform certificate in normal form, or the id of a public key.
     let serial: String
     private let signature: Data
 
-    /// - Parameter headers: names in any case.
-    /// - Throws: `unproven` unless each header is there once and well-formed, and its time is now.
+    /// - Parameter headers: the headers, with names in any case.
+    /// - Throws: `unproven` unless each header is present once and well-formed, and its time is recent.
     init(_ headers: [(name: String, value: String)], now: Timestamp) throws(ProviderError) {
         func value(_ name: String) throws(ProviderError) -> String {
             let values = headers.filter { $0.name.lowercased() == name }.map(\.value)
@@ -59,7 +59,7 @@ struct WeChatPaySignature: Sendable {
             let signature = Data(base64Encoded: text), !signature.isEmpty
         else { throw .unproven(.signature) }
         let digits = try value("wechatpay-timestamp")
-        guard (1...15).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard digits.isDigits(1...15),
             let seconds = Int64(digits), digits == String(seconds)
         else { throw .unproven(.signature) }
         time = Timestamp(seconds)
@@ -67,7 +67,7 @@ struct WeChatPaySignature: Sendable {
             throw .unproven(.time)
         }
         nonce = try value("wechatpay-nonce")
-        guard (1...128).contains(nonce.utf8.count), nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard nonce.hasBytes(1...128, where: \.isVisible) else {
             throw .unproven(.signature)
         }
         let name = try value("wechatpay-serial")

@@ -1,7 +1,7 @@
 import Domain
 import ProviderKit
 
-/// A payment in WeChat Pay's words, in an answer or in a notification; fields that are not named here are passed over.
+/// A payment of WeChat Pay's, in an answer or in a notification; other fields are ignored.
 struct WeChatPayTransaction: Decodable, Sendable {
     struct Amount: Decodable, Sendable {
         let total: Int64?
@@ -17,14 +17,14 @@ struct WeChatPayTransaction: Decodable, Sendable {
 
     var payment: ID<Payment>? { ID<Payment>(out_trade_no) }
 
-    /// - Throws: `unsayable` for a success without an amount that can be said exactly.
+    /// - Throws: `unsayable` for a success without an exact amount.
     func outcome() throws(WeChatPayFailure) -> PaymentOutcome {
         switch trade_state {
         case "NOTPAY": .accepted
         case "USERPAYING": .processing
-        // What was given back was paid before; the refunds tell of themselves.
+        // A refunded payment was paid; its refunds are reported separately.
         case "SUCCESS", "REFUND": .succeeded(try paid())
-        // The order lives on, and the payer may try again until it is closed.
+        // The order stays open, and the payer may try again until it is closed.
         case "PAYERROR": .tryFailed(reason: "PAYERROR")
         case "CLOSED", "REVOKED": .cancelled
         default: .pending(status: WeChatPayText.word(trade_state) ?? "unknown_status")
@@ -38,13 +38,13 @@ struct WeChatPayTransaction: Decodable, Sendable {
         return Money(value: total, currency: currency)
     }
 
-    /// - Throws: `unproven` unless it is of this merchant and app.
+    /// - Throws: `unproven` for another merchant or app.
     func check(_ settings: WeChatPaySettings) throws(WeChatPayFailure) {
         guard mchid == settings.mchid else { throw .unproven(.otherMerchant) }
         guard appid == settings.appid else { throw .unproven(.otherApp) }
     }
 
-    /// - Throws: `foreign` for another payment's, or another merchant's.
+    /// - Throws: `foreign` for another payment or another merchant.
     func report(_ expected: ID<Payment>, _ settings: WeChatPaySettings) throws(WeChatPayFailure) -> PaymentReport {
         try check(settings)
         guard payment == expected else { throw .foreign }

@@ -5,43 +5,19 @@ import ProviderTesting
 import Synchronization
 import WeChatPayProvider
 
-/// A WeChat Pay account with all dependencies of its provider.
-final class WeChatPayFixture: Sendable {
-    let clock = ManualClock()
+/// A WeChat Pay account with everything that its provider touches.
+struct WeChatPayFixture: ProviderFixture {
     let standIn = FakeWeChatPayServer()
-    let transport: RecordingTransport
-    let ids: IDSource
-    let context: ProviderContext
+    let test: TestContext
 
     /// - Parameter answer: answers instead of the fake server.
     init(answer: RecordingTransport.Answer? = nil) {
-        let (clock, standIn) = (clock, standIn)
-        transport = RecordingTransport { request throws(HTTPTransportError) in
+        let standIn = standIn
+        test = TestContext(account: "wechat") { request, now throws(HTTPTransportError) in
             if let answer { return try await answer(request) }
-            return standIn.answer(request, now: clock.now.rawValue)
+            return standIn.answer(request, now: now.rawValue)
         }
-        let random = SeededRandom().source
-        ids = IDSource(time: clock.time, random: random)
-        let log = Log()
-        context = ProviderContext(
-            http: transport, time: clock.time, random: random, book: InMemoryBook(),
-            notifyURL: "https://pay.example/v1/notify/wechat", publicURL: "https://pay.example",
-            log: ProviderLog { level, message, fields in
-                let words = fields.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                log.add(([level.rawValue, message] + words).joined(separator: " "))
-            })
-        self.log = log
     }
-
-    private let log: Log
-
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-        var all: [String] { lines.withLock { $0 } }
-    }
-
-    var lines: [String] { log.all }
 
     func provider(_ settings: [String: SettingValue] = [:], isDevelopment: Bool = true) throws -> WeChatPayProvider {
         try WeChatPayProvider(account: Self.account(settings, isDevelopment: isDevelopment), context: context)
@@ -65,25 +41,7 @@ final class WeChatPayFixture: Sendable {
         "public_key_id": .text(WeChatPayTestCertificates.publicKeyID),
     ]
 
-    func attempt(
-        _ amount: Money = cny(3990), title: String = "VIP monthly",
-        returnURL: String? = "https://app.example/done?a=1&b=2", payerAddress: String? = nil
-    ) -> PaymentAttempt {
-        PaymentAttempt(
-            payment: ids.make(), order: ids.make(), amount: amount, title: title, platform: .web, returnURL: returnURL,
-            expiresAt: clock.now.adding(seconds: 1_800), accepts: Set(ContractType.allCases),
-            payerAddress: payerAddress)
-    }
-
-    func reference(_ attempt: PaymentAttempt) -> ProviderReference {
-        ProviderReference(payment: attempt.payment, reference: nil, amount: attempt.amount)
-    }
-
-    func refund(_ payment: ProviderReference, _ amount: Money) -> RefundAttempt {
-        RefundAttempt(refund: ids.make(), payment: payment, amount: amount, reason: "a secret reason")
-    }
-
-    /// Opens and pays a payment.
+    /// A payment that was opened and paid.
     func paid(_ provider: WeChatPayProvider) async throws -> ProviderReference {
         let attempt = attempt()
         _ = try await provider.open(attempt)

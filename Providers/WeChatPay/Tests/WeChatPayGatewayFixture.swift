@@ -8,8 +8,9 @@ import TestSupport
 import WeChatPayProvider
 
 /// A complete gateway with two WeChat Pay accounts of one merchant: a code to scan, and a page on the phone.
-struct WeChatPayGatewayFixture: Sendable {
+struct WeChatPayGatewayFixture: ProviderGatewayFixture {
     static let native = "wechat-native"
+    static let account = native
     static let h5 = "wechat-h5"
 
     let desk: GatewayFixture
@@ -34,11 +35,11 @@ struct WeChatPayGatewayFixture: Sendable {
     }
 
     func checkout(_ account: String = native, user: String = "alice") async throws -> PaymentContract {
-        try await desk.checkout(user: user, provider: account, returnURL: "https://app.example/done", at: gateway)
+        try await checkout(user: user, provider: account)
     }
 
     func retry(_ contract: PaymentContract, _ account: String) async throws -> PaymentContract {
-        try await desk.retry(contract.order, provider: account, at: gateway)
+        try await retry(contract, provider: account)
     }
 
     /// Scans and pays like the payer.
@@ -69,15 +70,6 @@ struct WeChatPayGatewayFixture: Sendable {
     @discardableResult
     func deliver(_ body: Data, account: String) async throws -> Acknowledgement {
         let headers = WeChatPaySeal.platform.headers(body, at: desk.clock.now.rawValue)
-        return try await gateway.notifications.receive(
-            token: GatewayFixture.notifyToken(account), FakeWeChatPayServer.notification(body, headers))
-    }
-
-    func work() async throws {
-        try await gateway.work()
-    }
-
-    func state(_ contract: PaymentContract) async throws -> Order.Status {
-        try await gateway.orders.find(contract.order.rawValue).status
+        return try await notify(FakeWeChatPayServer.notification(body, headers), account: account)
     }
 }

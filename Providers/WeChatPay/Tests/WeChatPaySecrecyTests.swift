@@ -23,62 +23,43 @@ struct WeChatPaySecrecyTests {
         ]
     }
 
-    private func run(_ bench: WeChatPayFixture, _ provider: WeChatPayProvider) async -> [String] {
-        var shown: [String] = []
-        func show<Value>(_ call: () async throws -> Value) async {
-            do { shown.append("\(try await call())") } catch { shown += ["\(error)", String(reflecting: error)] }
-        }
-        let attempt = bench.attempt()
-        let reference = bench.reference(attempt)
-        let refund = bench.refund(reference, cny(1))
-        await show { try await provider.open(attempt) }
-        await show { try await provider.query(reference) }
-        await show { try await provider.cancel(reference) }
-        await show { try await provider.refund(refund) }
-        await show { try await provider.query(refund: refund) }
-        await show { await provider.diagnose() }
-        var dumped = ""
-        dump(provider, to: &dumped)
-        return shown + [dumped, "\(provider)", String(reflecting: provider)]
-    }
-
     @Test(arguments: [200, 202, 400, 401, 403, 404, 429, 500])
     func `no answer's words reach a log or an error`(status: Int) async throws {
         let (box, now) = (FakeWeChatPayServer(), ManualClock().now.rawValue)
-        let bench = WeChatPayFixture { request in
+        let fixture = WeChatPayFixture { request in
             request.url.hasSuffix("/certificates")
                 ? box.answer(request, now: now) : box.signed(status, Self.words, now: now)
         }
-        let shown = await run(bench, try bench.provider())
-        #expect(bench.lines.count >= 5 && bench.lines.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
-        for text in shown + bench.lines {
+        let shown = await fixture.shown(by: try fixture.provider())
+        #expect(fixture.logged.count >= 5 && fixture.logged.contains { $0.contains("request_id=08F78BB5AF0610D3-0") })
+        for text in shown {
             for secret in Self.secrets { #expect(!text.contains(secret), "\(secret) is in \(text)") }
         }
     }
 
     @Test func `a notification's contents are in no error and no log`() async throws {
-        let bench = WeChatPayFixture()
+        let fixture = WeChatPayFixture()
         let body = FakeWeChatPayServer.event(
             "TRANSACTION.SUCCESS", ["payer": ["openid": "planted-openid"], "message": "planted-message"])
         for seal in [WeChatPaySeal.platform, WeChatPaySeal(.stranger)] {
             let error = await #expect(throws: ProviderError.self) {
-                try await bench.provider().receive(bench.notification(body, by: seal))
+                try await fixture.provider().receive(fixture.notification(body, by: seal))
             }
-            for text in bench.lines + [String(reflecting: error)] {
+            for text in fixture.logged + [String(reflecting: error)] {
                 #expect(!text.contains("planted-") && !text.contains("ciphertext"))
             }
         }
     }
 
     @Test func `a probe is refused in silence and without a fetch`() async throws {
-        let bench = WeChatPayFixture()
+        let fixture = WeChatPayFixture()
         let body = FakeWeChatPayServer.event("TRANSACTION.SUCCESS", ["a": 1])
-        var headers = WeChatPaySeal(.stranger).headers(body, at: bench.clock.now.rawValue)
+        var headers = WeChatPaySeal(.stranger).headers(body, at: fixture.clock.now.rawValue)
         headers[3].value = "WECHATPAY/SIGNTEST/" + headers[3].value
         await #expect(throws: ProviderError.unproven(.signature)) {
-            try await bench.provider().receive(FakeWeChatPayServer.notification(body, headers))
+            try await fixture.provider().receive(FakeWeChatPayServer.notification(body, headers))
         }
-        #expect(bench.lines.isEmpty && bench.calls.isEmpty)
+        #expect(fixture.logged.isEmpty && fixture.calls.isEmpty)
     }
 
     @Test func `a refused key is an error in the log and no answer a warning`() async throws {
@@ -86,13 +67,13 @@ struct WeChatPaySecrecyTests {
         refused.standIn.script("/certificates", IncomingReply(status: 401, body: Data(#"{"code":"SIGN_ERROR"}"#.utf8)))
         _ = try? await refused.provider().open(refused.attempt())
         #expect(
-            refused.lines == [
+            refused.logged == [
                 "error wechat pay: the merchant's key or right was refused call=GET /v3/certificates code=SIGN_ERROR "
                     + "status=401"
             ])
         let silent = WeChatPayFixture { _ throws(HTTPTransportError) in throw .outcomeUnknown }
         _ = try? await silent.provider().open(silent.attempt())
         #expect(
-            silent.lines == ["warning wechat pay: no answer call=GET /v3/certificates error=outcomeUnknown"])
+            silent.logged == ["warning wechat pay: no answer call=GET /v3/certificates error=outcomeUnknown"])
     }
 }

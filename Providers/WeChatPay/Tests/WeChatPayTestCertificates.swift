@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 import ProviderKit
 import SwiftASN1
@@ -28,7 +29,7 @@ enum WeChatPayTestCertificates {
             }
             let certificate = certificate
             pem = Self.made { try certificate.serializeAsPEM().pemString }
-            self.serial = serial.map { String(format: "%02X", $0) }.joined()
+            self.serial = Hex.encoded(serial, .upper)
         }
 
         private static func made<Value>(_ body: () throws -> Value) -> Value {

@@ -1,37 +1,11 @@
+public import RefusalReasons
+
 /// The reason why a payment token was not accepted.
 ///
 /// `reason` is for a caller and safe to show; `detail` is for a log and holds nothing of the token's data, neither
 /// encrypted nor decrypted.
 public struct ApplePayRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The closed set of reasons; the raw values are those of the HTTP contract.
-    ///
-    /// Of several faults the first in this order is named: `simulatorToken` and the faults of form, then chain,
-    /// purpose, signature, time, application data, transaction identifier; then, at decryption, the key and the
-    /// content.
-    public enum Reason: String, CaseIterable, Sendable {
-        /// No payment token, or one whose fields or signature are not built as Apple specifies.
-        case malformed
-        /// Neither EC_v1 nor RSA_v1.
-        case unsupportedVersion = "unsupported_version"
-        /// The certificates do not lead to a trusted root, or were not valid when the token was signed.
-        case untrustedChain = "untrusted_chain"
-        /// The chain is sound but lacks Apple's markers for payment tokens, or has them twice.
-        case wrongPurpose = "wrong_purpose"
-        /// The signature is not the leaf's over this token.
-        case badSignature = "bad_signature"
-        /// Signed too long ago, or in the future.
-        case signingTimeOutOfWindow = "signing_time_out_of_window"
-        /// Encrypted to a key that is not configured.
-        case unknownMerchantKey = "unknown_merchant_key"
-        /// The token is bound to other application data, or to none where some were asked for.
-        case applicationDataMismatch = "application_data_mismatch"
-        /// The identifier outside of the signature is not the signed one.
-        case transactionIdentifierMismatch = "transaction_identifier_mismatch"
-        /// The content cannot be decrypted, or the decrypted content is no payment.
-        case decryptionFailed = "decryption_failed"
-        /// The token has no payment data, like the Simulator's tokens.
-        case simulatorToken = "simulator_token"
-    }
+    public typealias Reason = PaymentTokenRefusalReason
 
     public let reason: Reason
     /// A finer cause for the log.

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 import SwiftASN1
 import _CryptoExtras
 

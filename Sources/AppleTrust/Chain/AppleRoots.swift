@@ -1,3 +1,5 @@
+import Encodings
+
 /// Apple's published trust anchors that are built in.
 public enum AppleRoots {
     /// Apple Root CA - G3 as DER: the root of App Store JWS, EC P-384, valid until 2039-04-30.

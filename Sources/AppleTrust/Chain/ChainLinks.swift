@@ -1,3 +1,4 @@
+import RefusalReasons
 import X509
 
 /// A leaf and its intermediate, parsed, with the checks that bind them to a root.

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 import X509
 
 /// Decides whether a leaf and an intermediate lead to a trusted root, and caches the chains that do.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The escapes of JSON strings (RFC 8259 section 7).
 enum JSONEscape {
     /// Decodes the bytes between the quotes of a string.
@@ -48,9 +50,7 @@ enum JSONEscape {
     private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt32? {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = rest.popFirst(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                return nil
-            }
+            guard let byte = rest.popFirst(), let digit = Hex.value(byte) else { return nil }
             unit = unit << 4 | UInt32(digit)
         }
         return unit

@@ -18,7 +18,7 @@ struct JSONMember: Sendable {
 }
 
 /// A JSON text whose root is an object, and the means to read typed values out of it.
-struct JSONText: Sendable {
+struct JSONDocument: Sendable {
     let bytes: [UInt8]
     let root: [JSONMember]
 

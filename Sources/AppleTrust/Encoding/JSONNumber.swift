@@ -1,3 +1,5 @@
+import Encodings
+
 /// Whole numbers out of JSON's number syntax, without floating point wherever the text has no exponent.
 enum JSONNumber {
     /// The number rounded toward minus infinity; nil outside Int64.
@@ -29,7 +31,7 @@ enum JSONNumber {
         let negative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
         for digit in negative ? text.dropFirst() : text {
-            guard (0x30...0x39).contains(digit) else { return nil }
+            guard digit.isDigit else { return nil }
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             let amount = Int64(digit - 0x30)
             let (sum, carry) =

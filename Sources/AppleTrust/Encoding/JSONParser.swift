@@ -1,3 +1,5 @@
+import Encodings
+
 /// A strict reader of bounded JSON texts (RFC 8259): names may not repeat, nothing may follow the root, no U+0000.
 struct JSONParser {
     private let bytes: [UInt8]
@@ -161,7 +163,7 @@ struct JSONParser {
 
     private mutating func digits() throws(JSONSyntaxError) {
         let start = position
-        while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
+        while position < bytes.count, bytes[position].isDigit { position += 1 }
         guard position > start else { throw error("no JSON value") }
     }
 

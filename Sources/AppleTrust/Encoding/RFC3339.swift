@@ -1,3 +1,5 @@
+import Encodings
+
 /// Dates as receipts spell them (RFC 3339 section 5.6).
 enum RFC3339 {
     /// Milliseconds since 1970-01-01 UTC, finer fractions floored; nil for anything but a date and time with its offset.
@@ -47,7 +49,7 @@ enum RFC3339 {
         }
 
         mutating func digit() -> Int64? {
-            guard position < text.count, (0x30...0x39).contains(text[position]) else { return nil }
+            guard position < text.count, text[position].isDigit else { return nil }
             defer { position += 1 }
             return Int64(text[position]) - 0x30
         }

@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// The explanation of a JWS or a receipt and its checks: for people, not for decisions.
 ///
 /// All text is bounded and printable; a claim is shown whether it is verified or not.

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import X509
 
 extension AppleCertificateFacts {
@@ -21,9 +22,6 @@ extension AppleCertificateFacts {
         key = SafeText.line("\(certificate.publicKey)")
         signatureAlgorithm = SafeText.line("\(certificate.signatureAlgorithm)")
         extensions = certificate.extensions.prefix(32).map { SafeText.line("\($0.oid)") }
-        fingerprint = SHA256.hash(data: der).map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        fingerprint = Hex.encoded(SHA256.hash(data: der), .upper)
     }
 }

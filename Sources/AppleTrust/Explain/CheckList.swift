@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// The results of the checks so far.
 struct CheckList {
     private(set) var outcomes: [AppleCheck.Name: AppleCheck.Outcome] = [:]

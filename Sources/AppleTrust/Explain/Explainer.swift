@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 import X509
 
 /// Runs every check of a JWS that can be run, also after one has failed.
@@ -6,7 +7,7 @@ struct Explainer {
     private let verifier: AppleVerifier
     private var list = CheckList()
     private var header: JWSHeader?
-    private var payload: JSONText?
+    private var payload: JSONDocument?
     private var certificates: [AppleCertificateFacts] = []
 
     init(_ verifier: AppleVerifier) { self.verifier = verifier }

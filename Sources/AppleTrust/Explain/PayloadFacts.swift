@@ -2,11 +2,11 @@
 enum PayloadFacts {
     static let limit = 64
 
-    static func facts(_ json: JSONText) -> [AppleFact] {
+    static func facts(_ json: JSONDocument) -> [AppleFact] {
         json.root.prefix(limit).map { AppleFact(name: SafeText.line($0.name), value: value($0.value, of: json)) }
     }
 
-    static func kind(_ json: JSONText) -> AppleExplanation.Kind {
+    static func kind(_ json: JSONDocument) -> AppleExplanation.Kind {
         if json.root["notificationType"] != nil { return .notification }
         if json.root["transactionId"] != nil { return .transaction }
         if json.root["autoRenewStatus"] != nil || json.root["autoRenewProductId"] != nil { return .renewalInfo }
@@ -16,7 +16,7 @@ enum PayloadFacts {
     /// Returns the app and environment that the payload names; in a notification one of four objects names them.
     ///
     /// Renewal information names no app: a value there is ignored, as the verifier ignores it.
-    static func audience(_ json: JSONText) -> (bundleID: String?, environment: String?) {
+    static func audience(_ json: JSONDocument) -> (bundleID: String?, environment: String?) {
         let root = ClaimReader(json)
         let names = ["data", "summary", "appData", "externalPurchaseToken"]
         let content = names.lazy.compactMap { root.object($0) }.first
@@ -27,7 +27,7 @@ enum PayloadFacts {
         return (bundleID, holder.text(kind(json) == .appTransaction ? "receiptType" : "environment"))
     }
 
-    private static func value(_ node: JSONNode, of json: JSONText) -> String {
+    private static func value(_ node: JSONNode, of json: JSONDocument) -> String {
         switch node {
         case .null: "null"
         case .bool(let flag): "\(flag)"

@@ -1,3 +1,4 @@
+import RefusalReasons
 import X509
 
 /// Runs every check of a receipt that can be run, also after one has failed.

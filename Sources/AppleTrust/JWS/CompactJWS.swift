@@ -1,3 +1,5 @@
+import Encodings
+
 /// The three decoded segments of a compact JWS (RFC 7515 section 7.1); nothing about them is verified.
 struct CompactJWS: Sendable {
     let header: [UInt8]

@@ -1,12 +1,15 @@
+import Encodings
+import RefusalReasons
+
 /// The protected header (RFC 7515 section 4), of which `alg`, `crit` and `x5c` are read.
 ///
 /// `kid`, `jwk`, `jku` and `x5u` are not read: no chain proves the keys that they name.
 struct JWSHeader: Sendable {
-    let json: JSONText
+    let json: JSONDocument
 
     init(_ bytes: [UInt8]) throws(AppleRefusal) {
         do {
-            json = try JSONText(bytes)
+            json = try JSONDocument(bytes)
         } catch {
             throw .malformed("header: \(error.problem) at byte \(error.offset)")
         }

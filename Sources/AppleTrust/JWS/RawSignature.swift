@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

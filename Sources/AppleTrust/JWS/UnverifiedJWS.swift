@@ -1,7 +1,7 @@
 /// A JWS that is well formed; its signature is not verified yet.
 struct UnverifiedJWS: Sendable {
     let compact: CompactJWS
-    let payload: JSONText
+    let payload: JSONDocument
     /// `signedDate`, in milliseconds since 1970-01-01 UTC.
     let signedDate: Int64
     /// The strings of `x5c`, still base64.
@@ -32,9 +32,9 @@ struct UnverifiedJWS: Sendable {
         return try header.certificateTexts()
     }
 
-    static func json(_ bytes: [UInt8]) throws(AppleRefusal) -> JSONText {
+    static func json(_ bytes: [UInt8]) throws(AppleRefusal) -> JSONDocument {
         do {
-            return try JSONText(bytes)
+            return try JSONDocument(bytes)
         } catch {
             throw .malformed("payload: \(error.problem) at byte \(error.offset)")
         }
@@ -43,7 +43,7 @@ struct UnverifiedJWS: Sendable {
     /// Returns the time of Apple's signature in milliseconds, at which the chain has to be valid.
     ///
     /// In an app transaction the field is `receiptCreationDate`.
-    static func signedDate(_ payload: JSONText) throws(AppleRefusal) -> Int64 {
+    static func signedDate(_ payload: JSONDocument) throws(AppleRefusal) -> Int64 {
         let claims = ClaimReader(payload)
         let isApp = claims.text("receiptType") != nil && !claims.has("signedDate")
         let date = try claims.required(isApp ? "receiptCreationDate" : "signedDate", ClaimReader.date)

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 /// The JSON of a JWS of any kind whose signature and chain were verified.
 ///
@@ -20,7 +21,7 @@ public struct VerifiedPayload: Sendable {
     /// `signedDate`, in milliseconds since 1970-01-01 UTC.
     public let signedDate: Int64
     public let signer: Signer
-    let text: JSONText
+    let text: JSONDocument
 
     fileprivate init(_ jws: UnverifiedJWS, signer: Signer) {
         text = jws.payload
@@ -65,7 +66,7 @@ struct JWSAuthenticator: Sendable {
     }
 
     /// Checks that a payload with one certificate is accepted; one that names Production or Sandbox never is.
-    func checkXcode(_ payload: JSONText, xcode: Bool) throws(AppleRefusal) {
+    func checkXcode(_ payload: JSONDocument, xcode: Bool) throws(AppleRefusal) {
         let environment = ClaimReader(payload).text("environment")
         guard environment.flatMap(AppleEnvironment.init(appleName:)) == .xcode else {
             throw .malformed("x5c holds 1 certificate, not 3")

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 import X509
 
 /// A receipt whose signature and chain were verified; app and environment are not checked.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The text that clients send as `receipt-data`.
 enum ReceiptText {
     /// Decodes the receipt's bytes: standard base64, in which line breaks are allowed, since some encoders write them.

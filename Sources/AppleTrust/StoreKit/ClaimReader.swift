@@ -1,3 +1,5 @@
+import Encodings
+
 /// Reads typed fields of one JSON object.
 ///
 /// Null counts as absent. A field of another form than Apple documents is read as nil and recorded in `unread`, so that
@@ -11,12 +13,12 @@ struct ClaimReader {
     static let times: ClosedRange<Int64> = 0...253_402_300_799_999
 
     let unread: UnreadFields
-    private let json: JSONText
+    private let json: JSONDocument
     private let members: [JSONMember]
 
-    init(_ json: JSONText) { self.init(json, json.root, UnreadFields()) }
+    init(_ json: JSONDocument) { self.init(json, json.root, UnreadFields()) }
 
-    private init(_ json: JSONText, _ members: [JSONMember], _ unread: UnreadFields) {
+    private init(_ json: JSONDocument, _ members: [JSONMember], _ unread: UnreadFields) {
         self.json = json
         self.members = members
         self.unread = unread
@@ -70,7 +72,7 @@ struct ClaimReader {
     /// Reads an ISO 4217 code: three capital letters.
     func currency(_ name: String) -> String? {
         guard node(name) != nil else { return nil }
-        guard let text = text(name), text.utf8.count == 3, text.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
+        guard let text = text(name), text.hasBytes(3...3, where: \.isCapital) else {
             unread.add(name)
             return nil
         }
@@ -102,7 +104,7 @@ struct ClaimReader {
             && characters.indices.allSatisfy { index in
                 [8, 13, 18, 23].contains(index)
                     ? characters[index] == UInt8(ascii: "-")
-                    : (0x30...0x39).contains(characters[index]) || (0x61...0x66).contains(characters[index])
+                    : Hex.value(characters[index], .lower) != nil
             }
         guard isUUID else {
             unread.add(name)

@@ -1,3 +1,5 @@
+import RefusalReasons
+
 /// A notification that Apple signed for a configured app in an accepted environment, with what it holds.
 ///
 /// Each JWS inside is verified on its own and is about the same app and environment. Only `AppleVerifier` makes one.

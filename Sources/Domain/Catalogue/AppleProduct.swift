@@ -1,3 +1,5 @@
+import Encodings
+
 /// An entry of a SKU's `apple_product_ids`: a literal product id or a pattern, optionally bound to one app by
 /// `bundle:product`.
 package struct AppleProduct: Hashable, Sendable {
@@ -43,7 +45,7 @@ package struct AppleProduct: Hashable, Sendable {
             productID.utf8.count > pieces[0].utf8.count + pieces[1].utf8.count
         else { return nil }
         let digits = productID.dropFirst(pieces[0].count).dropLast(pieces[1].count)
-        guard digits.first != "0", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int64(digits),
+        guard digits.first != "0", digits.utf8.allSatisfy(\.isDigit), let days = Int64(digits),
             Self.dayRange.contains(days)
         else { return nil }
         return days
@@ -58,9 +60,6 @@ package struct AppleProduct: Hashable, Sendable {
     }
 
     private static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || byte == 0x2E || byte == 0x5F || byte == 0x2D
-        }
+        text.utf8.allSatisfy { $0.isWord || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     }
 }

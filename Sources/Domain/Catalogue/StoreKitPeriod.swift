@@ -1,3 +1,5 @@
+import Encodings
+
 /// The length of one period of an auto-renewable subscription, as a StoreKit configuration file writes it: `P1M`.
 package struct StoreKitPeriod: Hashable, Sendable, Codable {
     package enum Unit: String, Sendable, Codable, CaseIterable {
@@ -19,7 +21,7 @@ package struct StoreKitPeriod: Hashable, Sendable, Codable {
         guard text.utf8.count <= 6, text.first == "P", let last = text.last, let unit = Unit(rawValue: String(last))
         else { return nil }
         let digits = text.dropFirst().dropLast()
-        guard !digits.isEmpty, digits.first != "0", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard !digits.isEmpty, digits.first != "0", digits.utf8.allSatisfy(\.isDigit),
             let count = Int64(digits)
         else { return nil }
         self.count = count

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An absolute address, read strictly: text that two parsers could understand differently is refused.
 ///
 /// Only printable ASCII without quotes, angle brackets and backslashes, at most 2,048 bytes, no user information.
@@ -70,16 +72,13 @@ package struct WebAddress: Hashable, Sendable {
     private static func isWeb(_ scheme: String) -> Bool { defaultPorts[scheme] != nil }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && ![0x22, 0x3C, 0x3E, 0x5C, 0x60].contains(byte)
+        byte.isVisible && ![0x22, 0x3C, 0x3E, 0x5C, 0x60].contains(byte)
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// RFC 3986 section 3.1: a letter, then letters, digits, `+`, `-`, `.`.
     private static func scheme(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard let first = bytes.first, isLetter(first), bytes.count <= 64,
-            bytes.allSatisfy({ isLetter($0) || isDigit($0) || [0x2B, 0x2D, 0x2E].contains($0) })
+        guard let first = bytes.first, first.isLetter, bytes.count <= 64,
+            bytes.allSatisfy({ $0.isLetterOrDigit || [0x2B, 0x2D, 0x2E].contains($0) })
         else { return nil }
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
@@ -96,20 +95,20 @@ package struct WebAddress: Hashable, Sendable {
             port = after.isEmpty ? nil : after.dropFirst()
             let inside = host.dropFirst().dropLast()
             guard inside.count >= 2,
-                inside.allSatisfy({ isDigit($0) || (0x61...0x66).contains($0 | 0x20) || $0 == 0x3A || $0 == 0x2E })
+                inside.allSatisfy({ Hex.value($0) != nil || $0 == 0x3A || $0 == 0x2E })
             else { return nil }
         } else {
             if let colon = authority.firstIndex(of: 0x3A) {
                 host = authority[..<colon]
                 port = authority[(colon + 1)...]
             }
-            guard host.allSatisfy({ isLetter($0) || isDigit($0) || [0x2D, 0x2E, 0x5F].contains($0) }) else {
+            guard host.allSatisfy({ $0.isWord || [0x2D, 0x2E].contains($0) }) else {
                 return nil
             }
         }
         let name = String(decoding: host, as: UTF8.self).lowercased()
         guard let port else { return (name, nil) }
-        guard !port.isEmpty, port.count <= 5, port.allSatisfy(isDigit),
+        guard !port.isEmpty, port.count <= 5, port.allSatisfy(\.isDigit),
             let number = UInt16(String(decoding: port, as: UTF8.self)), number > 0
         else { return nil }
         return (name, number)

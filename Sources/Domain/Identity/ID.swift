@@ -1,3 +1,5 @@
+import Encodings
+
 /// A kind of object that an ``ID`` names; the id's prefix shows the kind.
 public protocol Identified {
     /// Three letters, `ord`.
@@ -72,8 +74,7 @@ private enum Crockford {
     static func contains(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "i"), UInt8(ascii: "l"), UInt8(ascii: "o"), UInt8(ascii: "u"): false
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        default: false
+        default: byte.isDigit || byte.isSmallLetter
         }
     }
 

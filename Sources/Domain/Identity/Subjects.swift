@@ -1,3 +1,5 @@
+import Encodings
+
 /// A buyer.
 ///
 /// Requests and answers name a buyer by the app's own id; all other data uses an internal id, so that the erasure of a
@@ -46,7 +48,7 @@ public struct SKUCode: Hashable, Sendable, Comparable {
 
     /// - Returns: nil unless the text has that form.
     public init?(_ text: String) {
-        func plain(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        func plain(_ byte: UInt8) -> Bool { byte.isSmallLetter || byte.isDigit }
         guard let first = text.utf8.first, plain(first), text.utf8.count <= 64,
             text.utf8.allSatisfy({ plain($0) || $0 == 0x5F || $0 == 0x2E || $0 == 0x2D })
         else { return nil }
@@ -62,7 +64,7 @@ public struct AccountID: Hashable, Sendable, Comparable {
 
     /// - Returns: nil unless the text has that form.
     public init?(_ text: String) {
-        func plain(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        func plain(_ byte: UInt8) -> Bool { byte.isSmallLetter || byte.isDigit }
         guard let first = text.utf8.first, plain(first), text.utf8.count <= 64,
             text.utf8.allSatisfy({ plain($0) || $0 == 0x5F || $0 == 0x2D })
         else { return nil }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A JSON text as its author wrote it: members in their order, numbers as text.
 package indirect enum JSONTree: Sendable, Equatable {
     case null
@@ -172,7 +174,7 @@ private struct JSONReader {
 
     private mutating func digits() throws(JSONFault) {
         let start = position
-        while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+        while let byte = next, byte.isDigit { position += 1 }
         guard position > start else { throw fault(.syntax) }
     }
 
@@ -238,11 +240,10 @@ private struct JSONReader {
     /// Four hexadecimal digits behind `u`.
     private mutating func codeUnit() throws(JSONFault) -> UInt16 {
         guard next == UInt8(ascii: "u"), position + 4 < bytes.count,
-            bytes[position + 1...position + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            let unit = UInt16(String(decoding: bytes[position + 1...position + 4], as: UTF8.self), radix: 16)
+            let unit = Hex.decoded(bytes[position + 1...position + 4])
         else { throw fault(.syntax) }
         position += 5
-        return unit
+        return UInt16(unit[0]) << 8 | UInt16(unit[1])
     }
 }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An amount in integer minor units of one currency.
 ///
 /// `3990 CNY` is 39.90 yuan. Arithmetic is checked: it throws instead of wrapping or mixing currencies.
@@ -57,7 +59,7 @@ extension Money {
         guard parts.count <= 2, let whole = parts.first, !whole.isEmpty else { return nil }
         let fraction = parts.count == 2 ? parts[1] : "0"
         let digits = currency.minorDigits
-        guard !fraction.isEmpty, (whole + fraction).utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard !fraction.isEmpty, (whole + fraction).utf8.allSatisfy(\.isDigit),
             fraction.dropFirst(digits).allSatisfy({ $0 == "0" })
         else { return nil }
         let minor = fraction.prefix(digits) + String(repeating: "0", count: max(0, digits - fraction.count))

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A range of IP addresses, `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one (RFC 4632 section 3.1).
 package struct CIDR: Hashable, Sendable {
     private let first: IPAddress
@@ -10,7 +12,7 @@ package struct CIDR: Hashable, Sendable {
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
         var length = address.width
         if parts.count == 2 {
-            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let given = Int(parts[1]), given <= length
+            guard parts[1].utf8.allSatisfy(\.isDigit), let given = Int(parts[1]), given <= length
             else { return nil }
             length = given
         }

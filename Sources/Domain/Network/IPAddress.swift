@@ -1,3 +1,5 @@
+import Encodings
+
 /// An IP address as a number, so that no two spellings of it can be judged differently.
 package enum IPAddress: Hashable, Sendable {
     case v4(UInt32)
@@ -21,7 +23,7 @@ package enum IPAddress: Hashable, Sendable {
         guard parts.count == 4 else { return nil }
         var bits: UInt32 = 0
         for part in parts {
-            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard (1...3).contains(part.utf8.count), part.utf8.allSatisfy(\.isDigit),
                 part == "0" || part.first != "0", let octet = UInt8(part)
             else { return nil }
             bits = bits << 8 | UInt32(octet)
@@ -48,7 +50,7 @@ package enum IPAddress: Hashable, Sendable {
                 guard isLast, index == parts.count - 1, let bits = v4(part) else { return nil }
                 groups += [UInt16(truncatingIfNeeded: bits >> 16), UInt16(truncatingIfNeeded: bits)]
             } else {
-                guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ Hex.value($0) != nil }),
                     let group = UInt16(part, radix: 16)
                 else { return nil }
                 groups.append(group)

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The SHA-256 of a receipt's signed content, in lower-case hex; equal receipts in different envelopes have the same
 /// digest.
 public struct ReceiptDigest: Hashable, Sendable, Codable {
@@ -5,18 +7,13 @@ public struct ReceiptDigest: Hashable, Sendable, Codable {
 
     /// - Returns: nil unless the text is 64 lower-case hex digits.
     public init?(_ text: String) {
-        guard text.utf8.count == 64,
-            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
-        else { return nil }
+        guard Hex.decoded(text, count: 32, .lower) != nil else { return nil }
         rawValue = text
     }
 
     /// - Parameter sha256: its 32 octets.
     public init(sha256: some Sequence<UInt8>) {
-        rawValue = sha256.map { octet in
-            let digits = String(octet, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        rawValue = Hex.encoded(sha256)
     }
 
     public init(from decoder: any Decoder) throws {

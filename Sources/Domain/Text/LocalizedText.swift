@@ -1,3 +1,5 @@
+import Encodings
+
 /// A phrase for people in English and Chinese, written where it is needed as an English text with its values:
 /// `"must be \(1) to \(90)"`.
 ///
@@ -50,7 +52,7 @@ package struct LocalizedText: Sendable, Equatable, ExpressibleByStringInterpolat
     /// Replaces each number in a pattern by a mark, so that one translation serves all limits.
     package static func general(_ pattern: String, _ values: [String] = []) -> (pattern: String, values: [String]) {
         var (general, numbers, others, rest) = ("", [String](), values[...], pattern[...])
-        func isNumeric(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+        func isNumeric(_ character: Character) -> Bool { character.utf8.allSatisfy(\.isDigit) }
         while let first = rest.first {
             if rest.hasPrefix(mark) {
                 general += mark

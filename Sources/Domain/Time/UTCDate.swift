@@ -1,3 +1,5 @@
+import Encodings
+
 extension Timestamp {
     /// The day in UTC as ISO 8601 writes it, `2026-03-01`.
     package var utcDate: String {
@@ -41,7 +43,7 @@ extension Timestamp {
         func number(_ range: Range<Int>) -> Int64? {
             guard range.upperBound <= bytes.count else { return nil }
             return bytes[range].reduce(Int64?(0)) { sum, byte in
-                guard let sum, (0x30...0x39).contains(byte) else { return nil }
+                guard let sum, byte.isDigit else { return nil }
                 return sum * 10 + Int64(byte - 0x30)
             }
         }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The delays after which an event is sent again (Standard Webhooks; `api.md` section 10).
 package enum DeliverySchedule {
     /// The seconds between an attempt that failed and the next one.
@@ -30,7 +32,7 @@ package enum RetryAfter {
     /// - Returns: seconds from now, 0 for a date that is over, nil for any other text.
     package static func seconds(_ text: String, now: Timestamp) -> Int64? {
         let words = text.split { $0 == " " || $0 == "\t" }
-        if words.count == 1, let word = words.first, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if words.count == 1, let word = words.first, word.utf8.allSatisfy(\.isDigit) {
             return Int64(word) ?? .max
         }
         guard let date = date(words.map(String.init), now: now) else { return nil }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The address of a partner's endpoint; it cannot name the server's own network.
 ///
 /// The addresses that the host resolves to are checked again at each connection; these are the rules of the text alone.
@@ -49,7 +51,7 @@ package struct WebhookURL: Hashable, Sendable {
     }
 
     private static func isNumber(_ label: Substring) -> Bool {
-        let digits = label.hasPrefix("0x") ? label.dropFirst(2) : label
-        return label.hasPrefix("0x") ? digits.allSatisfy(\.isHexDigit) : digits.allSatisfy { $0.isASCII && $0.isNumber }
+        label.hasPrefix("0x")
+            ? label.utf8.dropFirst(2).allSatisfy { Hex.value($0) != nil } : label.utf8.allSatisfy(\.isDigit)
     }
 }

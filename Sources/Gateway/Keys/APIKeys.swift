@@ -108,7 +108,7 @@ package struct APIKeys: Sendable {
             throw .conflict(reason: "this key was made and shown once", resource: context.resumed)
         }
         let id = ids.make(APIKey.self)
-        let key = "pdk_\(id.rawValue.dropFirst(4))_\(Self.base64url(random.bytes(32)))"
+        let key = "pdk_\(id.rawValue.dropFirst(4))_\(Base64URL.encoded(random.bytes(32)))"
         let record = APIKeyRecord(
             id: id, name: name, partner: partner, scopes: known.map(\.rawValue), hash: Self.hash(key),
             createdAt: time.now, expiresAt: expiresAt)
@@ -177,9 +177,5 @@ package struct APIKeys: Sendable {
     private static func equalInConstantTime(_ left: Data, _ right: Data) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    private static func base64url(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -52,7 +52,7 @@ extension Cursor where Position == Int64 {
     /// The cursor of a list whose items are sorted by numbers: 1 to 18 digits, without a sign or a leading zero.
     init(number text: String?) throws(GatewayError) {
         try self.init(text) { text in
-            let isPlain = (1...18).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            let isPlain = text.isDigits(1...18)
             return isPlain && text.first != "0" ? Int64(text) : nil
         }
     }

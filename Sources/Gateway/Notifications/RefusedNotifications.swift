@@ -93,6 +93,6 @@ extension RawNotification {
         var hash = SHA256()
         hash.update(data: Data("\(query.utf8.count):\(query)".utf8))
         hash.update(data: body)
-        return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hex.encoded(hash.finalize())
     }
 }

@@ -54,10 +54,8 @@ package struct PaymentFailure: Encodable, Sendable, Equatable {
     }
 
     private static func word(_ text: String) -> String {
-        let letters = text.lowercased().unicodeScalars.map { scalar -> Character in
-            (0x61...0x7A).contains(scalar.value) ? Character(scalar) : "_"
-        }
-        let word = String(letters).split(separator: "_").joined(separator: "_")
+        let letters = text.lowercased().utf8.map { $0.isSmallLetter ? $0 : UInt8(ascii: "_") }
+        let word = String(decoding: letters, as: UTF8.self).split(separator: "_").joined(separator: "_")
         return word.isEmpty ? "failed" : String(word.prefix(64))
     }
 }

@@ -20,7 +20,7 @@ struct WebhookSecret: Sendable {
     /// A short digest that distinguishes secrets without revealing them.
     var fingerprint: String {
         let digest = SHA256.hash(data: bytes).prefix(4)
-        return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return "sha256:" + Hex.encoded(digest)
     }
 
     /// Returns the value of `webhook-signature` for one secret: HMAC-SHA256 over `id.timestamp.body`.

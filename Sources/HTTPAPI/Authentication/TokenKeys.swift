@@ -91,8 +91,6 @@ extension JWK {
 
     /// Decodes base64url text (RFC 7515 section 2).
     private static func bytes(_ text: String?) -> Data? {
-        guard let text else { return nil }
-        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))
+        text.flatMap { Base64URL.decoded($0) }.map { Data($0) }
     }
 }

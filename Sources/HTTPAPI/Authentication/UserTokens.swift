@@ -187,8 +187,8 @@ actor TokenVerifier {
             let crit: [String]?
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let json = decoded(parts[0]),
-            let header = try? JSONDecoder().decode(Header.self, from: json), header.crit == nil
+        guard parts.count == 3, let json = Base64URL.decoded(parts[0]),
+            let header = try? JSONDecoder().decode(Header.self, from: Data(json)), header.crit == nil
         else { return nil }
         return header.alg
     }
@@ -197,21 +197,8 @@ actor TokenVerifier {
     /// section 4).
     private static func isUnambiguous(_ token: String) -> Bool {
         token.split(separator: ".", omittingEmptySubsequences: false).prefix(2).allSatisfy { part in
-            decoded(part).map { !JSONTree.isAmbiguous(Array($0)) } ?? false
+            Base64URL.decoded(part).map { !JSONTree.isAmbiguous($0) } ?? false
         }
-    }
-
-    /// Decodes base64url without padding (RFC 4648 section 5).
-    private static func decoded(_ part: Substring) -> Data? {
-        let standard = part.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
-        return Data(base64Encoded: String(decoding: standard, as: UTF8.self) + padding)
     }
 }
 

@@ -35,7 +35,7 @@ enum Answer: Sendable {
     }
 
     static func encode(_ value: some Encodable) throws(GatewayError) -> Data {
-        do { return try encoder().encode(value) } catch { throw .internalError }
+        do { return try JSONText.encoded(value) } catch { throw .internalError }
     }
 
     /// The number of items that are encoded on the event loop; more of them would block it for too long.
@@ -47,7 +47,7 @@ enum Answer: Sendable {
     }
 
     private static func encodeNow(_ page: Page<some Encodable>) throws(GatewayError) -> Data {
-        let encoder = encoder()
+        let encoder = JSONText.encoder()
         var json = Data(#"{"items":["#.utf8)
         var next = page.nextCursor
         for (index, item) in page.items.enumerated() {
@@ -65,12 +65,6 @@ enum Answer: Sendable {
         do { json.append(try encoder.encode(next)) } catch { throw .internalError }
         json.append(UInt8(ascii: "}"))
         return json
-    }
-
-    private static func encoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }
 

@@ -1,3 +1,4 @@
+import Domain
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -75,7 +76,7 @@ enum Loopback {
             let port = place.dropFirst(host.count)
             if port.isEmpty { return true }
             return port.first == ":" && (2...6).contains(port.utf8.count)
-                && port.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+                && port.utf8.dropFirst().allSatisfy(\.isDigit)
         }
         return false
     }

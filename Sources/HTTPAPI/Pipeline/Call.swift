@@ -117,9 +117,7 @@ struct Call: Sendable {
     /// Reads at most 18 digits, with a minus sign for times before 1970.
     private static func seconds(_ text: String) -> Timestamp? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        guard (1...18).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
+        guard digits.isDigits(1...18) else { return nil }
         return Int64(text).map { Timestamp($0) }
     }
 

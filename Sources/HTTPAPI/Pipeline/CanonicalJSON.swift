@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 
 /// Canonical JSON: the same values with another order of members, other white space or other escapes have the same
@@ -141,7 +142,7 @@ private struct CanonicalReader {
         guard position + 4 <= bytes.count else { return nil }
         var value: UInt16 = 0
         for byte in bytes[position..<position + 4] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { return nil }
+            guard let digit = Hex.value(byte) else { return nil }
             value = value << 4 | UInt16(digit)
         }
         position += 4
@@ -187,7 +188,7 @@ private struct CanonicalReader {
 
     private mutating func digits() -> [UInt8] {
         let start = position
-        while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
+        while position < bytes.count, bytes[position].isDigit { position += 1 }
         return Array(bytes[start..<position])
     }
 

@@ -87,7 +87,7 @@ struct ClientAddress: Sendable {
 
     private static func isPort(_ text: Substring) -> Bool {
         text.first == ":" && (2...6).contains(text.utf8.count)
-            && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+            && text.utf8.dropFirst().allSatisfy(\.isDigit)
     }
 
     /// Splits at a separator outside of quotes.

@@ -83,6 +83,6 @@ extension String {
     /// The caller's text in at most 64 characters of printable ASCII, so that a message quotes nothing longer or
     /// unprintable.
     var shown: String {
-        String(unicodeScalars.filter { (0x21...0x7E).contains($0.value) }.prefix(64).map(Character.init))
+        String(decoding: utf8.filter(\.isVisible).prefix(64), as: UTF8.self)
     }
 }

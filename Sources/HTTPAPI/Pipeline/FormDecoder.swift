@@ -1,4 +1,4 @@
-import Foundation
+import Domain
 
 /// Decodes `application/x-www-form-urlencoded` (WHATWG URL, section 5.1): query strings and forms of pay pages.
 enum FormDecoder {
@@ -13,7 +13,6 @@ enum FormDecoder {
     }
 
     private static func unescape(_ text: Substring) -> String {
-        let spaced = text.replacing("+", with: " ")
-        return spaced.removingPercentEncoding ?? String(spaced)
+        PercentEncoding.text(text, readsPlus: true) ?? String(text.replacing("+", with: " "))
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
@@ -17,9 +18,7 @@ extension HTTPField.Name {
 /// Entity tags (ETag) from the bytes of an answer's `data` (RFC 9110 sections 8.8.3 and 13.1.2).
 enum ETag {
     static func of(_ data: Data) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = SHA256.hash(data: data).prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return "\"\(String(decoding: hex, as: UTF8.self))\""
+        "\"\(Hex.encoded(SHA256.hash(data: data).prefix(16)))\""
     }
 
     static func matches(_ header: String?, _ tag: String) -> Bool {

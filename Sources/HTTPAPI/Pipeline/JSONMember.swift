@@ -1,12 +1,12 @@
 import Foundation
 import FoundationEssentials
 
-enum JSONText {
+enum JSONMember {
     /// Returns the value of a member of the root object, byte for byte.
     ///
     /// - Parameter json: JSON that a parser has accepted.
     /// - Returns: nil where the member is missing or appears twice, or the root is no object.
-    static func member(_ name: String, of json: Data) -> Data? {
+    static func value(_ name: String, of json: Data) -> Data? {
         var scanner = MemberScanner(bytes: Array(json))
         var found: Range<Int>?
         while let member = scanner.next() {

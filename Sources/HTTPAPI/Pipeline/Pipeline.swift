@@ -107,7 +107,7 @@ struct Pipeline: Sendable {
         guard route.method == .post, route.idempotency != .ignored, let key = headers[.idempotencyKey] else {
             return nil
         }
-        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard key.hasBytes(1...255, where: \.isVisible) else {
             throw .invalidRequest(field: "Idempotency-Key", reason: "must be 1 to 255 visible ASCII characters")
         }
         return key

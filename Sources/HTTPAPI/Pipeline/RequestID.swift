@@ -6,11 +6,7 @@ import HTTPTypes
 extension IDSource {
     /// Returns the caller's own request id where it is well formed, otherwise a new one.
     func requestID(_ own: String?) -> String {
-        func isPlain(_ byte: UInt8) -> Bool {
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || byte == 0x2E || byte == 0x5F || byte == 0x2D
-        }
-        if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(isPlain) { return own }
+        if let own, own.isWord(1...64, or: ".-") { return own }
         return make(Request.self).rawValue
     }
 }
@@ -23,6 +19,6 @@ extension Call {
     var auditedRequestID: String {
         guard request.headerFields[.requestID] == requestID else { return requestID }
         let digest = SHA256.hash(data: Data(requestID.utf8)).prefix(16)
-        return "sha256:" + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return "sha256:" + Hex.encoded(digest)
     }
 }

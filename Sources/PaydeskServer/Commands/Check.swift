@@ -18,7 +18,7 @@ struct Check: AsyncParsableCommand {
         do { violations = try await InvariantCheck(store: store).run() } catch { throw CommandError.store(error) }
         await store.engine.close()
         if json {
-            print(try JSONText.make(violations))
+            print(try JSONText.line(violations))
         } else {
             for violation in violations {
                 print("invariant \(violation.invariant): \(violation.subject): \(violation.detail)".shownOnOneLine)

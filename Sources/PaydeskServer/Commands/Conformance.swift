@@ -38,7 +38,7 @@ struct Conformance: AsyncParsableCommand {
             throw error
         }
         try? await transport.client.shutdown()
-        print(json ? try JSONText.make(Self.shown(report)) : report.description)
+        print(json ? try JSONText.line(Self.shown(report)) : report.description)
         guard report.isGreen else { throw CommandError.checkFailed("paydesk: the plugin does not conform") }
     }
 

@@ -187,7 +187,7 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func show(_ findings: [DoctorFinding]) throws {
-        if json { return print(try JSONText.make(findings)) }
+        if json { return print(try JSONText.line(findings)) }
         for finding in findings { print(finding.line) }
     }
 }

@@ -27,7 +27,7 @@ struct Keys: AsyncParsableCommand {
                 case .key(let id, let key) = try await command.perform(
                     configuration, providers: CommandLineTool.providers)
             else { return }
-            print(json ? try JSONText.make(["id": id, "key": key]) : "\(id)\n\(key)")
+            print(json ? try JSONText.line(["id": id, "key": key]) : "\(id)\n\(key)")
         }
     }
 
@@ -61,7 +61,7 @@ struct Keys: AsyncParsableCommand {
                 throw CommandError.store(error)
             }
             await store.engine.close()
-            if json { return print(try JSONText.make(lines)) }
+            if json { return print(try JSONText.line(lines)) }
             for line in lines {
                 let scopes = line.scopes.joined(separator: ",")
                 let text = "\(line.id)  \(line.name)  \(line.partner)  \(scopes)\(line.revoked ? "  revoked" : "")"
@@ -96,21 +96,12 @@ extension Keys {
             let configuration = try Configuration.load(common.config, providers: CommandLineTool.providers)
             let result = try await AdminCommand.reseal.perform(configuration, providers: CommandLineTool.providers)
             guard case .resealed(let done) = result else { return }
-            print(json ? try JSONText.make(done) : "\(done.resealed) secrets were sealed anew.")
+            print(json ? try JSONText.line(done) : "\(done.resealed) secrets were sealed anew.")
             guard done.closed == 0 else {
                 throw CommandError.checkFailed(
                     "paydesk: \(done.closed) secrets were sealed with a key that secrets.keys lacks; put it back behind the "
                         + "new one and run this again")
             }
         }
-    }
-}
-
-/// Machine-readable output: one line of JSON with sorted keys.
-enum JSONText {
-    static func make(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

@@ -62,7 +62,7 @@ struct Replay: AsyncParsableCommand {
 
     private func show(_ report: ReplayReport) throws {
         if json {
-            print(try JSONText.make(report))
+            print(try JSONText.line(report))
             return
         }
         for difference in report.differences { print("\(difference.subject): \(difference.detail)".shownOnOneLine) }

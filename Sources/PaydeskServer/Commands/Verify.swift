@@ -1,4 +1,5 @@
 import ArgumentParser
+import Domain
 import Foundation
 import ProviderKit
 
@@ -41,7 +42,7 @@ struct Verify: AsyncParsableCommand {
             throw CommandError.usage("paydesk: no account in providers/ verifies store purchases or payment tokens")
         }
         if json {
-            print(try JSONText.make(shown))
+            print(try JSONText.line(shown))
         } else {
             show(shown)
         }

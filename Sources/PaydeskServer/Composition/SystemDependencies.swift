@@ -19,7 +19,7 @@ enum SystemDependencies {
 
     /// Makes a random name of 16 hexadecimal digits.
     static func name() -> String {
-        random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hex.encoded(random.bytes(8))
     }
 
     /// Sleeps; returns early when the task is cancelled.

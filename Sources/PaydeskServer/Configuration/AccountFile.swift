@@ -76,11 +76,7 @@ enum AccountFile {
             return ""
         }
         guard let token = root["notify_token"]?.text() else { return nil }
-        let isPlain = token.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                || [0x2D, 0x2E, 0x5F, 0x7E].contains(byte)
-        }
-        guard isPlain, token.utf8.count <= 128, !token.allSatisfy({ $0 == "." }) else {
+        guard token.utf8.allSatisfy(\.isURLUnreserved), token.utf8.count <= 128, !token.allSatisfy({ $0 == "." }) else {
             root.fault("notify_token", "cannot stand in an address", "use at most 128 letters, digits and -._~")
             return nil
         }

@@ -51,10 +51,7 @@ package struct DevelopmentSecretsFile: Sendable {
     }
 
     private func token(_ count: Int) -> String {
-        random.bytes(count).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        Hex.encoded(random.bytes(count))
     }
 
     /// Takes an exclusive lock, which ends when the descriptor is closed.

@@ -139,11 +139,7 @@ private struct StoreKitRenderer {
     private mutating func id(_ text: String) -> String {
         var salted = text
         while true {
-            let bytes = SHA256.hash(data: Data(salted.utf8)).prefix(4)
-            let made = bytes.map {
-                String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true)
-            }
-            .joined()
+            let made = Hex.encoded(SHA256.hash(data: Data(salted.utf8)).prefix(4), .upper)
             if ids.insert(made).inserted { return made }
             salted += "+"
         }

@@ -1,3 +1,5 @@
+import Domain
+
 /// Fills in `${NAME}` and `${NAME:-default}` in one parsed scalar; `$${` is a literal `${`.
 enum Substitution {
     /// The reason why a scalar could not be filled in.
@@ -50,8 +52,8 @@ enum Substitution {
     }
 
     private static func isName(_ text: Substring) -> Bool {
-        func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || byte == 0x5F }
+        func isCapital(_ byte: UInt8) -> Bool { byte.isCapital || byte == UInt8(ascii: "_") }
         guard let first = text.utf8.first, isCapital(first) else { return false }
-        return text.utf8.allSatisfy { isCapital($0) || (0x30...0x39).contains($0) }
+        return text.utf8.allSatisfy { isCapital($0) || $0.isDigit }
     }
 }

@@ -27,7 +27,7 @@ struct ControlSocket {
         if beside.utf8.count <= Self.pathLimit {
             path = beside
         } else {
-            let hash = SHA256.hash(data: Data(absolute.utf8)).prefix(8).map { String($0, radix: 16) }.joined()
+            let hash = Hex.encoded(SHA256.hash(data: Data(absolute.utf8)).prefix(8))
             path = FileManager.default.temporaryDirectory.appendingPathComponent("paydesk-\(hash).sock").path
         }
     }
@@ -73,7 +73,6 @@ struct ControlSocket {
     }
 
     private static func url(_ path: String) -> String {
-        let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
-        return "http+unix://\(path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)/command"
+        "http+unix://\(PercentEncoding.encoded(path))/command"
     }
 }

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Domain
 import Synchronization
 
 /// A metrics backend that answers scrapes in Prometheus' text format (version 0.0.4).
@@ -84,7 +85,7 @@ final class PrometheusMetrics: MetricsFactory {
     }
 
     private static func series(_ label: String, _ dimensions: [(String, String)]) -> Series {
-        let name = String(label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
+        let name = String(label.map { $0.utf8.allSatisfy(\.isWord) ? $0 : "_" })
         let labels = dimensions.map { key, value in
             let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
             return "\(key)=\"\(escaped)\""

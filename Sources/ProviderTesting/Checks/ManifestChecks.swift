@@ -1,3 +1,4 @@
+import Domain
 import ProviderKit
 
 extension Check {
@@ -68,9 +69,8 @@ extension Check {
 
     /// Returns whether the text is `[a-z][a-z0-9_]*`.
     private static func isName(_ text: String) -> Bool {
-        func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-        return text.utf8.first.map(isLetter) ?? false
-            && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        return text.utf8.first?.isSmallLetter ?? false
+            && text.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
     }
 
     private static func isDistinct(_ values: [some Hashable]) -> Bool { Set(values).count == values.count }

@@ -10,7 +10,7 @@ package enum StoredKey {
     /// Returns "sha256 " and 64 hexadecimal digits of the caller and the key, so that equal keys of two callers differ.
     package static func of(_ key: String, caller: String) -> String {
         let digest = SHA256.hash(data: Data("\(caller.utf8.count):\(caller)\(key)".utf8))
-        return prefix + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return prefix + Hex.encoded(digest)
     }
 }
 

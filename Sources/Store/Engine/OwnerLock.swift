@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Synchronization
 
@@ -44,7 +45,7 @@ package final class OwnerLock: Sendable {
     private static func owner(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &bytes, bytes.count, 0)
-        let digits = bytes.prefix(max(0, count)).prefix { $0 >= 0x30 && $0 <= 0x39 }
+        let digits = bytes.prefix(max(0, count)).prefix(while: \.isDigit)
         return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
     }
 }

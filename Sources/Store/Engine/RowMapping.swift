@@ -78,10 +78,8 @@ extension Encodable {
     package func storedJSON() throws(StoreError) -> String { try sortedJSON() }
 
     fileprivate func sortedJSON() throws(StoreError) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
+            return try JSONText.line(self)
         } catch {
             throw .corrupt("a value has no JSON form")
         }

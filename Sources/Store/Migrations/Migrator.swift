@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Foundation
 
 /// A numbered step of the schema, written once for both engines.
@@ -22,9 +23,7 @@ package struct Migration: Sendable, Equatable {
         let others = [Dialect.sqlite, .postgres].flatMap { dialect in
             (particular[dialect] ?? []).map { ";\n-- \(dialect)\n\($0)" }
         }
-        return SHA256.hash(data: Data((sql + others.joined()).utf8)).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return Hex.encoded(SHA256.hash(data: Data((sql + others.joined()).utf8)))
     }
 
     /// The statements in this engine's SQL; pieces that are only comments are left out.

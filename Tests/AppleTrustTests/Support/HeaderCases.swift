@@ -1,5 +1,6 @@
 import AppleTrust
 import Crypto
+import Encodings
 import Foundation
 
 /// JWS with faults in their three segments and the header.
@@ -119,7 +120,7 @@ enum HeaderCases {
     private static let stranger = P256.Signing.PrivateKey()
     private static var jwk: String {
         let point = Array(stranger.publicKey.rawRepresentation)
-        let (x, y) = (TestJWS.base64URL(Array(point[..<32])), TestJWS.base64URL(Array(point[32...])))
+        let (x, y) = (Base64URL.encoded(Array(point[..<32])), Base64URL.encoded(Array(point[32...])))
         return "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"\(x)\",\"y\":\"\(y)\"}"
     }
     private static func twice(_ name: String, _ value: String) -> [UInt8] {
@@ -143,6 +144,6 @@ extension String {
     /// Signs this signing input with an HMAC (RFC 7518 section 3.2).
     fileprivate func withHMAC(_ key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Data(utf8), using: SymmetricKey(data: key))
-        return self + "." + TestJWS.base64URL(Array(code))
+        return self + "." + Base64URL.encoded(Array(code))
     }
 }

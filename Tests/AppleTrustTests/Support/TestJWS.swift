@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 
 /// A JSON object whose values are raw JSON text, so that a test can write invalid values.
@@ -51,13 +52,9 @@ struct TestJWS: Sendable {
         let raw = RawJSON().with([
             "alg": "\"ES256\"", "x5c": "[\((x5c ?? chain.x5c).map { "\"\($0)\"" }.joined(separator: ","))]",
         ]).with(header)
-        let input = "\(Self.base64URL(headerBytes ?? raw.bytes)).\(Self.base64URL(payloadBytes ?? payload.bytes))"
+        let input = "\(Base64URL.encoded(headerBytes ?? raw.bytes)).\(Base64URL.encoded(payloadBytes ?? payload.bytes))"
         let signed = (signer ?? chain.leaf.key).sign(Array(input.utf8))
-        return "\(input).\(Self.base64URL(signature(signed)))"
-    }
-
-    static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return "\(input).\(Base64URL.encoded(signature(signed)))"
     }
 
     /// Makes a transaction in the form of Xcode's local StoreKit: one self-signed certificate, times with fractions.

@@ -18,7 +18,8 @@ extension PiggyProvider {
     private func verify(_ notification: RawNotification) throws(ProviderError) {
         let parts = (notification.header("x-piggy-signature") ?? "").split(separator: ",").map(String.init)
         let now = (notification.receivedAt ?? context.time.now).rawValue
-        guard parts.count == 2, let time = Int64(parts[0]), let code = Self.bytes(parts[1]) else {
+        guard parts.count == 2, let time = Int64(parts[0]), let code = Hex.decoded(parts[1], count: 32)
+        else {
             throw .unproven(.signature)
         }
         guard (now - 300...now + 300).contains(time) else { throw .unproven(.time) }
@@ -26,13 +27,6 @@ extension PiggyProvider {
             code, authenticating: Data("\(time).".utf8) + notification.body,
             using: SymmetricKey(data: Data(webhookSecret.value.utf8)))
         guard isGood else { throw .unproven(.signature) }
-    }
-
-    private static func bytes(_ hex: String) -> [UInt8]? {
-        guard hex.utf8.count == 64 else { return nil }
-        let digits = hex.compactMap(\.hexDigitValue)
-        guard digits.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }
 

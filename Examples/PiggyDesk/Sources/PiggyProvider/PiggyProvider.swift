@@ -15,19 +15,21 @@ public struct PiggyProvider: PaymentProvider {
 
     let context: ProviderContext
     let calls: PiggyCalls
-    let webhookSecret: PiggySecret
+    let webhookSecret: ProviderSecret<String>
 
     public init(account: ProviderAccount, context: ProviderContext) throws(ProviderSetupError) {
-        let settings = account.settings
-        guard settings.text("api_key").hasPrefix("pk_") else {
-            throw ProviderSetupError([
-                .init(setting: "api_key", problem: "is of a wrong form", remedy: "use a key that begins with pk_")
-            ])
+        let reader = ProviderSettingsReader(account)
+        let key = reader.text("api_key", 1...255, "copy the key from Piggy's console")
+        if !key.isEmpty, !key.hasPrefix("pk_") {
+            reader.fault("api_key", "is of a wrong form", "use a key that begins with pk_")
         }
+        let base = reader.address(
+            "api_base", default: "https://api.piggy.example", "give scheme, host and path alone, or leave it out")
+        webhookSecret = ProviderSecret(reader.settings.text("webhook_secret"))
+        try reader.check()
         self.context = context
         calls = PiggyCalls(
-            http: context.http, base: settings.text("api_base"), key: PiggySecret(settings.text("api_key")))
-        webhookSecret = PiggySecret(settings.text("webhook_secret"))
+            client: ServiceClient("piggy", context: context), base: base, key: ProviderSecret(key))
     }
 
     public func open(_ attempt: PaymentAttempt) async throws(ProviderError) -> OpenedPayment {

@@ -59,9 +59,8 @@ struct PiggyRehearsal: Rehearsal {
     }
 
     private func code(_ body: Data, _ time: Int64, _ secret: String) -> String {
-        HMAC<SHA256>.authenticationCode(
-            for: Data("\(time).".utf8) + body, using: SymmetricKey(data: Data(secret.utf8))
-        ).map { String(format: "%02x", $0) }.joined()
+        let key = SymmetricKey(data: Data(secret.utf8))
+        return Hex.encoded(HMAC<SHA256>.authenticationCode(for: Data("\(time).".utf8) + body, using: key))
     }
 
     /// - Returns: nil for what Piggy never sends.

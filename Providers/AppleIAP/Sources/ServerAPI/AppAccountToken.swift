@@ -5,7 +5,7 @@ extension AppStoreServerAPI {
         let appAccountToken: String
     }
 
-    /// Binds a purchase that was made outside the app to a user, or mends its binding (Set App Account Token).
+    /// Binds a purchase that was made outside the app to a user, or corrects its binding (Set App Account Token).
     ///
     /// - Parameter original: the id of an original transaction, not of a renewal.
     package func setAppAccountToken(

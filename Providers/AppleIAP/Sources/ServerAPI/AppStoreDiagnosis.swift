@@ -4,27 +4,27 @@ package import AppleTrust
 package enum AppStoreProbe: Sendable, Equatable {
     /// The token was accepted.
     case accepted
-    /// 401.
+    /// Status 401.
     case unauthorized
-    /// The token was accepted, the app was not; the code is Apple's.
+    /// The token was accepted, but the app was not; with Apple's error code.
     case wrongApp(code: Int64)
     case unreachable
     case rateLimited
     /// Apple cannot answer now.
     case troubled(status: Int)
-    /// An answer that Apple does not give.
+    /// An answer in a form that Apple never sends.
     case notApple(status: Int)
 }
 
 /// The result of a test of the key, the issuer, the app and the clock.
 package enum AppStoreFinding: Sendable, Equatable {
     case works(AppleEnvironment)
-    /// Ahead of Apple's by so many seconds, or behind.
+    /// The seconds by which our clock is ahead of Apple's; negative where it is behind.
     case clockWrong(seconds: Int64)
     case notReleased
     case refusedEverywhere
     case sandboxRefusedAlone
-    /// 401 here, and the other environment does not tell.
+    /// Status 401 here, while the other environment does not show the reason.
     case refused(AppleEnvironment)
     case wrongApp(AppleEnvironment, code: Int64)
     case unreachable(AppleEnvironment)
@@ -38,9 +38,9 @@ package struct AppStoreDiagnosis: Sendable, Equatable {
     package let bundleID: String
     package let findings: [AppStoreFinding]
 
-    /// The causes of what both environments answered; nil for one that is not configured.
+    /// Returns the causes of the answers of both environments; nil for one that is not configured.
     ///
-    /// - Parameter clockSkew: seconds that our clock is ahead of Apple's; nil where Apple did not say its time.
+    /// - Parameter clockSkew: the seconds by which our clock is ahead of Apple's; nil where Apple's answer had no time.
     package static func findings(
         production: AppStoreProbe?, sandbox: AppStoreProbe?, clockSkew: Int64?
     ) -> [AppStoreFinding] {
@@ -70,7 +70,7 @@ package struct AppStoreDiagnosis: Sendable, Equatable {
 }
 
 extension AppStoreFinding {
-    /// True where something has to be mended on our side.
+    /// True for a fault that the operator has to correct.
     package var isFault: Bool {
         switch self {
         case .works, .rateLimited, .troubled: false
@@ -80,7 +80,7 @@ extension AppStoreFinding {
         }
     }
 
-    /// For a person: what is wrong and how to mend it.
+    /// Describes the fault and its correction for a person.
     package var explanation: String {
         switch self {
         case .works(let environment): "\(environment.rawValue) accepts the key."

@@ -4,10 +4,10 @@ import FoundationEssentials
 import ProviderKit
 
 extension AppStoreServerAPI {
-    /// A transaction id that nobody has: the answer tells of the token and the app alone.
+    /// A transaction id that does not exist, so that the answer only depends on the token and the app.
     private static let nobodys = "100000000000000"
 
-    /// Tries the key, the issuer, the app and the clock in every configured environment, without waiting for better answers.
+    /// Tests the key, the issuer, the app and the clock in every configured environment, without retries.
     package func diagnose() async -> AppStoreDiagnosis {
         var probes: [AppleEnvironment: AppStoreProbe] = [:]
         var skew: Int64?

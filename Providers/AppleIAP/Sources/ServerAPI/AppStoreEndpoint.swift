@@ -1,11 +1,11 @@
 import AppleTrust
 
-/// An endpoint of the API, as far as Apple's rate limits tell them apart.
+/// The endpoints of the API that have different rate limits.
 enum AppStoreEndpoint: CaseIterable, Sendable {
     case transaction, history, statuses, notificationHistory, refundHistory, orderLookup, testNotification
     case testNotificationStatus, consumption, appAccountToken, renewalExtension, massExtension, massExtensionStatus
 
-    /// Requests a second that Apple allows an app in Production; in Sandbox a tenth of them.
+    /// The requests a second that Apple allows an app in Production; Sandbox allows a tenth of them.
     var perSecond: Int64 {
         switch self {
         case .transaction, .history, .statuses, .notificationHistory, .consumption: 50
@@ -15,12 +15,12 @@ enum AppStoreEndpoint: CaseIterable, Sendable {
         }
     }
 
-    /// The time between two requests that uses the limit up, in milliseconds.
+    /// The time between two requests at the limit, in milliseconds.
     func interval(_ environment: AppleEnvironment) -> Int64 {
         (environment == .production ? 1_000 : 10_000) / perSecond
     }
 
-    /// A page holds up to 20 signed texts of up to 64 KiB.
+    /// A page has up to 20 signed texts of up to 64 KiB.
     var maxReplyBytes: Int {
         switch self {
         case .history, .refundHistory, .statuses, .notificationHistory, .orderLookup: 4 << 20

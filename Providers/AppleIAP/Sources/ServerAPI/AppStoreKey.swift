@@ -1,9 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// The In-App Purchase key of App Store Connect, which signs the tokens; it never shows its key.
+/// The In-App Purchase key of App Store Connect, which signs the tokens; descriptions do not show it.
 package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The reason why a text is no such key, in words that hold nothing of it.
+    /// The reason why a text is no such key, without any part of it.
     package struct Fault: Error, Equatable {
         package let problem: String
         package let remedy: String
@@ -13,7 +13,7 @@ package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugString
     package let issuerID: String
     private let key: P256.Signing.PrivateKey
 
-    /// - Parameter pem: the `.p8` file's text: PKCS#8 of a P-256 key.
+    /// - Parameter pem: the text of the `.p8` file, a P-256 key in PKCS#8.
     package init(keyID: String, issuerID: String, pem: String) throws(Fault) {
         self.keyID = keyID
         self.issuerID = issuerID
@@ -24,7 +24,7 @@ package struct AppStoreKey: Sendable, CustomStringConvertible, CustomDebugString
         }
     }
 
-    /// The raw 64-byte signature of ES256 (RFC 7518 section 3.4).
+    /// Returns the raw 64-byte signature of ES256 (RFC 7518 section 3.4).
     func signature(for data: Data) throws(AppStoreServerError) -> Data {
         do { return try key.signature(for: data).rawRepresentation } catch {
             throw .invalidRequest("the token cannot be signed")

@@ -1,12 +1,12 @@
 import AppleTrust
 import Synchronization
 
-/// A token bucket for each endpoint and environment: calls take turns so that Apple's rate limits are kept.
+/// A token bucket for each endpoint and environment, so that calls respect Apple's rate limits.
 ///
-/// Each node counts its own calls; where several share an app's limit, Apple's 429 and its `Retry-After` bring them in
-/// line.
+/// Each node counts only its own calls; where several share an app's limit, Apple's 429 and its `Retry-After` slow them
+/// down.
 final class AppStoreLimits: Sendable {
-    /// The time at which a call may be made; not reserved (`isTaken` is false) where it is too far away.
+    /// The time of a call; `isTaken` is false where it is too far ahead to be reserved.
     struct Turn: Equatable {
         let at: Int64
         let isTaken: Bool
@@ -19,12 +19,12 @@ final class AppStoreLimits: Sendable {
 
     private let buckets = Mutex<[Key: AppStoreBucket]>([:])
 
-    /// Takes the next free turn of an endpoint.
+    /// Reserves the next free time of an endpoint.
     func turn(_ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment, now: Int64, longestWait: Int64) -> Turn {
         change(endpoint, environment) { $0.turn(now: now, longestWait: longestWait) }
     }
 
-    /// Gives no turn before this time: Apple said so.
+    /// Delays all calls of an endpoint until a time that Apple named.
     func hold(_ endpoint: AppStoreEndpoint, _ environment: AppleEnvironment, until: Int64, now: Int64) {
         change(endpoint, environment) { $0.hold(until: until, now: now) }
     }
@@ -42,11 +42,11 @@ final class AppStoreLimits: Sendable {
     }
 }
 
-/// A token bucket, kept as the time at which it will be full again (the generic cell rate algorithm).
+/// A token bucket, stored as the time at which it will be full again (the generic cell rate algorithm).
 struct AppStoreBucket: Sendable {
-    /// Milliseconds in which one token comes back.
+    /// The milliseconds until a token is added.
     let interval: Int64
-    /// The number of tokens it holds.
+    /// The number of tokens in a full bucket.
     let burst: Int64
     private var fullAt = Int64.min
     private var seen = Int64.min
@@ -69,7 +69,7 @@ struct AppStoreBucket: Sendable {
         fullAt = max(fullAt, until + (burst - 1) * interval)
     }
 
-    /// Moves with a clock that is turned back, so that nobody waits for a time that was never meant.
+    /// Follows a clock that was set back, so that no call waits for a time that is far ahead only because of that.
     private mutating func follow(_ now: Int64) {
         if now < seen { fullAt -= seen - now }
         seen = now

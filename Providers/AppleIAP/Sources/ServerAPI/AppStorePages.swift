@@ -4,14 +4,14 @@ package import AppleTrust
 package struct AppStorePage<Item: Sendable>: Sendable {
     package let environment: AppleEnvironment
     package let items: [Item]
-    /// The token from which a later call continues; nil where Apple gives none.
+    /// The token from which a later call continues; nil where Apple returns none.
     package let cursor: String?
     package let hasMore: Bool
 }
 
-/// The pages of a list, each fetched when it is asked for, so that memory does not grow with their number.
+/// The pages of a list, each fetched on demand, so that memory does not grow with their number.
 ///
-/// Pages are read from the environment that gave the first one.
+/// All pages are read from the environment of the first one.
 package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
     package typealias Element = AppStorePage<Item>
     package typealias Failure = AppStoreServerError
@@ -44,7 +44,7 @@ package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
         private var place: AppStoreSearch
         private var isDone = false
         private var count = 0
-        // Brent's cycle detection: one cursor is kept, and replaced at every power of two.
+        // Brent's cycle detection: one cursor is stored, and replaced at every power of two.
         private var marked: String?
         private var nextMark = 1
 
@@ -59,7 +59,7 @@ package struct AppStorePages<Item: Sendable>: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws(AppStoreServerError) -> AppStorePage<Item>? {
             guard !isDone else { return nil }
-            // Whatever ends the list ends it for good.
+            // Every error ends the list permanently.
             isDone = true
             guard count < pages.limit else { throw .tooManyPages }
             let page = try await pages.fetch(cursor, place)
@@ -84,7 +84,7 @@ extension AppStoreServerAPI {
     }
 }
 
-/// A page of signed transactions, as the histories of purchases and of refunds give it.
+/// A page of signed transactions, in the histories of purchases and of refunds.
 struct SignedTransactionsPage: Decodable {
     let signedTransactions: [SignedText]
     let revision: String?
@@ -97,9 +97,9 @@ struct SignedTransactionsPage: Decodable {
     }
 }
 
-/// A cursor that a page gave.
+/// Returns a valid cursor of a page.
 ///
-/// - Throws: where there are more pages and nothing leads to them.
+/// - Throws: where there are more pages but no cursor.
 func checkedCursor(_ cursor: String?, hasMore: Bool, _ name: String) throws(AppStoreAnswerDefect) -> String? {
     let usable = cursor.flatMap {
         (1...AppStorePages<SignedText>.longestCursor).contains($0.utf8.count) ? $0 : nil

@@ -8,7 +8,7 @@ extension IncomingReply {
         let errorMessage: String?
     }
 
-    /// Returns the error of this reply; nil where it holds the answer.
+    /// Returns the error of this reply; nil for a success.
     func error(
         to request: AppStoreRequest, in environment: AppleEnvironment, now: Int64
     ) -> AppStoreServerError? {
@@ -19,7 +19,7 @@ extension IncomingReply {
         let after = retryAfter(now: now)
         if status == 429 { return .retryable(.rateLimited, after: after) }
         if (500...599).contains(status) {
-            // Apple's general error does not say that nothing happened; only the retryable one does.
+            // Apple's general error does not exclude an effect; only its retryable one does.
             guard request.isRepeatable || apple?.errorCode == 5_000_001 else { return .outcomeUnknown }
             return .retryable(apple.map { .apple(code: $0.errorCode) } ?? .status(status), after: after)
         }
@@ -30,7 +30,7 @@ extension IncomingReply {
         return Self.error(apple.errorCode, Self.line(apple.errorMessage ?? ""), after)
     }
 
-    /// Apple's codes are the HTTP status times 10,000 and a number.
+    /// Maps Apple's codes, which are the HTTP status times 10,000 and a number.
     private static func error(_ code: Int64, _ message: String, _ after: Int64?) -> AppStoreServerError {
         switch code {
         case 4_040_002, 4_040_004, 4_040_006, 5_000_000..<6_000_000: .retryable(.apple(code: code), after: after)
@@ -43,10 +43,10 @@ extension IncomingReply {
         }
     }
 
-    /// Returns the time at which Apple wants the next call, in milliseconds since 1970.
+    /// Returns the earliest time of the next call, in milliseconds since 1970.
     ///
-    /// Apple's `Retry-After` is such a time already; a small number is a proxy's and means seconds from now (RFC 9110).
-    /// Never more than an hour from now, because Apple's limits are those of an hour.
+    /// Apple's `Retry-After` is such a time; a small number comes from a proxy and means seconds from now (RFC 9110).
+    /// It is at most an hour from now, because Apple's limits are hourly.
     func retryAfter(now: Int64) -> Int64? {
         guard let text = header("retry-after"), let number = Int64(text), number >= 0 else { return nil }
         let time =
@@ -58,15 +58,13 @@ extension IncomingReply {
         return time.map { min(max($0, now), now + 3_600_000) }
     }
 
-    func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
-
-    /// Printable ASCII of a bounded length, for a log.
+    /// Returns printable ASCII of limited length, for a log.
     private static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(200).map { (" "..."~").contains($0) ? $0 : "?" }))
     }
 }
 
-/// A field of an answer that nothing hangs on: another form than Apple documents counts as absent.
+/// An optional field of an answer: another form than Apple documents counts as absent.
 struct Lenient<Value: Decodable>: Decodable {
     let value: Value?
 

@@ -1,19 +1,20 @@
+import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// A request of the API before its address and its token are known.
+/// A request of the API, without its base URL and token.
 struct AppStoreRequest: Sendable {
     let endpoint: AppStoreEndpoint
     let method: String
-    /// Below the base URL, without a slash at its start; its parts are encoded.
+    /// The encoded path below the base URL, without a slash at its start.
     let path: String
     var query: [(name: String, value: String)] = []
     var body = Data()
-    /// False where asking twice is not the same as asking once.
+    /// False where a repetition would have another effect.
     var isRepeatable = true
 
     func outgoing(address: String, token: String) -> OutgoingRequest {
-        let pairs = query.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+        let pairs = query.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
         var headers = [
             (name: "Authorization", value: "Bearer \(token)"), (name: "Accept", value: "application/json"),
             (name: "User-Agent", value: "paydesk"),
@@ -24,50 +25,24 @@ struct AppStoreRequest: Sendable {
             headers: headers, body: body, maxReplyBytes: endpoint.maxReplyBytes)
     }
 
-    /// An id as a part of the path.
+    /// Returns an id as a part of the path.
     ///
-    /// - Throws: `invalidRequest` for anything that no id of Apple's looks like, so that none can lead elsewhere.
+    /// - Throws: `invalidRequest` for text in another form than Apple's ids, so that it cannot change the path.
     static func id(_ text: String, _ name: String) throws(AppStoreServerError) -> String {
         guard (1...128).contains(text.utf8.count), text != ".", text != "..",
-            text.utf8.allSatisfy({ isUnreserved($0) })
+            text.utf8.allSatisfy(\.isURLUnreserved)
         else { throw .invalidRequest("the \(name) is none") }
         return text
     }
 
     static func json(_ value: some Encodable) throws(AppStoreServerError) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { throw .invalidRequest("it is no JSON") }
+        guard let data = try? JSONText.encoded(value) else { throw .invalidRequest("it is no JSON") }
         return data
-    }
-
-    /// Percent-encoding of all but the unreserved characters (RFC 3986 section 2.3).
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 
 extension Decodable {
-    /// Reads a body; unknown fields are passed over.
+    /// Reads a body; unknown fields are ignored.
     static func read(_ body: Data) throws(AppStoreAnswerDefect) -> Self {
         do {
             return try JSONDecoder().decode(Self.self, from: body)

@@ -2,16 +2,16 @@ package import AppleTrust
 
 /// The environments in which a transaction is searched.
 package enum AppStoreSearch: Sendable, Equatable {
-    /// In this environment alone: a verified JWS names it.
+    /// In this environment only, which a verified JWS names.
     case only(AppleEnvironment)
-    /// In this environment, then in the other: a hint.
+    /// In this environment, then in the other one.
     case first(AppleEnvironment)
 
     /// In Production, then in Sandbox, as Apple recommends.
     package static let anywhere = AppStoreSearch.first(.production)
 }
 
-/// An answer and the environment that gave it.
+/// An answer with its environment.
 package struct AppStoreAnswer<Value: Sendable>: Sendable {
     package let environment: AppleEnvironment
     package let value: Value
@@ -20,10 +20,10 @@ package struct AppStoreAnswer<Value: Sendable>: Sendable {
 extension AppStoreAnswer: Equatable where Value: Equatable {}
 
 extension AppStoreServerAPI {
-    /// Asks the environments of a place in turn, until one knows the transaction.
+    /// Queries the environments in turn, until one knows the transaction.
     ///
-    /// The next one is asked only after 4040010 or 4040005, and after a 401 of Production where the account says that
-    /// the app has no release yet: otherwise a wrong key would pass for a transaction that does not exist.
+    /// The next one is queried only after 4040010 or 4040005, and after a 401 of Production where the account states
+    /// that the app has no release yet: otherwise a wrong key would look like an unknown transaction.
     func find<Value: Sendable>(
         _ place: AppStoreSearch, _ ask: (AppleEnvironment) async throws(AppStoreServerError) -> Value
     ) async throws(AppStoreServerError) -> AppStoreAnswer<Value> {
@@ -33,7 +33,7 @@ extension AppStoreServerAPI {
                 return AppStoreAnswer(environment: environment, value: try await ask(environment))
             } catch {
                 guard leadsOn(error) else { throw error }
-                // In an app without a release Production knows no transaction, whatever it answers.
+                // For an app without a release Production knows no transactions, whatever it answers.
                 if refusal != .unknownTransactionYet { refusal = error }
             }
         }

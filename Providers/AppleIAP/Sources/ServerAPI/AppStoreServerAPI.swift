@@ -3,24 +3,24 @@ package import Domain
 import FoundationEssentials
 package import ProviderKit
 
-/// Apple's App Store Server API for one app, in the environments that are configured.
+/// Apple's App Store Server API for one app, in the configured environments.
 ///
-/// A value to make once and share: it remembers its token and how much of Apple's rate limits it has used. A retryable
-/// answer is tried again inside the call, after 0.5, 1 and 2 seconds or when Apple's `Retry-After` says, if that is
-/// within 30 seconds; only then is it thrown, for a job to come back later. What Apple signed arrives as ``SignedText``.
+/// It is made once and shared, because it has the current token and the used part of Apple's rate limits. A retryable
+/// answer is repeated inside the call, after 0.5, 1 and 2 seconds or at Apple's `Retry-After`, if that is within 30
+/// seconds; after that it is thrown, so that a job repeats it later. Signed texts are returned as ``SignedText``.
 /// Source: Apple, App Store Server API.
 package struct AppStoreServerAPI: Sendable {
-    /// The pauses before the second, third and fourth try, in milliseconds.
+    /// The pauses before the second, third and fourth attempt, in milliseconds.
     static let pauses: [Int64] = [500, 1_000, 2_000]
     /// The longest wait inside a call, for Apple or for our own limit, in milliseconds.
     static let longestWait: Int64 = 30_000
-    /// The longest wait for our own limit while a client waits, and a call's time limit then; in milliseconds.
+    /// The longest wait for our own limit, and a call's time limit, while a client waits; in milliseconds.
     static let hurriedWait: Int64 = 1_000
     static let hurriedTimeout: Int64 = 4_000
 
     package let bundleID: String
     let addresses: [AppleEnvironment: String]
-    /// The app has no release yet, so Production answers 401 whatever the key: Sandbox is asked then.
+    /// True where the app has no release yet, so that Production answers 401 whatever the key; then Sandbox is queried.
     let isPreRelease: Bool
     let tokens: AppStoreTokens
     let limits: AppStoreLimits
@@ -30,9 +30,9 @@ package struct AppStoreServerAPI: Sendable {
     private var isHurried = false
 
     /// - Parameters:
-    ///   - addresses: the base URL of each environment that may be asked, without a slash at its end.
-    ///   - isPreRelease: whether a 401 of Production means no more than that Sandbox is to be asked.
-    ///   - pause: waits; it returns early when its task is cancelled.
+    ///   - addresses: the base URL of each usable environment, without a slash at its end.
+    ///   - isPreRelease: true where a 401 of Production only means that Sandbox must be queried.
+    ///   - pause: sleeps; returns at once when its task is cancelled.
     package init(
         bundleID: String, key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool = false,
         http: any HTTPTransport, time: TimeSource, pause: @escaping @Sendable (Duration) async -> Void
@@ -47,21 +47,21 @@ package struct AppStoreServerAPI: Sendable {
         self.pause = pause
     }
 
-    /// The same for a client that waits: nothing is asked twice, and no turn is waited for long.
+    /// The API for a client that waits: no call is repeated, and none waits long for the rate limit.
     var hurried: AppStoreServerAPI {
         var copy = self
         copy.isHurried = true
         return copy
     }
 
-    /// The environments that can be asked, Production first.
+    /// The configured environments, Production first.
     package var environments: [AppleEnvironment] { AppleEnvironment.allCases.filter { addresses[$0] != nil } }
 }
 
 extension AppStoreServerAPI {
-    /// Asks one environment, and again while the answer is retryable.
+    /// Calls one environment, and repeats the call while the answer is retryable.
     ///
-    /// - Parameter read: makes the answer of a body; what it throws counts as a damaged answer.
+    /// - Parameter read: decodes the answer's body; an error counts as a damaged answer.
     func ask<Answer: Sendable>(
         _ request: AppStoreRequest, in environment: AppleEnvironment,
         _ read: (Data) throws(AppStoreAnswerDefect) -> Answer
@@ -105,7 +105,7 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// Sends a request once its turn has come, and once more with a new token where a used one is refused.
+    /// Sends a request at its reserved time, and once more with a new token where a used one is refused.
     ///
     /// - Returns: the reply, whatever its status.
     func exchange(
@@ -116,7 +116,7 @@ extension AppStoreServerAPI {
             let token = try tokens.token(now: time.now)
             let reply = try await send(request, token.text, to: environment)
             guard reply.status == 401 else { return reply }
-            // Never kept: whatever is wrong with it may be mended by the next one.
+            // A refused token is never used again, because a new one may be accepted.
             tokens.forget()
             if token.isNew { return reply }
         }

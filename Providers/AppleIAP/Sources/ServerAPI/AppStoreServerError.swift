@@ -1,54 +1,54 @@
 package import AppleTrust
 
-/// The errors of a call to Apple's server API; closed, because what happens next depends on it.
+/// The errors of a call to Apple's server API; closed, because the next step depends on them.
 package enum AppStoreServerError: Error, Sendable, Equatable {
-    /// The call changed nothing and may be repeated: not before `after` (milliseconds since 1970) where it is known.
+    /// The call changed nothing and may be repeated, not before `after` (milliseconds since 1970) where it is known.
     case retryable(AppStoreFailure, after: Int64?)
-    /// The change may have been made: look before it is asked for again.
+    /// The change may have been made; the state must be queried before a repetition.
     case outcomeUnknown
-    /// No environment that was asked knows this transaction, or not yet: new ones can take a while (4040010, 4040005).
+    /// No queried environment knows this transaction, or not yet: new ones take a while (4040010, 4040005).
     case unknownTransactionYet
     /// The queried object does not exist; the code is Apple's.
     case notFound(code: Int64)
-    /// The revision or pagination token is no longer good: begin again without one.
+    /// The revision or pagination token is no longer valid: begin again without one.
     case pagingExpired(code: Int64)
-    /// The pages repeat themselves while Apple says that there are more.
+    /// The pages repeat while Apple states that there are more.
     case pagingLoop
-    /// The list has more pages than one call may read; those that were read are valid.
+    /// The list has more pages than a call may read; the pages that were read are valid.
     case tooManyPages
-    /// 401: the key, the issuer or the app's id is wrong, the clock is, or the app has no release (see `diagnose`).
+    /// Status 401: the key, the issuer, the app's id or the clock is wrong, or the app has no release (see `diagnose`).
     case unauthorized(AppleEnvironment)
-    /// Final: Apple refused, with its own code and words.
+    /// Apple's final refusal, with its own code and message.
     case permanent(code: Int64, message: String)
-    /// An answer that Apple does not give, such as a redirect: the address is wrong, or a proxy answered.
+    /// An answer in a form that Apple never sends, such as a redirect: the address is wrong, or a proxy answered.
     case unexpectedReply(status: Int)
-    /// Not sent: this argument can never be right.
+    /// Not sent: this argument is invalid.
     case invalidRequest(String)
     /// Not sent: this environment is not among the account's.
     case environmentNotConfigured(AppleEnvironment)
 }
 
-/// The reason why a call may be tried again.
+/// The reason why a call may be repeated.
 package enum AppStoreFailure: Sendable, Equatable {
     /// Apple could not be reached.
     case unreachable
-    /// Apple was asked and did not answer in time, or not completely.
+    /// Apple did not answer in time, or not completely.
     case noAnswer
-    /// 429: Apple's rate limit.
+    /// Status 429, Apple's rate limit.
     case rateLimited
-    /// Too many calls of ours wait for their turn already.
+    /// Too many of our own calls are waiting already.
     case ownLimit
-    /// An error that Apple calls retryable, or a general one of its own.
+    /// An error that Apple calls retryable, or its general one.
     case apple(code: Int64)
     /// A server's error without Apple's error code.
     case status(Int)
-    /// An answer that says less than it must; the text names what is wrong, never what it held.
+    /// An incomplete answer; the text names the defect, without any part of the answer.
     case damaged(String)
     /// The task was cancelled before the request was sent.
     case cancelled
 }
 
-/// The defect of an answer that cannot be used; the text holds nothing of the answer.
+/// The defect of an unusable answer; the text contains no part of the answer.
 struct AppStoreAnswerDefect: Error {
     let what: String
 
@@ -74,7 +74,7 @@ extension AppStoreServerError: CustomStringConvertible {
         }
     }
 
-    /// The limits that Apple's codes stand for, in words for a person; nil for codes that need none.
+    /// Describes the limit behind a code of Apple's for a person; nil for other codes.
     package static func explanation(_ code: Int64) -> String? {
         switch code {
         case 4_000_002: "the app's bundle id is not one that this key may ask about"

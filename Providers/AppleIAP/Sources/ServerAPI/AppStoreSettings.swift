@@ -1,8 +1,9 @@
 import AppleTrust
+import Domain
 import FoundationEssentials
 import ProviderKit
 
-/// The `api` settings of an account: the key, and where the API is.
+/// The `api` settings of an account: the key and the API's addresses.
 struct AppStoreSettings {
     static let addresses: [AppleEnvironment: String] = [
         .production: "https://api.storekit.apple.com", .sandbox: "https://api.storekit-sandbox.apple.com",
@@ -12,71 +13,82 @@ struct AppStoreSettings {
     let addresses: [AppleEnvironment: String]
     let isPreRelease: Bool
 
-    /// - Returns: nil where no key is set: the API is never asked then.
+    /// - Returns: nil without a key; then the API is never called.
     /// - Throws: every fault of the key and the addresses.
     init?(_ account: ProviderAccount) throws(ProviderSetupError) {
-        let api = account.settings.object("api")
-        let names = ["key_id", "issuer_id", "private_key"]
-        guard names.contains(where: { !api.text($0).isEmpty }) else { return nil }
-        var faults = names.filter { api.text($0).isEmpty }.map {
-            ProviderSetupError.Fault(
-                setting: "api.\($0)", problem: "missing while the rest of the key is set",
-                remedy: "Set key_id, issuer_id and private_key, or none of them.")
-        }
-        if faults.isEmpty {
-            faults = Self.idFaults(api)
-        }
-        let urls = [AppleEnvironment.production: "production_url", .sandbox: "sandbox_url"]
-        var addresses: [AppleEnvironment: String] = [:]
-        for (environment, setting) in urls.sorted(by: { $0.value < $1.value }) {
-            let text = api.text(setting)
-            let accepted = account.settings.texts("environments")
-            if account.settings["environments"] != nil && !accepted.contains(environment.rawValue) { continue }
-            addresses[environment] = text.isEmpty ? Self.addresses[environment] : Self.base(text)
-            if addresses[environment] == nil {
-                faults.append(
-                    .init(
-                        setting: "api.\(setting)", problem: "is no plain web address",
-                        remedy: "Give scheme, host and path alone, or leave it empty for Apple's own."))
-            }
-        }
-        var key: AppStoreKey?
-        if !api.text("private_key").isEmpty {
-            do throws(AppStoreKey.Fault) {
-                key = try AppStoreKey(
-                    keyID: api.text("key_id"), issuerID: api.text("issuer_id"), pem: api.text("private_key"))
-            } catch {
-                faults.append(.init(setting: "api.private_key", problem: error.problem, remedy: error.remedy))
-            }
-        }
-        guard faults.isEmpty, let key else { throw ProviderSetupError(faults) }
+        let reader = ProviderSettingsReader(account)
+        let settings = Self.read(reader)
+        try reader.check()
+        guard let settings else { return nil }
+        self = settings
+    }
+
+    private init(key: AppStoreKey, addresses: [AppleEnvironment: String], isPreRelease: Bool) {
         self.key = key
         self.addresses = addresses
-        isPreRelease = api.boolean("pre_release")
+        self.isPreRelease = isPreRelease
     }
 
-    private static func idFaults(_ api: ProviderSettings) -> [ProviderSetupError.Fault] {
-        var faults: [ProviderSetupError.Fault] = []
-        let keyID = api.text("key_id")
-        if !(keyID.utf8.count <= 64 && keyID.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }) {
-            faults.append(
-                .init(
-                    setting: "api.key_id", problem: "is no key id: letters and digits",
-                    remedy: "Copy it from App Store Connect; it is in the name of the .p8 file, too."))
+    /// - Returns: nil where no key is set, and after a fault.
+    static func read(_ reader: ProviderSettingsReader) -> AppStoreSettings? {
+        let api = reader.settings.object("api")
+        let names = ["key_id", "issuer_id", "private_key"]
+        let missing = names.filter { api.text($0).isEmpty }
+        guard missing.count < names.count else { return nil }
+        for name in missing {
+            reader.fault(
+                "api.\(name)", "missing while the rest of the key is set",
+                "Set key_id, issuer_id and private_key, or none of them.")
+        }
+        if missing.isEmpty { checkIDs(api, reader) }
+        let addresses = addresses(api, reader)
+        guard !api.text("private_key").isEmpty else { return nil }
+        do throws(AppStoreKey.Fault) {
+            let key = try AppStoreKey(
+                keyID: api.text("key_id"), issuerID: api.text("issuer_id"), pem: api.text("private_key"))
+            return AppStoreSettings(key: key, addresses: addresses, isPreRelease: api.boolean("pre_release"))
+        } catch {
+            reader.fault("api.private_key", error.problem, error.remedy)
+            return nil
+        }
+    }
+
+    private static func addresses(
+        _ api: ProviderSettings, _ reader: ProviderSettingsReader
+    ) -> [AppleEnvironment: String] {
+        let urls = [AppleEnvironment.production: "production_url", .sandbox: "sandbox_url"]
+        let accepted = reader.settings.texts("environments")
+        var addresses: [AppleEnvironment: String] = [:]
+        for (environment, setting) in urls.sorted(by: { $0.value < $1.value }) {
+            if reader.settings["environments"] != nil && !accepted.contains(environment.rawValue) { continue }
+            let text = api.text(setting)
+            addresses[environment] = text.isEmpty ? Self.addresses[environment] : base(text)
+            if addresses[environment] == nil {
+                reader.fault(
+                    "api.\(setting)", "is no plain web address",
+                    "Give scheme, host and path alone, or leave it empty for Apple's own.")
+            }
+        }
+        return addresses
+    }
+
+    private static func checkIDs(_ api: ProviderSettings, _ reader: ProviderSettingsReader) {
+        if !api.text("key_id").hasBytes(0...64, where: \.isLetterOrDigit) {
+            reader.fault(
+                "api.key_id", "is no key id: letters and digits",
+                "Copy it from App Store Connect; it is in the name of the .p8 file, too.")
         }
         if UUID(uuidString: api.text("issuer_id")) == nil {
-            faults.append(
-                .init(
-                    setting: "api.issuer_id", problem: "is no UUID",
-                    remedy: "Copy it from above the keys in App Store Connect; it is not the team id."))
+            reader.fault(
+                "api.issuer_id", "is no UUID",
+                "Copy it from above the keys in App Store Connect; it is not the team id.")
         }
-        return faults
     }
 
-    /// A base URL without the slash at its end.
+    /// Returns a base URL without the slash at its end.
     private static func base(_ text: String) -> String? {
         let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
-        guard let scheme, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+        guard let scheme, text.utf8.allSatisfy(\.isVisible),
             !text.contains(where: { "?#@".contains($0) })
         else { return nil }
         var base = text[...]
@@ -86,7 +98,7 @@ struct AppStoreSettings {
 }
 
 extension AppStoreServerAPI {
-    /// The API of each of an account's apps; none where the account has no key.
+    /// Makes the API of each of an account's apps; none where the account has no key.
     static func all(
         _ account: ProviderAccount, _ context: ProviderContext, pause: @escaping @Sendable (Duration) async -> Void
     ) throws(ProviderSetupError) -> [AppStoreServerAPI] {

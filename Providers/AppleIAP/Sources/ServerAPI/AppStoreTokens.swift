@@ -2,13 +2,13 @@ import Domain
 import FoundationEssentials
 import Synchronization
 
-/// The bearer tokens of one app: one is made when it is needed and used until shortly before its end.
+/// The bearer tokens of one app: each is made on demand and used until shortly before its end.
 ///
 /// Source: Apple, App Store Server API, Generating JSON Web Tokens for API requests; RFC 7515; RFC 7518 section 3.4.
 final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The lifetime of a token, in seconds; Apple allows an hour and takes five minutes in its own libraries.
+    /// The lifetime of a token in seconds; Apple allows an hour, and its own libraries use five minutes.
     static let lifetime: Int64 = 300
-    /// A token with less than this left is not used any more.
+    /// The remaining lifetime in seconds below which a token is no longer used.
     static let margin: Int64 = 60
 
     private struct Header: Encodable {
@@ -39,9 +39,9 @@ final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable
         self.bundleID = bundleID
     }
 
-    /// A token that is good now, and whether it was made for this call.
+    /// Returns a valid token, and whether it was made for this call.
     func token(now: Timestamp) throws(AppStoreServerError) -> (text: String, isNew: Bool) {
-        // A clock that was turned back makes a token of the future, which Apple refuses.
+        // After the clock was set back the token would be from the future, which Apple refuses.
         let usable = kept.withLock { kept in
             kept.flatMap {
                 $0.issuedAt <= now && now < $0.issuedAt.adding(seconds: Self.lifetime - Self.margin) ? $0.text : nil
@@ -61,20 +61,8 @@ final class AppStoreTokens: Sendable, CustomStringConvertible, CustomReflectable
         let claims = try AppStoreRequest.json(
             Claims(
                 bid: bundleID, exp: now.adding(seconds: Self.lifetime).rawValue, iat: now.rawValue, iss: key.issuerID))
-        let input = "\(Self.base64URL(header)).\(Self.base64URL(claims))"
-        return "\(input).\(Self.base64URL(try key.signature(for: Data(input.utf8))))"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        String(
-            data.base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
+        let input = "\(Base64URL.encoded(header)).\(Base64URL.encoded(claims))"
+        return "\(input).\(Base64URL.encoded(try key.signature(for: Data(input.utf8))))"
     }
 
     var description: String { "AppStoreTokens(\(bundleID))" }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The answer to Apple about a purchase whose refund a customer asks for (Send Consumption Information v2).
+/// The answer to Apple about a purchase whose customer requests a refund (Send Consumption Information v2).
 package struct AppStoreConsumption: Sendable, Equatable, Encodable {
     package enum Delivery: String, Sendable, Encodable, CaseIterable {
         case delivered = "DELIVERED"
@@ -16,11 +16,11 @@ package struct AppStoreConsumption: Sendable, Equatable, Encodable {
         case grantProrated = "GRANT_PRORATED"
     }
 
-    /// Apple takes no information without it, and we send none.
+    /// Apple accepts no information without consent, and none is sent.
     package var customerConsented: Bool
     package var deliveryStatus: Delivery
     package var sampleContentProvided: Bool
-    /// Thousandths of a percent, 0 to 100,000.
+    /// The used share in thousandths of a percent, 0 to 100,000.
     package var consumptionPercentage: Int64?
     package var refundPreference: Preference?
 
@@ -35,7 +35,7 @@ package struct AppStoreConsumption: Sendable, Equatable, Encodable {
         self.refundPreference = refundPreference
     }
 
-    /// Returns the reason why Apple would refuse this; nil where it would not.
+    /// Returns the reason why Apple would refuse this; nil where it would accept it.
     package func fault(isAutoRenewable: Bool) -> String? {
         if !customerConsented { return "the customer has not consented" }
         if let percentage = consumptionPercentage {
@@ -50,9 +50,10 @@ package struct AppStoreConsumption: Sendable, Equatable, Encodable {
 }
 
 extension AppStoreServerAPI {
-    /// Tells Apple how much of a purchase was used, in answer to its CONSUMPTION_REQUEST.
+    /// Reports to Apple how much of a purchase was used, in answer to its CONSUMPTION_REQUEST.
     ///
-    /// - Throws: `invalidRequest`, with nothing sent, where the customer has not consented or the facts contradict.
+    /// - Throws: `invalidRequest`, with nothing sent, where the customer has not consented or the values contradict
+    ///   each other.
     package func sendConsumption(
         _ consumption: AppStoreConsumption, transaction id: String, isAutoRenewable: Bool,
         in place: AppStoreSearch = .anywhere

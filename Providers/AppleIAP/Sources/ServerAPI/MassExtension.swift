@@ -5,7 +5,7 @@ import FoundationEssentials
 package struct AppStoreMassExtension: Sendable, Equatable, Decodable {
     package let requestIdentifier: String
     package let complete: Bool
-    /// In milliseconds since 1970.
+    /// The time of completion in milliseconds since 1970.
     package let completeDate: Int64?
     package let succeededCount: Int64?
     package let failedCount: Int64?
@@ -24,11 +24,12 @@ extension AppStoreServerAPI {
         let requestIdentifier: String
     }
 
-    /// Moves the renewal dates of all active subscribers of a product, after an outage.
+    /// Extends the subscriptions of all active subscribers of a product, after an outage.
     ///
-    /// Apple works it off in its own time: RENEWAL_EXTENSION notifications and ``massExtension(_:product:in:)`` tell.
+    /// Apple processes it over time: RENEWAL_EXTENSION notifications and ``massExtension(_:product:in:)`` report the
+    /// progress.
     ///
-    /// - Parameter storefronts: only these countries (ISO 3166 alpha-3); empty means all.
+    /// - Parameter storefronts: only these countries (ISO 3166 alpha-3); empty for all.
     package func extendAll(
         product: String, by days: AppStoreExtension, storefronts: [String] = [], in environment: AppleEnvironment
     ) async throws(AppStoreServerError) {
@@ -44,7 +45,7 @@ extension AppStoreServerAPI {
         _ = try await ask(request, in: environment) { body throws(AppStoreAnswerDefect) in try Accepted.read(body) }
     }
 
-    /// The progress of a mass extension.
+    /// Queries the progress of a mass extension.
     package func massExtension(
         _ requestID: String, product: String, in environment: AppleEnvironment
     ) async throws(AppStoreServerError) -> AppStoreMassExtension {

@@ -1,31 +1,31 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// A try of Apple's to deliver a notification.
+/// An attempt of Apple's to deliver a notification.
 package struct AppStoreSendAttempt: Sendable, Equatable, Decodable {
-    /// In milliseconds since 1970; nil where Apple does not say.
+    /// The time in milliseconds since 1970; nil where Apple does not state it.
     package let attemptDate: Int64?
-    /// Apple's word, `SUCCESS` or a failure's; nil where Apple does not say.
+    /// Apple's result, `SUCCESS` or a failure; nil where Apple does not state it.
     package let sendAttemptResult: String?
 
     package var isSuccess: Bool { sendAttemptResult == "SUCCESS" }
 }
 
-/// A notification as the history gives it.
+/// A notification in Apple's history.
 package struct AppStoreSentNotification: Sendable, Equatable {
     package let signed: SignedText
-    /// Oldest first.
+    /// The attempts, oldest first.
     package let attempts: [AppStoreSendAttempt]
 }
 
-/// The filter of a notification history; Apple takes a type or a transaction, not both.
+/// The filter of a notification history; Apple accepts a type or a transaction, not both.
 package enum AppStoreNotificationFilter: Sendable, Equatable {
     case all
     case type(String, subtype: String? = nil)
     case transaction(String)
 }
 
-/// A notification of a list, as Apple writes it.
+/// A notification of a list, in Apple's form.
 struct SentNotificationItem: Decodable {
     let signedPayload: SignedText
     let sendAttempts: Lenient<[AppStoreSendAttempt]>?
@@ -51,21 +51,21 @@ extension AppStoreServerAPI {
         let hasMore: Bool
     }
 
-    /// Returns the time for which Apple keeps notifications, in days; an earlier start is refused (4000012).
+    /// Returns the days for which Apple provides past notifications; an earlier start is refused (4000012).
     package static func notificationDays(_ environment: AppleEnvironment) -> Int64 {
         environment == .production ? 180 : 30
     }
 
-    /// A day of a large app is more than any customer's purchases.
+    /// The limit of pages, higher than for a customer's purchases, because a day of a large app has more notifications.
     private static let notificationPages = 50_000
 
-    /// The notifications that Apple sent in a time, or tried to (Get Notification History).
+    /// Lists the notifications that Apple sent in a period, or tried to send (Get Notification History).
     ///
     /// - Parameters:
-    ///   - from: in milliseconds since 1970.
-    ///   - until: in milliseconds since 1970.
-    ///   - onlyFailures: those that never arrived; what succeeded at a later try is not among them.
-    ///   - token: a page's `cursor`, with all else the same; it expires (`pagingExpired`).
+    ///   - from: milliseconds since 1970.
+    ///   - until: milliseconds since 1970.
+    ///   - onlyFailures: true for those that never arrived, without those that succeeded at a later attempt.
+    ///   - token: a page's `cursor`, with the other parameters unchanged; it expires (`pagingExpired`).
     package func notifications(
         from: Int64, until: Int64, filter: AppStoreNotificationFilter = .all, onlyFailures: Bool = false,
         after token: String? = nil, in environment: AppleEnvironment

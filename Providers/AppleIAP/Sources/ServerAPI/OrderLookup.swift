@@ -7,11 +7,11 @@ extension AppStoreServerAPI {
         let signedTransactions: [SignedText]?
     }
 
-    /// The transactions of the order whose id is on a customer's receipt (Look Up Order ID).
+    /// Returns the transactions of the order whose id is on a customer's receipt (Look Up Order ID).
     ///
-    /// Apple knows Production's orders only.
+    /// Apple knows only Production's orders.
     ///
-    /// - Returns: nothing where this app has no such order.
+    /// - Returns: an empty list where this app has no such order.
     package func order(
         _ id: String, in environment: AppleEnvironment = .production
     ) async throws(AppStoreServerError) -> [SignedText] {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// Days that are given to subscribers.
+/// An extension of subscriptions by days.
 package struct AppStoreExtension: Sendable, Equatable {
     package enum Reason: Int, Sendable, CaseIterable {
         case undeclared, customerSatisfaction, other, outage
     }
 
-    /// 1 to 90.
+    /// The days, 1 to 90.
     package var days: Int
     package var reason: Reason
     /// Our own id of this extension, at most 128 bytes.
@@ -28,8 +28,7 @@ package struct AppStoreExtension: Sendable, Equatable {
 /// The result of an extension.
 package struct AppStoreExtended: Sendable, Equatable {
     package let originalTransactionId: String
-    /// The time when the current period ends now, in milliseconds since 1970; nil where Apple wrote no time that can be
-    /// read.
+    /// The new end of the current period in milliseconds since 1970; nil where Apple's answer has no readable time.
     package let effectiveDate: Int64?
     package let success: Bool
 }
@@ -53,10 +52,10 @@ extension AppStoreServerAPI {
         let requestIdentifier: String
     }
 
-    /// Moves the renewal date of one active, paid subscription (Extend a Subscription Renewal Date).
+    /// Extends one active, paid subscription (Extend a Subscription Renewal Date).
     ///
-    /// Apple allows it twice in 365 days for a customer. After `outcomeUnknown` look at the subscription before asking
-    /// again: a second extension would count.
+    /// Apple allows it twice in 365 days for a customer. After `outcomeUnknown` query the subscription before a
+    /// repetition: a second extension would count.
     ///
     /// - Throws: `permanent` with 4030004, 4030005 or 4030007 where Apple's limits forbid it.
     package func extend(

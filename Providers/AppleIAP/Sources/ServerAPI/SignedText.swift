@@ -3,13 +3,13 @@ import Domain
 package import FoundationEssentials
 package import ProviderKit
 
-/// A JWS that the API gave and that nobody has verified yet.
+/// A JWS from the API that is not verified yet.
 ///
-/// Its text leaves it only for those who verify it: `AppleVerifier`, the account's own `verify`, or its `receive`.
+/// Its text is only accessible to its verifiers: `AppleVerifier`, and the account's own `verify` and `receive`.
 package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     private let compact: String
 
-    /// - Returns: nil for what is no three parts of base64url, or longer than `AppleVerifier` reads.
+    /// - Returns: nil for text that is not three parts of base64url, or longer than `AppleVerifier` reads.
     package init?(_ text: String) {
         guard text.utf8.count <= JWSLimits.text, text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2,
             text.utf8.allSatisfy(Self.isCompact)
@@ -17,7 +17,7 @@ package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomRe
         compact = text
     }
 
-    /// - Parameter bundleID: the app that the API was asked about.
+    /// - Parameter bundleID: the app of the API.
     package func transaction(
         by verifier: AppleVerifier, of bundleID: String
     ) throws(AppleRefusal) -> VerifiedTransaction {
@@ -32,19 +32,14 @@ package struct SignedText: Sendable, Hashable, CustomStringConvertible, CustomRe
         try verifier.payload(compact)
     }
 
-    /// A signed transaction as the account's `verify` takes it.
+    /// The signed transaction as evidence for the account's `verify`.
     package var evidence: PurchaseEvidence { .signedTransaction(compact) }
 
-    /// A notification as Apple would have sent it, for the account's `receive`.
+    /// The notification's body, as Apple would have sent it, for the account's `receive`.
     package var notificationBody: Data { Data("{\"signedPayload\":\"\(compact)\"}".utf8) }
 
     private static func isCompact(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isWord || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
     package var description: String { "SignedText(\(compact.utf8.count) bytes)" }

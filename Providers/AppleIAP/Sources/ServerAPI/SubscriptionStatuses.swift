@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Apple's word on a subscription, `status`: a value that came after this was written is kept.
+/// Apple's `status` of a subscription; a value that is unknown here stays as it is.
 package struct AppStoreSubscriptionStatus: RawRepresentable, Hashable, Sendable, Decodable {
     package let rawValue: Int
 
@@ -11,7 +11,7 @@ package struct AppStoreSubscriptionStatus: RawRepresentable, Hashable, Sendable,
     package static let billingRetry = Self(rawValue: 3)
     package static let gracePeriod = Self(rawValue: 4)
     package static let revoked = Self(rawValue: 5)
-    /// The status where Apple's cannot be read.
+    /// The status where Apple's is unreadable.
     package static let unknown = Self(rawValue: 0)
 }
 
@@ -19,7 +19,7 @@ package struct AppStoreSubscriptionStatus: RawRepresentable, Hashable, Sendable,
 package struct AppStoreSubscription: Sendable, Equatable {
     package let group: String
     package let originalTransactionID: String
-    /// Unsigned, unlike the texts: it is what Apple answered over TLS.
+    /// The status, which is not signed: it only has the protection of TLS.
     package let status: AppStoreSubscriptionStatus
     package let transaction: SignedText
     package let renewalInfo: SignedText?
@@ -53,11 +53,11 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// All subscriptions of the customer who made this transaction, each with its last transaction and its renewal.
+    /// Lists all subscriptions of the customer of this transaction, each with its last transaction and its renewal.
     ///
-    /// Apple's Get All Subscription Statuses: the source of truth for auto-renewable subscriptions.
+    /// It is Apple's Get All Subscription Statuses, the source of truth for auto-renewable subscriptions.
     ///
-    /// - Parameter statuses: only these; empty means all.
+    /// - Parameter statuses: only these; empty for all.
     package func subscriptions(
         of id: String, statuses: [AppStoreSubscriptionStatus] = [], in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<[AppStoreSubscription]> {

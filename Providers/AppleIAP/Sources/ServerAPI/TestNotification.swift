@@ -3,11 +3,11 @@ import FoundationEssentials
 
 /// The result of a test notification.
 package enum AppStoreTestOutcome: Sendable, Equatable {
-    /// Our address took it.
+    /// Our address accepted it.
     case delivered
-    /// Apple could not deliver it; the word is Apple's.
+    /// Apple could not deliver it, for this reason of Apple's.
     case failed(String)
-    /// Apple has not said within the time that was waited.
+    /// Apple has not reported a result within the time limit.
     case pending
 }
 
@@ -16,12 +16,12 @@ extension AppStoreServerAPI {
         let testNotificationToken: String
     }
 
-    /// The pauses before each look at a test notification, in milliseconds: 43 seconds in all.
+    /// The pauses before each query of a test notification, in milliseconds: 43 seconds in all.
     static let testPauses: [Int64] = [1_000, 2_000, 5_000, 5_000, 10_000, 10_000, 10_000]
 
-    /// Asks Apple to send a notification of the type TEST to the address in App Store Connect.
+    /// Requests a notification of the type TEST to the address in App Store Connect.
     ///
-    /// - Returns: the token to ask for its status by.
+    /// - Returns: the token by which its result is queried.
     /// - Throws: `notFound` with 4040007 where App Store Connect has no address.
     package func requestTestNotification(in environment: AppleEnvironment) async throws(AppStoreServerError) -> String {
         let request = AppStoreRequest(
@@ -45,7 +45,7 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// Has a test notification sent and waits until Apple says how it fared, for most of a minute.
+    /// Requests a test notification and waits for its result, for up to a minute.
     package func sendTestNotification(
         in environment: AppleEnvironment
     ) async throws(AppStoreServerError) -> AppStoreTestOutcome {
@@ -66,7 +66,7 @@ extension AppStoreServerAPI {
 }
 
 extension AppStoreTestOutcome {
-    /// For a person: what happened, and where to look.
+    /// Describes the result and its correction for a person.
     package var explanation: String {
         switch self {
         case .delivered: "Apple's test notification was delivered."

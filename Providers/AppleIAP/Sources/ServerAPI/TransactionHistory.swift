@@ -1,7 +1,7 @@
 package import AppleTrust
 import FoundationEssentials
 
-/// The filter of a transaction history; empty means all.
+/// The filter of a transaction history; empty for all.
 package struct AppStoreHistoryFilter: Sendable {
     package enum ProductType: String, Sendable {
         case autoRenewable = "AUTO_RENEWABLE"
@@ -37,11 +37,12 @@ package struct AppStoreHistoryFilter: Sendable {
 }
 
 extension AppStoreServerAPI {
-    /// All transactions of the customer who made this one, refunded and finished ones too (Get Transaction History v2).
+    /// Lists all transactions of the customer of this one, including refunded and finished ones (Get Transaction
+    /// History v2).
     ///
     /// - Parameters:
-    ///   - id: any transaction's id, or an original one's.
-    ///   - revision: the last page's `cursor` of another day, for what has changed since, with the same filter.
+    ///   - id: the id of any transaction, or of an original one.
+    ///   - revision: the last page's `cursor` of an earlier query with the same filter, to list only changes since.
     package func history(
         of id: String, filter: AppStoreHistoryFilter = AppStoreHistoryFilter(), after revision: String? = nil,
         in place: AppStoreSearch = .anywhere
@@ -55,7 +56,7 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// A page of signed transactions.
+    /// Fetches a page of signed transactions.
     func signedPage(
         _ request: AppStoreRequest, in place: AppStoreSearch
     ) async throws(AppStoreServerError) -> AppStorePage<SignedText> {
@@ -68,9 +69,9 @@ extension AppStoreServerAPI {
 }
 
 extension AppStoreServerAPI {
-    /// The refunded transactions of the customer who made this one (Get Refund History v2).
+    /// Lists the refunded transactions of the customer of this one (Get Refund History v2).
     ///
-    /// - Parameter revision: the last page's `cursor` of another day.
+    /// - Parameter revision: the last page's `cursor` of an earlier query.
     package func refunds(
         of id: String, after revision: String? = nil, in place: AppStoreSearch = .anywhere
     ) -> AppStorePages<SignedText> {

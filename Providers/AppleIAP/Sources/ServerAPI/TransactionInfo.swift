@@ -5,7 +5,7 @@ extension AppStoreServerAPI {
         let signedTransactionInfo: SignedText
     }
 
-    /// A transaction of any product, by its id (Get Transaction Info).
+    /// Returns a transaction of any product by its id (Get Transaction Info).
     package func transaction(
         _ id: String, in place: AppStoreSearch = .anywhere
     ) async throws(AppStoreServerError) -> AppStoreAnswer<SignedText> {

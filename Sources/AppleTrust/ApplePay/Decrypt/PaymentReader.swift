@@ -1,3 +1,5 @@
+import Encodings
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -6,7 +8,7 @@
 
 /// Reads fields of a decrypted payment; null counts as absent, and a refusal names the field and never its value.
 struct PaymentReader {
-    let json: JSONText
+    let json: JSONDocument
     let members: [JSONMember]
 
     /// The most bytes of a name or an identifier; Apple's are far shorter.
@@ -28,7 +30,7 @@ struct PaymentReader {
     /// The digits of a text, without a copy; nil where the field is absent.
     func digits(_ name: String, _ count: ClosedRange<Int>) throws(ApplePayRefusal) -> ArraySlice<UInt8>? {
         guard let node = node(name) else { return nil }
-        guard let bytes = json.plainBytes(node), count.contains(bytes.count), bytes.allSatisfy(Self.isDigit) else {
+        guard let bytes = json.plainBytes(node), count.contains(bytes.count), bytes.allSatisfy(\.isDigit) else {
             throw wrong(name)
         }
         return bytes
@@ -36,7 +38,7 @@ struct PaymentReader {
 
     /// A JSON number of digits alone; a fraction, a sign, an exponent, quotes and overflow are refused.
     func amount(_ name: String) throws(ApplePayRefusal) -> Int64 {
-        guard case .number(let range)? = node(name), json.bytes[range].allSatisfy(Self.isDigit),
+        guard case .number(let range)? = node(name), json.bytes[range].allSatisfy(\.isDigit),
             let amount = JSONNumber.exact(json.bytes[range])
         else { throw wrong(name) }
         return amount
@@ -48,7 +50,7 @@ struct PaymentReader {
     }
 
     func hex(_ name: String, into bytes: inout [UInt8]) throws(ApplePayRefusal) -> Range<Int>? {
-        try decoded(name, into: &bytes) { Hex.decode($0) }
+        try decoded(name, into: &bytes) { Hex.decoded($0) }
     }
 
     func object(_ name: String) throws(ApplePayRefusal) -> PaymentReader? {
@@ -73,8 +75,6 @@ struct PaymentReader {
     func wrong(_ name: String) -> ApplePayRefusal {
         TokenDecryption.refusal("\(name) is missing or not as it has to be")
     }
-
-    static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     private func decoded(
         _ name: String, into bytes: inout [UInt8], _ decode: (ArraySlice<UInt8>) -> [UInt8]?

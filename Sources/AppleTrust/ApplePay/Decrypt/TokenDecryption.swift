@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 import _CryptoExtras
 
 #if canImport(FoundationEssentials)
@@ -26,9 +27,9 @@ enum TokenDecryption {
     /// A function of its own, so that no reference to the content is left when it is wiped.
     @inline(never)
     private static func read(_ plain: [UInt8]) throws(ApplePayRefusal) -> DecryptedToken {
-        let json: JSONText
+        let json: JSONDocument
         do throws(JSONSyntaxError) {
-            json = try JSONText(plain)
+            json = try JSONDocument(plain)
         } catch {
             throw refusal("the content is no JSON object: \(error.problem)")
         }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import X509
 
 #if canImport(FoundationEssentials)
@@ -31,9 +32,9 @@ struct ApplePayExplainer {
     private mutating func explain(_ token: ApplePayToken) {
         let fields = token.fields
         add("version", token.version.rawValue)
-        add("transaction id", Hex.encode(fields.transactionID))
+        add("transaction id", Hex.encoded(fields.transactionID))
         add("public key hash", Base64.encode(fields.publicKeyHash))
-        add("application data", fields.applicationData.map { "bound to SHA-256 \(Hex.encode($0))" } ?? "none")
+        add("application data", fields.applicationData.map { "bound to SHA-256 \(Hex.encoded($0))" } ?? "none")
         add("encrypted", "\(fields.data.count) bytes")
         for (name, text) in [
             ("display name, unsigned", token.method.displayName), ("network, unsigned", token.method.network),

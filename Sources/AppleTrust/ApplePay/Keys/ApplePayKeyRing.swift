@@ -1,3 +1,6 @@
+import Encodings
+import RefusalReasons
+
 /// The payment processing keys to which tokens may be encrypted: the current one and earlier ones still in use.
 public struct ApplePayKeyRing: Sendable {
     private let keys: [[UInt8]: ApplePayMerchantKey]

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// A payment processing certificate and its private key.
 public struct ApplePayMerchantKey: Sendable {

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import SwiftASN1
 import X509
 import _CryptoExtras
@@ -53,7 +54,7 @@ struct MerchantCertificate: Sendable {
         guard let value = certificate.extensions[oid: AppleOID.merchantIdentifier]?.value, value.count <= 128,
             let node = try? DER.parse(value), let text = node.contents(.utf8String), text.count == 64
         else { return nil }
-        return Hex.decode(text)
+        return Hex.decoded(text)
     }
 
     private var userIDs: [String] {

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 /// A test that tokens can be verified and decrypted on this machine: it makes one under an authority of its own and
 /// reads it.

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import SwiftASN1
 import X509
 import _CryptoExtras
@@ -49,7 +50,7 @@ struct SelfTestAuthority {
         let issuers = Issuers(now: Date(timeIntervalSince1970: Double(now / 1_000)))
         let key = issuers.key
         merchantHash = Array(SHA256.hash(data: Array(merchant.utf8)))
-        let hash = DERElement.encode(0x0C, Array(Hex.encode(merchantHash).uppercased().utf8))
+        let hash = DERElement.encode(0x0C, Array(Hex.encoded(merchantHash, .upper).utf8))
         leafKey = try Key(version)
         merchantPublicKey = try Key(version)
         merchantKey = merchantPublicKey.der

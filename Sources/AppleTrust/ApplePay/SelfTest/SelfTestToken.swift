@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import SwiftASN1
 import X509
 import _CryptoExtras
@@ -30,8 +31,8 @@ struct SelfTestToken {
                 {"paymentData":{"version":"\(authority.version.rawValue)","data":"\(Base64.encode(data))",\
                 "signature":"\(Base64.encode(signature))","header":{"\(envelope.field)":"\
                 \(Base64.encode(envelope.bytes))","publicKeyHash":"\(Base64.encode(hash))","transactionId":\
-                "\(Hex.encode(transactionID))","applicationData":"\(Hex.encode(binding))"}},"paymentMethod":{},\
-                "transactionIdentifier":"\(Hex.encode(transactionID).uppercased())"}
+                "\(Hex.encoded(transactionID))","applicationData":"\(Hex.encoded(binding))"}},"paymentMethod":{},\
+                "transactionIdentifier":"\(Hex.encoded(transactionID, .upper))"}
                 """
             return Array(text.utf8)
         }

@@ -1,6 +1,8 @@
+import Encodings
+
 /// Reads fields of one object of a token; null counts as absent, and a refusal names the field.
 struct FieldReader {
-    let json: JSONText
+    let json: JSONDocument
     let members: [JSONMember]
 
     func has(_ name: String) -> Bool { node(name) != nil }
@@ -26,7 +28,7 @@ struct FieldReader {
 
     /// Decodes hex digits of either case, two for each byte.
     func hex(_ name: String) throws(ApplePayRefusal) -> [UInt8] {
-        guard let bytes = Hex.decode(try bytes(name)), !bytes.isEmpty else { throw .malformed("\(name) is no hex") }
+        guard let bytes = Hex.decoded(try bytes(name)), !bytes.isEmpty else { throw .malformed("\(name) is no hex") }
         return bytes
     }
 

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 /// The fields of a token's payment data, decoded and each of the right length.
 struct PaymentDataFields: Sendable {

@@ -1,9 +1,12 @@
+import Encodings
+import RefusalReasons
+
 /// The payment data of a token and the fields beside it, in any of the shapes in which clients send tokens.
 struct TokenForm {
     /// The JSON text of the payment data, as it was received.
     let paymentData: [UInt8]
     /// The text to which `members` belong.
-    let json: JSONText
+    let json: JSONDocument
     /// The members of the payment data.
     let members: [JSONMember]
     let transactionIdentifier: String?
@@ -41,8 +44,8 @@ struct TokenForm {
     }
 
     private init(
-        paymentData: [UInt8], json: JSONText, members: [JSONMember], identifier: String?,
-        method: (text: JSONText, node: JSONNode?)?
+        paymentData: [UInt8], json: JSONDocument, members: [JSONMember], identifier: String?,
+        method: (text: JSONDocument, node: JSONNode?)?
     ) {
         self.paymentData = paymentData
         self.json = json
@@ -63,10 +66,10 @@ struct TokenForm {
 
     private static let simulator = ApplePayRefusal(.simulatorToken, "the token has no payment data")
 
-    private static func read(_ bytes: [UInt8], _ what: String) throws(ApplePayRefusal) -> JSONText {
+    private static func read(_ bytes: [UInt8], _ what: String) throws(ApplePayRefusal) -> JSONDocument {
         guard bytes.count <= TokenLimits.json else { throw .malformed("\(what) has \(bytes.count) bytes") }
         do throws(JSONSyntaxError) {
-            return try JSONText(bytes)
+            return try JSONDocument(bytes)
         } catch {
             throw .malformed("\(what) is no JSON object at byte \(error.offset): \(error.problem)")
         }
@@ -82,7 +85,7 @@ struct TokenForm {
         return decoded
     }
 
-    private static func identifier(_ json: JSONText) throws(ApplePayRefusal) -> String? {
+    private static func identifier(_ json: JSONDocument) throws(ApplePayRefusal) -> String? {
         guard let node = json.root["transactionIdentifier"] else { return nil }
         if case .null = node { return nil }
         guard let text = json.string(node), text.utf8.count <= TokenLimits.identifier else {

@@ -1,4 +1,6 @@
 import Crypto
+import Encodings
+import RefusalReasons
 
 /// A payment token that Apple signed within the accepted time, bound to the expected application data.
 ///
@@ -13,7 +15,7 @@ public struct VerifiedToken: Sendable {
 
     fileprivate init(_ token: ApplePayToken, signedAt: Int64) {
         self.token = token
-        transactionID = Hex.encode(token.fields.transactionID)
+        transactionID = Hex.encoded(token.fields.transactionID)
         self.signedAt = signedAt
     }
 }
@@ -98,7 +100,7 @@ public struct ApplePayVerifier: Sendable {
     /// differ.
     static func checkTransactionIdentifier(_ token: ApplePayToken) throws(ApplePayRefusal) {
         guard let outer = token.transactionIdentifier else { return }
-        guard Hex.decode(Array(outer.utf8)[...]) == token.fields.transactionID else {
+        guard Hex.decoded(Array(outer.utf8)[...]) == token.fields.transactionID else {
             throw ApplePayRefusal(
                 .transactionIdentifierMismatch, "transactionIdentifier is not the signed transactionId")
         }

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 /// Decides whether Apple signed a payment token of one version.
 struct TokenAuthenticator<Profile: ApplePayProfile>: Sendable {

@@ -1,4 +1,5 @@
 import Crypto
+import RefusalReasons
 
 /// The signature of a payment token, read and not verified: a detached CMS message as strictly as Apple writes it.
 ///

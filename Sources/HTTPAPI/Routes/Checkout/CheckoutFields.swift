@@ -57,11 +57,7 @@ struct CheckoutFields: Decodable {
 
     /// Checks the characters and the length of a language tag (RFC 5646 section 2.1).
     static func locale(_ text: String) throws(GatewayError) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
-                || (0x61...0x7A).contains(byte | 0x20)
-        }
-        guard (2...35).contains(text.utf8.count), isPlain else {
+        guard text.isWord(2...35, or: "-") else {
             throw .invalidRequest(field: "locale", reason: "must be a language tag")
         }
         return text.replacing("_", with: "-")

@@ -58,7 +58,7 @@ struct ApplePayRoutes {
 
     private func pay(_ call: Call) async throws(GatewayError) -> Answer {
         let fields = try call.decode(PaymentFields.self)
-        guard let token = JSONText.member("token", of: call.body) else {
+        guard let token = JSONMember.value("token", of: call.body) else {
             throw .invalidRequest(field: "token", reason: "must be there once")
         }
         return try .json(

@@ -1,4 +1,5 @@
 import CLibpq
+import Domain
 import FoundationEssentials
 
 /// A result of libpq, freed with this object.
@@ -79,19 +80,13 @@ final class PostgresResult {
         var data = Data(capacity: bytes.count / 2)
         var index = 2
         while index < bytes.count {
-            guard let high = digit(bytes[index]), let low = digit(bytes[index + 1]) else { return nil }
+            guard let high = Hex.value(bytes[index], .lower), let low = Hex.value(bytes[index + 1], .lower) else {
+                return nil
+            }
             data.append(high << 4 | low)
             index += 2
         }
         return data
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }
 
