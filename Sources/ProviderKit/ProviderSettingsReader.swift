@@ -9,7 +9,7 @@ public final class ProviderSettingsReader {
     public enum AddressPath: Sendable {
         /// Any path, without the slashes at its end.
         case any
-        /// None: the service signs whole paths, or adds its own.
+        /// No path: the service signs whole paths, or adds its own.
         case none
         /// Any path as it is written, `/` where it has none.
         case kept

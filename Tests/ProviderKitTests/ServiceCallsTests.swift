@@ -4,7 +4,7 @@ import ProviderKit
 import ProviderTesting
 import Testing
 
-/// What ProviderKit gives to providers for their calls: secrets, words, failures, the client and its tokens.
+/// The parts of ProviderKit for providers' calls: secrets, words, failures, the client and its tokens.
 struct ServiceCallsTests {
     struct Refusal: ServiceRefusal {
         let code: String

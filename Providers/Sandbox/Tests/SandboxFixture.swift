@@ -16,6 +16,8 @@ struct SandboxFixture: ProviderFixture {
         test = TestContext(account: "box") { request, _ throws(HTTPTransportError) in try await answer(request) }
     }
 
+    func refund(_ attempt: PaymentAttempt, _ amount: Money) -> RefundAttempt { refund(reference(attempt), amount) }
+
     func provider(
         _ settings: [String: SettingValue] = [:],
         sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
